@@ -1,0 +1,18 @@
+/** The port to whoever counts calls. */
+export interface Meter {
+  /**
+   * Takes one call from the caller's plan, which also proves that the key still lives.
+   *
+   * @throws MemoryError `unauthenticated` when the key was revoked, `resource_exhausted` when the plan is used up.
+   */
+  charge(caller: Caller): Promise<void>;
+  /** Gives one call back, because it failed. */
+  refund(caller: Caller): Promise<void>;
+}
+
+/** Who asks, as the gate found out. */
+export interface Caller {
+  readonly accountId: string;
+  /** SHA-256 of the key, in hex. */
+  readonly keyHash: string;
+}

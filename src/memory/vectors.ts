@@ -1,0 +1,22 @@
+/** The port to the vector indexes. An index is derived state: it may vanish and is rebuilt from the log. */
+export interface Vectors {
+  /** An empty index for the vectors of one incarnation. */
+  open(incarnation: string): VectorIndex;
+}
+
+export interface VectorIndex {
+  /** How many vectors are in it. */
+  readonly size: number;
+  /** What it takes in memory, in bytes, about. */
+  readonly bytes: number;
+  /** Adds vectors under their log numbers; a later search sees them. Throws on a vector that is not finite. */
+  add(rows: readonly VectorRow[]): Promise<void>;
+  /** The numbers of the `limit` nearest vectors, best first; fewer when it holds fewer. */
+  search(query: { vector: Float32Array; limit: number }): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+export interface VectorRow {
+  readonly sequence: number;
+  readonly vector: Float32Array;
+}
