@@ -54,8 +54,8 @@ export interface Log {
   append(batch: { incarnation: string; from: number; entries: readonly Entry[] }): Promise<number>;
 
   /**
-   * The entries from number `from` on, at most `limit`, dense and in order. Fewer than `limit` means
-   * that these were all there was at some moment after the call began.
+   * The entries from number `from` on, at most `limit`, dense and in order; only such as survive a
+   * crash. Fewer than `limit` means that these were all there was at some moment after the call began.
    */
   read(range: { incarnation: string; from: number; limit: number }): Promise<Numbered[]>;
 

@@ -1,0 +1,48 @@
+import { typeid } from "typeid-js";
+import { invalid, MemoryError } from "../errors.js";
+import type { Account, Accounts } from "./account.js";
+import { hashKey, newKey } from "./key.js";
+
+export const EMAIL_BYTES_MAX = 254;
+
+export interface SignUpOptions {
+  readonly accounts: Accounts;
+  /** `closed`: accounts are made by the operator only. */
+  readonly signUp: "open" | "closed";
+  /** Calls of the free plan, in the account's lifetime. */
+  readonly freeCalls: number;
+}
+
+/**
+ * Opens an account on the free plan. The key is in the answer and nowhere else.
+ *
+ * @throws MemoryError `invalid_argument` for the email, `permission_denied` when sign-up is closed.
+ */
+export async function signUp(
+  { accounts, signUp, freeCalls }: SignUpOptions,
+  request: { email: string },
+): Promise<{ account: Account; key: string }> {
+  if (signUp === "closed") throw new MemoryError("permission_denied", "sign-up is closed here: ask the operator");
+  const key = newKey();
+  const account: Account = {
+    id: typeid("acc").toString(),
+    email: parseEmail(request.email),
+    plan: "free",
+    callsLimit: freeCalls,
+    callsLeft: freeCalls,
+    keys: [hashKey(key)],
+    createdAtMs: Date.now(),
+  };
+  await accounts.create(account);
+  return { account, key };
+}
+
+/** Empty, or something of the form name@host: it is never written to, so no more is asked of it. */
+export function parseEmail(value: string): string {
+  const bytes = Buffer.byteLength(value);
+  if (bytes > EMAIL_BYTES_MAX) throw invalid("email", `is ${bytes} bytes; the limit is ${EMAIL_BYTES_MAX}`);
+  if (value !== "" && !(value.isWellFormed() && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(value))) {
+    throw invalid("email", "is not of the form name@host");
+  }
+  return value;
+}

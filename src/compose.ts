@@ -1,0 +1,150 @@
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Accounts } from "./accounts/account.js";
+import { openGate } from "./accounts/authenticate.js";
+import { charge } from "./accounts/quota.js";
+import type { Config } from "./config.js";
+import { openEmbedder } from "./embedding/open.js";
+import { MemoryError } from "./errors.js";
+import type { ModelIdentity } from "./memory/embedder.js";
+import type { Log } from "./memory/log.js";
+import { Namespaces } from "./memory/namespaces.js";
+import type { Facts } from "./memory/pin.js";
+import { createApp } from "./server/app.js";
+import { Readiness } from "./server/readiness.js";
+import { openLocal } from "./storage/local/open.js";
+import { openMongo } from "./storage/mongo/open.js";
+import { openUsearch } from "./vectors/usearch.js";
+
+/** How often the database is asked whether it is there, for `/readyz`. */
+const STORAGE_CHECK_MS = 2000;
+
+/** What an adapter of storage opens. */
+export interface Storage {
+  readonly log: Log;
+  readonly accounts: Accounts;
+  readonly facts: Facts;
+  /** Throws when the database does not answer. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A running service. */
+export interface Service {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly address: string;
+  readonly model: ModelIdentity;
+  /** Finishes what runs, flushes and closes. */
+  close(): Promise<void>;
+}
+
+/** Builds the house from its settings: the only place that names concrete adapters. */
+export async function openService(config: Config, logger: FastifyBaseLogger): Promise<Service> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    const storage = await openStorage(config);
+    closers.push(() => storage.close());
+    const embedder = await openEmbedder({
+      model: config.model,
+      modelsDir: config.modelsDir,
+      workers: config.embedWorkers,
+    });
+    closers.push(() => embedder.close());
+    await pinModel(storage.facts, embedder.model);
+    const namespaces = new Namespaces({
+      log: storage.log,
+      vectors: openUsearch({ dimensions: embedder.model.dimensions }),
+      indexMemoryBytesMax: config.indexMemoryBytesMax,
+    });
+    closers.push(() => namespaces.close());
+    const readiness = new Readiness();
+    const shutdown = new AbortController();
+    const app = createApp({
+      memory: {
+        embedder,
+        namespaces,
+        meter: {
+          charge: (caller) => charge(storage.accounts, caller),
+          refund: ({ accountId }) => storage.accounts.refund(accountId),
+        },
+      },
+      accounts: { accounts: storage.accounts, signUp: config.signUp, freeCalls: config.freeCalls },
+      authenticate: openGate(storage.accounts),
+      readiness,
+      logger,
+      shutdownSignal: shutdown.signal,
+    });
+    const address = await listen(app, config);
+    closers.push(() => drain(app, { shutdown, timeoutMs: config.shutdownTimeoutMs }));
+    const stopWatching = watchStorage(storage, readiness);
+    closers.push(async () => stopWatching());
+    readiness.set(true);
+    return { address, model: embedder.model, close: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+function openStorage({ mongodbUri, dataDir }: Config): Promise<Storage> {
+  return mongodbUri === undefined ? openLocal({ dataDir }) : openMongo({ uri: mongodbUri });
+}
+
+/** Vectors of two models cannot be compared: a database keeps to the one it began with. */
+async function pinModel(facts: Facts, model: ModelIdentity): Promise<void> {
+  const pinned = await facts.pinModel(model);
+  const same = (Object.keys(model) as (keyof ModelIdentity)[]).every((key) => pinned[key] === model[key]);
+  if (same) return;
+  throw new MemoryError(
+    "failed_precondition",
+    `the database holds vectors of ${describe(pinned)}, but MODEL is ${describe(model)}; ` +
+      "start with that model, or with an empty database",
+  );
+}
+
+function describe({ id, revision, dtype, dimensions }: ModelIdentity): string {
+  return `${id} (revision ${revision.slice(0, 12)}, ${dtype}, ${dimensions} dimensions)`;
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") throw new MemoryError("failed_precondition", `PORT ${port} on ${host} is in use`);
+    if (code === "EACCES") throw new MemoryError("failed_precondition", `PORT ${port} on ${host} needs privileges`);
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+      throw new MemoryError("failed_precondition", `HOST ${host} is not an address of this machine`);
+    }
+    throw error;
+  }
+}
+
+/** Lets running calls finish; those that take longer are ended with `unavailable`. */
+async function drain(
+  app: FastifyInstance,
+  { shutdown, timeoutMs }: { shutdown: AbortController; timeoutMs: number },
+): Promise<void> {
+  const stop = setTimeout(() => {
+    shutdown.abort(new ConnectError("the server is shutting down", Code.Unavailable));
+    app.server.closeAllConnections();
+  }, timeoutMs);
+  await app.close();
+  clearTimeout(stop);
+}
+
+function watchStorage(storage: Storage, readiness: Readiness): () => void {
+  const timer = setInterval(() => {
+    storage.check().then(
+      () => readiness.set(true),
+      () => readiness.set(false),
+    );
+  }, STORAGE_CHECK_MS);
+  return () => {
+    clearInterval(timer);
+    readiness.set(false);
+  };
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+import { openService, type Service } from "./compose.js";
+import { type Config, ConfigError, loadConfig } from "./config.js";
+import { MemoryError } from "./errors.js";
+import { openLog } from "./server/log.js";
+import { VERSION } from "./version.js";
+
+async function main(): Promise<void> {
+  const config = loadConfig(process.env);
+  const logger = openLog(config.logLevel);
+  const service = await openService(config, logger);
+  console.log(banner(config, service));
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop(service));
+}
+
+function banner({ mongodbUri, dataDir, model }: Config, service: Service): string {
+  const database = mongodbUri === undefined ? `local, in ${dataDir}` : `MongoDB at ${hostsOf(mongodbUri)}`;
+  const { dimensions, revision } = service.model;
+  return [
+    `recalld ${VERSION} is ready`,
+    `  address   ${service.address}  (HTTP/JSON, Connect, gRPC and gRPC-Web)`,
+    `  database  ${database}`,
+    `  model     ${model}, ${dimensions} dimensions, revision ${revision.slice(0, 12)}`,
+    `  sign up   curl -s ${service.address}/signup -H 'Content-Type: application/json' -d '{}'`,
+  ].join("\n");
+}
+
+/** The hosts of a connection string, without its user, password and options. */
+function hostsOf(uri: string): string {
+  return uri.replace(/^[^:]+:\/\/(?:[^@/]*@)?([^/?]*).*$/, "$1");
+}
+
+async function stop(service: Service): Promise<void> {
+  try {
+    await service.close();
+    process.exit(0);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** One clear line for what the operator can mend, a stack for what we must. */
+function fail(error: unknown): never {
+  if (error instanceof ConfigError) for (const problem of error.problems) console.error(`recalld: ${problem}`);
+  else if (error instanceof MemoryError) console.error(`recalld: ${error.message}`);
+  else console.error("recalld: could not start or stop:", error);
+  process.exit(1);
+}
+
+main().catch(fail);

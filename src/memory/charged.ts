@@ -1,0 +1,23 @@
+import type { Caller, Meter } from "./meter.js";
+
+/**
+ * Runs work that costs one call, and gives the call back when it fails. The charge runs beside the
+ * work, not before it: the work awaits `paid` before it does anything that lasts or answers, and
+ * drops what it began when `unpaid` is aborted.
+ */
+export async function charged<T>(
+  { meter, caller }: { meter: Meter; caller: Caller },
+  work: (charge: { paid: Promise<void>; unpaid: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const paid = meter.charge(caller);
+  paid.catch((reason) => stop.abort(reason));
+  try {
+    return await work({ paid, unpaid: stop.signal });
+  } catch (error) {
+    // What refused the charge is the answer, whatever the dropped work says of itself.
+    await paid;
+    await meter.refund(caller);
+    throw error;
+  }
+}

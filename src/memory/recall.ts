@@ -1,0 +1,49 @@
+import { charged } from "./charged.js";
+import type { Caller } from "./meter.js";
+import { parseNamespace } from "./namespace.js";
+import { rank, type Scored } from "./score.js";
+import { either, type Ports } from "./store.js";
+import { parseText } from "./text.js";
+import { parseTopK } from "./top-k.js";
+
+/** Asked of the index beyond `top_k`, so that its rounding does not decide who is the last result. */
+const SPARE_CANDIDATES = 8;
+
+export interface RecallRequest {
+  readonly caller: Caller;
+  readonly query: string;
+  readonly namespace: string;
+  readonly topK?: number | undefined;
+  readonly signal?: AbortSignal;
+}
+
+export interface Recalled {
+  /** Best first. */
+  readonly results: readonly Scored[];
+  /** Tokens of the whole query, special tokens not counted. */
+  readonly queryTokens: number;
+}
+
+/**
+ * Finds the memories of one namespace nearest in meaning to the query. Charging, embedding and
+ * catching up with the log run beside each other.
+ *
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`.
+ */
+export async function recall(ports: Ports, request: RecallRequest): Promise<Recalled> {
+  const { caller } = request;
+  const text = parseText("query", request.query);
+  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  const topK = parseTopK(request.topK);
+
+  return charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
+    const signal = either(unpaid, request.signal);
+    const embedding = ports.embedder.embed({ text, field: "query", signal });
+    const found = ports.namespaces.reading(scope, async (replica) => {
+      const [{ vector }] = await Promise.all([embedding, replica.current(), paid]);
+      return rank(vector, await replica.nearest({ vector, limit: topK + SPARE_CANDIDATES }));
+    });
+    const [results, { tokens }] = await Promise.all([found, embedding, paid]);
+    return { results: (results ?? []).slice(0, topK), queryTokens: tokens };
+  });
+}

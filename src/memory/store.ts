@@ -1,0 +1,59 @@
+import { charged } from "./charged.js";
+import type { Embedder } from "./embedder.js";
+import { newMemoryId } from "./id.js";
+import type { Stored } from "./log.js";
+import { type JsonObject, parseMetadata } from "./metadata.js";
+import type { Caller, Meter } from "./meter.js";
+import { parseNamespace } from "./namespace.js";
+import type { Namespaces } from "./namespaces.js";
+import { parseText } from "./text.js";
+
+/** What the room needs of the rest of the house. */
+export interface Ports {
+  readonly embedder: Embedder;
+  readonly meter: Meter;
+  readonly namespaces: Namespaces;
+}
+
+export interface StoreRequest {
+  readonly caller: Caller;
+  readonly text: string;
+  readonly namespace: string;
+  readonly metadata?: JsonObject | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Stores one memory. Once this resolves, it survives a crash and every later recall finds it.
+ *
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`;
+ * after `unavailable` the memory may have been stored or not.
+ */
+export async function store(ports: Ports, request: StoreRequest): Promise<Stored> {
+  const { caller } = request;
+  const text = parseText("text", request.text);
+  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  const metadata = parseMetadata(request.metadata);
+
+  return charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
+    const signal = either(unpaid, request.signal);
+    const [embedding] = await Promise.all([ports.embedder.embed({ text, field: "text", signal }), paid]);
+    const id = newMemoryId();
+    const entry: Stored = {
+      op: "store",
+      opId: id,
+      id,
+      text,
+      metadata,
+      ...embedding,
+      createdAtMs: Date.now(),
+    };
+    await ports.namespaces.append(scope, entry);
+    return entry;
+  });
+}
+
+/** Aborted when either is. */
+export function either(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
+  return b === undefined ? a : AbortSignal.any([a, b]);
+}

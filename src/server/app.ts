@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { compressionGzip } from "@connectrpc/connect-node";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import type { Ports } from "../memory/store.js";
+import type { Caller } from "../memory/meter.js";
+import type { SignUpOptions } from "../accounts/sign-up.js";
+import { accountService } from "./account-service.js";
+import { gate } from "./caller.js";
+import { deadline } from "./deadline.js";
+import { translateErrors } from "./errors.js";
+import { dressHandlers } from "./handlers.js";
+import { Health } from "../../gen/health/v1/health_pb.js";
+import { registerHealth } from "./health.js";
+import { memoryService } from "./memory-service.js";
+import type { Call } from "./observe.js";
+import { createOnePortServer } from "./one-port.js";
+import { shapeFastifyErrors } from "./plain-errors.js";
+import type { Readiness } from "./readiness.js";
+import { registerReflection } from "./reflection.js";
+
+/**
+ * The largest request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
+ * written as a JSON escape of six, with room to spare.
+ */
+export const BODY_BYTES_MAX = 1_048_576;
+/** The largest answer: 20 texts and their metadata. */
+const ANSWER_BYTES_MAX = 16_777_216;
+/** What a call may take at most, whatever its client allows it. */
+const CALL_TIMEOUT_MS = 30_000;
+/** A caller's own request id is taken over when it looks like one. */
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+const PLAIN_PATHS = {
+  "/recalld.v1.MemoryService/Store": "/store",
+  "/recalld.v1.MemoryService/Recall": "/recall",
+  "/recalld.v1.AccountService/SignUp": "/signup",
+};
+
+const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
+
+export interface AppOptions {
+  readonly memory: Ports;
+  readonly accounts: SignUpOptions;
+  readonly readiness: Readiness;
+  readonly logger: FastifyBaseLogger;
+  /** Aborted when the calls that still run must end. */
+  readonly shutdownSignal: AbortSignal;
+  authenticate(key: string | undefined): Promise<Caller>;
+}
+
+/** The doors: every protocol on one port. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const { logger, readiness, shutdownSignal } = options;
+  const app = Fastify({
+    loggerInstance: logger,
+    // One line a call, written when it ends, in place of Fastify's two.
+    disableRequestLogging: true,
+    serverFactory: (handler) => createOnePortServer(handler),
+    genReqId: (request) => requestId(request.headers["x-request-id"]),
+    exposeHeadRoutes: false,
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    request.raw.headers["x-request-id"] = request.id;
+    reply.header("x-request-id", request.id);
+  });
+  const onFault = (error: unknown, requestId: string | null = null) =>
+    logger.error({ err: error, requestId }, "fault");
+  shapeFastifyErrors(app, onFault);
+  addProbes(app, readiness);
+  app.register(fastifyConnectPlugin, {
+    routes: (router) => addRoutes(router, options),
+    requestGate: gate({ authenticate: options.authenticate, open: OPEN_TO_ALL }),
+    interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS)],
+    acceptCompression: [compressionGzip],
+    readMaxBytes: BODY_BYTES_MAX,
+    writeMaxBytes: ANSWER_BYTES_MAX,
+    // snake_case, and fields at their defaults are there; an unknown field is an error.
+    jsonOptions: { useProtoFieldName: true, alwaysEmitImplicit: true, ignoreUnknownFields: false },
+    shutdownSignal,
+  });
+  return app;
+}
+
+function addRoutes(router: ConnectRouter, { memory, accounts, readiness, logger, shutdownSignal }: AppOptions): void {
+  router.service(MemoryService, memoryService(memory));
+  router.service(AccountService, accountService(accounts));
+  dressHandlers(router, {
+    plainPaths: PLAIN_PATHS,
+    bodyBytesMax: BODY_BYTES_MAX,
+    onEnd: (call) => logCall(logger, call),
+  });
+  registerHealth(router, { readiness, services: [MemoryService, AccountService], shutdownSignal });
+  registerReflection(router, [MemoryService, AccountService, Health]);
+}
+
+function addProbes(app: FastifyInstance, readiness: Readiness): void {
+  app.get("/livez", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    const ready = readiness.now();
+    return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready" });
+  });
+}
+
+function logCall(logger: FastifyBaseLogger, { ms, ...call }: Call): void {
+  logger.info({ ...call, ms: Math.round(ms * 100) / 100 }, "call");
+}
+
+function requestId(given: string | string[] | undefined): string {
+  return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,85 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { checkedJsonBody, tooLarge } from "./json-body.js";
+import { type Call, observed } from "./observe.js";
+import { unsupported, withBody } from "./plain-errors.js";
+
+export interface HandlerOptions {
+  /** Second paths by the RPC's own: the same handler serves both. */
+  readonly plainPaths: Readonly<Record<string, string>>;
+  readonly bodyBytesMax: number;
+  onEnd(call: Call): void;
+}
+
+/**
+ * Dresses the router's handlers: JSON bodies are checked strictly, what only HTTP refused gets a
+ * body of Connect's shape, and each call is reported once. Then mounts the plain paths.
+ */
+export function dressHandlers(router: ConnectRouter, { plainPaths, bodyBytesMax, onEnd }: HandlerOptions): void {
+  for (const [i, bare] of [...router.handlers].entries()) {
+    const handler = explained(strict(bare, bodyBytesMax));
+    router.handlers[i] = observed(handler, onEnd);
+    const requestPath = plainPaths[bare.requestPath];
+    if (requestPath === undefined) continue;
+    router.handlers.push(observed(Object.assign(plain(handler, bodyBytesMax), handler, { requestPath }), onEnd));
+  }
+}
+
+/** Checks a JSON body while it is read, behind the gate. */
+function strict(handler: UniversalHandler, bytesMax: number): UniversalHandler {
+  const checked = (request: UniversalServerRequest) => {
+    if (!isJson(request) || !isByteStream(request.body)) return handler(request);
+    const encoding = request.header.get("content-encoding");
+    const body = checkedJsonBody(request.body, { message: handler.method.input, encoding, bytesMax });
+    return handler({ ...request, body });
+  };
+  return Object.assign(checked, handler);
+}
+
+/** Says in a body what a bare 405 or 415 means. */
+function explained(handler: UniversalHandler): UniversalHandler {
+  const explain = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    const response = await handler(request);
+    if (response.body !== undefined) return response;
+    if (response.status === 405) {
+      const allow = handler.allowedMethods.join(", ");
+      const header = new Headers(response.header);
+      header.set("allow", allow);
+      return withBody({ ...response, header }, `${request.method.slice(0, 16)} is not served here; use ${allow}`);
+    }
+    if (response.status === 415) return withBody(response, unsupported(request.header.get("content-type") ?? "none"));
+    return withBody(response, `HTTP ${response.status}`);
+  };
+  return Object.assign(explain, handler);
+}
+
+/** On the plain paths JSON alone is spoken, and a body over the limit is 413, as HTTP clients expect. */
+function plain(handler: UniversalHandler, bytesMax: number) {
+  return async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    if (request.method === "POST" && !isJson(request)) {
+      return withBody({ status: 415 }, unsupported(request.header.get("content-type") ?? "none"));
+    }
+    if (Number(request.header.get("content-length")) > bytesMax) {
+      return withBody({ status: 413 }, tooLarge(bytesMax).message);
+    }
+    if (!isByteStream(request.body)) return handler(request);
+    const body = request.body;
+    let bytes = 0;
+    async function* counted() {
+      for await (const chunk of body) {
+        bytes += chunk.byteLength;
+        yield chunk;
+      }
+    }
+    const response = await handler({ ...request, body: counted() });
+    return bytes > bytesMax ? { ...response, status: 413 } : response;
+  };
+}
+
+function isJson({ header }: UniversalServerRequest): boolean {
+  return /^application\/json\b/i.test(header.get("content-type") ?? "");
+}
+
+function isByteStream(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
+}

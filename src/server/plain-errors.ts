@@ -1,0 +1,54 @@
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
+
+/** Connect's names for what HTTP alone can be wrong about. */
+const CODES: Record<number, string> = {
+  400: "invalid_argument",
+  404: "not_found",
+  405: "unimplemented",
+  413: "resource_exhausted",
+  415: "invalid_argument",
+  431: "resource_exhausted",
+  503: "unavailable",
+  505: "unimplemented",
+};
+
+/** An error of Connect's shape for an answer that no RPC gave. */
+export function errorBody(status: number, message: string): { code: string; message: string } {
+  return { code: CODES[status] ?? (status >= 500 ? "internal" : "unknown"), message };
+}
+
+/** Gives a response of status and headers alone a body that says what it means. */
+export function withBody(response: UniversalServerResponse, message: string): UniversalServerResponse {
+  const header = new Headers(response.header);
+  header.set("content-type", "application/json");
+  return { ...response, header, body: once(Buffer.from(JSON.stringify(errorBody(response.status, message)))) };
+}
+
+async function* once(bytes: Uint8Array) {
+  yield bytes;
+}
+
+/** Makes Fastify's own errors (no route, a body of unknown type) look like everybody else's. */
+export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknown) => void): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) onFault(error);
+    const type = request.headers["content-type"] ?? "none";
+    const message =
+      status === 415 ? unsupported(type) : status >= 500 ? "internal error" : "the request could not be read";
+    return send(reply, status, message);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?", 1)[0] as string;
+    return send(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}`);
+  });
+}
+
+export function unsupported(contentType: string): string {
+  return `content type ${contentType.slice(0, 64)} is not served here; send Content-Type: application/json`;
+}
+
+function send(reply: FastifyReply, status: number, message: string): FastifyReply {
+  return reply.code(status).type("application/json").send(errorBody(status, message));
+}
