@@ -1,5 +1,5 @@
-import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Accounts } from "./accounts/account.js";
 import { openGate } from "./accounts/authenticate.js";
 import { charge } from "./accounts/quota.js";
@@ -114,8 +114,10 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
     return await app.listen({ host, port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") throw new MemoryError("failed_precondition", `PORT ${port} on ${host} is in use`);
-    if (code === "EACCES") throw new MemoryError("failed_precondition", `PORT ${port} on ${host} needs privileges`);
+    if (code === "EADDRINUSE")
+      throw new MemoryError("failed_precondition", `PORT ${port} on ${host} is in use`);
+    if (code === "EACCES")
+      throw new MemoryError("failed_precondition", `PORT ${port} on ${host} needs privileges`);
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
       throw new MemoryError("failed_precondition", `HOST ${host} is not an address of this machine`);
     }

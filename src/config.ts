@@ -112,7 +112,8 @@ function misspelt(env: Environment): string[] {
 
 /** Whether two different names are at most two edits (Levenshtein) apart. */
 function isNear(a: string, b: string): boolean {
-  if (a === b || Math.abs(a.length - b.length) > 2 || (SETTINGS as readonly string[]).includes(a)) return false;
+  if (a === b || Math.abs(a.length - b.length) > 2 || (SETTINGS as readonly string[]).includes(a))
+    return false;
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -41,7 +41,8 @@ async function stop(service: Service): Promise<void> {
 
 /** One clear line for what the operator can mend, a stack for what we must. */
 function fail(error: unknown): never {
-  if (error instanceof ConfigError) for (const problem of error.problems) console.error(`recalld: ${problem}`);
+  if (error instanceof ConfigError)
+    for (const problem of error.problems) console.error(`recalld: ${problem}`);
   else if (error instanceof MemoryError) console.error(`recalld: ${error.message}`);
   else console.error("recalld: could not start or stop:", error);
   process.exit(1);

@@ -22,7 +22,8 @@ export async function signUp(
   { accounts, signUp, freeCalls }: SignUpOptions,
   request: { email: string },
 ): Promise<{ account: Account; key: string }> {
-  if (signUp === "closed") throw new MemoryError("permission_denied", "sign-up is closed here: ask the operator");
+  if (signUp === "closed")
+    throw new MemoryError("permission_denied", "sign-up is closed here: ask the operator");
   const key = newKey();
   const account: Account = {
     id: typeid("acc").toString(),

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { compressionGzip } from "@connectrpc/connect-node";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { compressionGzip } from "@connectrpc/connect-node";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import type { Ports } from "../memory/store.js";
-import type { Caller } from "../memory/meter.js";
 import type { SignUpOptions } from "../accounts/sign-up.js";
+import type { Caller } from "../memory/meter.js";
+import type { Ports } from "../memory/store.js";
 import { accountService } from "./account-service.js";
 import { gate } from "./caller.js";
 import { deadline } from "./deadline.js";
 import { translateErrors } from "./errors.js";
 import { dressHandlers } from "./handlers.js";
-import { Health } from "../../gen/health/v1/health_pb.js";
 import { registerHealth } from "./health.js";
 import { memoryService } from "./memory-service.js";
 import type { Call } from "./observe.js";
@@ -85,7 +85,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-function addRoutes(router: ConnectRouter, { memory, accounts, readiness, logger, shutdownSignal }: AppOptions): void {
+function addRoutes(
+  router: ConnectRouter,
+  { memory, accounts, readiness, logger, shutdownSignal }: AppOptions,
+): void {
   router.service(MemoryService, memoryService(memory));
   router.service(AccountService, accountService(accounts));
   dressHandlers(router, {

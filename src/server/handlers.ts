@@ -1,5 +1,9 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
 import { checkedJsonBody, tooLarge } from "./json-body.js";
 import { type Call, observed } from "./observe.js";
 import { unsupported, withBody } from "./plain-errors.js";
@@ -15,13 +19,18 @@ export interface HandlerOptions {
  * Dresses the router's handlers: JSON bodies are checked strictly, what only HTTP refused gets a
  * body of Connect's shape, and each call is reported once. Then mounts the plain paths.
  */
-export function dressHandlers(router: ConnectRouter, { plainPaths, bodyBytesMax, onEnd }: HandlerOptions): void {
+export function dressHandlers(
+  router: ConnectRouter,
+  { plainPaths, bodyBytesMax, onEnd }: HandlerOptions,
+): void {
   for (const [i, bare] of [...router.handlers].entries()) {
     const handler = explained(strict(bare, bodyBytesMax));
     router.handlers[i] = observed(handler, onEnd);
     const requestPath = plainPaths[bare.requestPath];
     if (requestPath === undefined) continue;
-    router.handlers.push(observed(Object.assign(plain(handler, bodyBytesMax), handler, { requestPath }), onEnd));
+    router.handlers.push(
+      observed(Object.assign(plain(handler, bodyBytesMax), handler, { requestPath }), onEnd),
+    );
   }
 }
 
@@ -45,9 +54,13 @@ function explained(handler: UniversalHandler): UniversalHandler {
       const allow = handler.allowedMethods.join(", ");
       const header = new Headers(response.header);
       header.set("allow", allow);
-      return withBody({ ...response, header }, `${request.method.slice(0, 16)} is not served here; use ${allow}`);
+      return withBody(
+        { ...response, header },
+        `${request.method.slice(0, 16)} is not served here; use ${allow}`,
+      );
     }
-    if (response.status === 415) return withBody(response, unsupported(request.header.get("content-type") ?? "none"));
+    if (response.status === 415)
+      return withBody(response, unsupported(request.header.get("content-type") ?? "none"));
     return withBody(response, `HTTP ${response.status}`);
   };
   return Object.assign(explain, handler);

@@ -32,9 +32,13 @@ export async function* checkedJsonBody(
 
 /** The error for a body over the limit. */
 export function tooLarge(bytesMax: number): MemoryError {
-  return new MemoryError("resource_exhausted", `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`, {
-    reason: "BODY_TOO_LARGE",
-  });
+  return new MemoryError(
+    "resource_exhausted",
+    `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`,
+    {
+      reason: "BODY_TOO_LARGE",
+    },
+  );
 }
 
 async function readAll(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
@@ -115,5 +119,10 @@ function kindOf(value: unknown): string {
 
 /** A key as an error may repeat it: short, and printable. */
 function shown(key: string): string {
-  return key.replace(/rcl_\w*/g, "rcl_…").replace(/[^\p{L}\p{N}_.…-]/gu, "?").slice(0, 64) || "?";
+  return (
+    key
+      .replace(/rcl_\w*/g, "rcl_…")
+      .replace(/[^\p{L}\p{N}_.…-]/gu, "?")
+      .slice(0, 64) || "?"
+  );
 }

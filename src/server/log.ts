@@ -6,7 +6,10 @@ const CAUSES_MAX = 5;
 
 /** Structured logs on stderr, a JSON object a line. Nothing that holds a text or a key is ever handed to it. */
 export function openLog(level: string): FastifyBaseLogger {
-  return pino({ level, base: null, serializers: { err: describeError } }, destination({ dest: 2, sync: true }));
+  return pino(
+    { level, base: null, serializers: { err: describeError } },
+    destination({ dest: 2, sync: true }),
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Code, createContextValues } from "@connectrpc/connect";
+import { type Code, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { callerKey } from "./caller.js";
@@ -52,7 +52,7 @@ function codeOf({ status, header, trailer }: UniversalServerResponse, last: Uint
   if (grpcStatus != null) return nameOf(Number(grpcStatus));
   const text = last === undefined ? "" : Buffer.from(last).toString("latin1");
   // gRPC-Web sends its trailer as the last envelope of the body.
-  const webStatus = /^\x80[^]{4}[^]*?grpc-status: *(\d+)/i.exec(text)?.[1];
+  const webStatus = /^\x80.*grpc-status: *(\d+)/is.exec(text)?.[1];
   if (webStatus !== undefined) return nameOf(Number(webStatus));
   if (status === 200) return "ok";
   return /^\{"code":"(\w+)"/.exec(text)?.[1] ?? `http_${status}`;

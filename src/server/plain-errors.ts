@@ -22,7 +22,11 @@ export function errorBody(status: number, message: string): { code: string; mess
 export function withBody(response: UniversalServerResponse, message: string): UniversalServerResponse {
   const header = new Headers(response.header);
   header.set("content-type", "application/json");
-  return { ...response, header, body: once(Buffer.from(JSON.stringify(errorBody(response.status, message)))) };
+  return {
+    ...response,
+    header,
+    body: once(Buffer.from(JSON.stringify(errorBody(response.status, message)))),
+  };
 }
 
 async function* once(bytes: Uint8Array) {

@@ -52,7 +52,11 @@ export class Hnsw {
     rows.forEach(({ vector }, i) => {
       packed.set(vector, i * this.dimensions);
     });
-    return { op: "add", sequences: BigUint64Array.from(rows, ({ sequence }) => BigInt(sequence)), rows: packed };
+    return {
+      op: "add",
+      sequences: BigUint64Array.from(rows, ({ sequence }) => BigInt(sequence)),
+      rows: packed,
+    };
   }
 
   #send(request: Request): Promise<BigUint64Array> {

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Door, doorsOf, type Outcome } from "../support/doors.js";
+import { SCENARIOS } from "../support/scenarios.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+// The doors' names are needed before the server's port is known.
+const DOORS = doorsOf("http://127.0.0.1:1").map(({ name, json }) => ({ name, json }));
+
+let server: TestServer;
+let doors: Door[];
+let key: string;
+
+beforeAll(async () => {
+  server = await startServer();
+  doors = doorsOf(server.url);
+  key = String((await (doors[0] as Door).call("SignUp", {})).body.api_key);
+});
+afterAll(() => server.stop());
+
+describe.each(DOORS)("through $name", ({ name, json }) => {
+  const door = () => doors.find((each) => each.name === name) as Door;
+  const used = async () => (await door().call("GetAccount", {}, { key })).body.calls_used as number;
+
+  const scenarios = SCENARIOS.filter(({ jsonOnly }) => json || !jsonOnly);
+  it.each(scenarios)("$rpc answers $code to $name", async ({ rpc, request, code, field, says }) => {
+    const before = await used();
+    const outcome = await door().call(rpc, request, { key });
+    expect(outcome).toMatchObject({ code });
+    if (field !== undefined) expect(outcome.fields).toEqual([field]);
+    if (says !== undefined) expect(outcome.message).toMatch(says);
+    expect(outcome.header.get("x-request-id")).toMatch(/^[\w-]{36}$/);
+    const charged = code === "ok" && rpc !== "SignUp" ? 1 : 0;
+    expect(await used()).toBe(before + charged);
+  });
+
+  it.each([
+    ["no key", {}],
+    ["a key of another form", { authorization: "Bearer sk-123" }],
+    ["a mistyped key", { authorization: `Bearer rcl_${"0".repeat(49)}` }],
+    ["another scheme", { authorization: "Basic cmNsOnJjbA==" }],
+    ["an empty key", { authorization: "Bearer " }],
+  ])("refuses %s", async (_, header) => {
+    for (const rpc of ["Store", "Recall", "GetAccount"] as const) {
+      expectUnauthenticated(await door().call(rpc, {}, { header }));
+    }
+  });
+
+  it("refuses a well-formed key that nobody has", async () => {
+    // From the generator itself: the checksum is right.
+    const { newKey } = await import("../../src/accounts/key.js");
+    const unknown = newKey();
+    const outcome = await door().call("Recall", { query: "a", namespace: "n" }, { key: unknown });
+    expectUnauthenticated(outcome);
+    expect(outcome.message).not.toContain(unknown);
+  });
+
+  it("takes the key as X-API-Key as well", async () => {
+    const outcome = await door().call("GetAccount", {}, { header: { "x-api-key": key } });
+    expect(outcome.code).toBe("ok");
+  });
+
+  it("takes over a request id that looks like one, and no other", async () => {
+    const echo = async (id: string) =>
+      (await door().call("GetAccount", {}, { key, header: { "x-request-id": id } })).header.get(
+        "x-request-id",
+      );
+    expect(await echo("trace-42")).toBe("trace-42");
+    expect(await echo("no good!")).not.toBe("no good!");
+  });
+
+  it("signs up, stores three memories and recalls them in order of meaning", async () => {
+    const signedUp = await door().call("SignUp", { email: "ada@example.org" });
+    expect(signedUp.body).toEqual({
+      account_id: expect.stringMatching(/^acc_[0-9a-z]{26}$/),
+      api_key: expect.stringMatching(/^rcl_[0-9A-Za-z]{49}$/),
+      plan: "free",
+      calls_limit: 1000,
+      calls_used: 0,
+    });
+    const mine = { key: String(signedUp.body.api_key) };
+    const texts = [
+      "The cat sleeps on the radiator.",
+      "Interest rates rose again.",
+      "A kitten naps near the heater.",
+    ];
+    const stored: Outcome[] = [];
+    for (const text of texts) {
+      stored.push(await door().call("Store", { text, namespace: "pets", metadata: { text, n: 1.5 } }, mine));
+    }
+    for (const { body } of stored) {
+      expect(body).toEqual({
+        id: expect.stringMatching(/^mem_[0-9a-z]{26}$/),
+        namespace: "pets",
+        tokens: expect.any(Number),
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
+      });
+    }
+    const { body } = await door().call(
+      "Recall",
+      { query: "Where does the cat sleep?", namespace: "pets" },
+      mine,
+    );
+    const results = body.results as { id: string; text: string; score: number; metadata: unknown }[];
+    expect(body).toMatchObject({ namespace: "pets", query_tokens: 6 });
+    expect(results.map(({ text }) => text)).toEqual([texts[0], texts[2], texts[1]]);
+    expect(results.map(({ id }) => id)).toEqual([0, 2, 1].map((i) => (stored[i] as Outcome).body.id));
+    expect(results[0]?.metadata).toEqual({ text: texts[0], n: 1.5 });
+    for (const { score } of results) expect(score).toBeGreaterThanOrEqual(0);
+    expect(results[0]?.score).toBeGreaterThan(results[2]?.score as number);
+    const account = await door().call("GetAccount", {}, mine);
+    expect(account.body).toEqual({
+      account_id: signedUp.body.account_id,
+      email: "ada@example.org",
+      plan: "free",
+      calls_limit: 1000,
+      calls_used: 4,
+      created_at: expect.any(String),
+    });
+  });
+
+  it("recalls nothing from a namespace nobody stored to", async () => {
+    const { body } = await door().call("Recall", { query: "anything", namespace: "never" }, { key });
+    expect(body).toEqual({ results: [], namespace: "never", query_tokens: 1 });
+  });
+});
+
+function expectUnauthenticated(outcome: Outcome): void {
+  expect(outcome.code).toBe("unauthenticated");
+  expect(outcome.header.get("www-authenticate")).toBe("Bearer");
+}

@@ -1,0 +1,168 @@
+import {
+  create,
+  type DescMethodUnary,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  toJson,
+} from "@bufbuild/protobuf";
+import { type Code, ConnectError, createContextValues, type Transport } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
+import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+
+/** How a call ended, the same for every door. */
+export interface Outcome {
+  /** `ok`, or Connect's name of the error. */
+  readonly code: string;
+  readonly message: string;
+  /** The fields that BadRequest details name. */
+  readonly fields: readonly string[];
+  /** The reason that ErrorInfo details give. */
+  readonly reason: string | undefined;
+  /** The answer in the contract's JSON; empty after an error. */
+  readonly body: JsonObject;
+  readonly header: Headers;
+  /** Only of the doors that show it. */
+  readonly status?: number;
+}
+
+export type RpcName = "Store" | "Recall" | "SignUp" | "GetAccount";
+
+/** One way into the service. */
+export interface Door {
+  readonly name: string;
+  /** Whether a request is JSON text, so that wrong types and unknown fields can be said in it at all. */
+  readonly json: boolean;
+  call(
+    rpc: RpcName,
+    request: JsonValue,
+    options?: { key?: string; header?: Record<string, string> },
+  ): Promise<Outcome>;
+}
+
+/** Every door of the server at `url`. */
+export function doorsOf(url: string): Door[] {
+  const http2 = { baseUrl: url, httpVersion: "2" as const };
+  return [
+    plainDoor(url),
+    connectJsonDoor(url),
+    binaryDoor(
+      "Connect binary",
+      createConnectTransport({ baseUrl: url, httpVersion: "1.1", useBinaryFormat: true }),
+    ),
+    binaryDoor("Connect binary over HTTP/2", createConnectTransport({ ...http2, useBinaryFormat: true })),
+    binaryDoor("gRPC", createGrpcTransport({ baseUrl: url })),
+    binaryDoor("gRPC-Web", createGrpcWebTransport({ baseUrl: url, httpVersion: "1.1" })),
+  ];
+}
+
+const PLAIN: Partial<Record<RpcName, string>> = { Store: "/store", Recall: "/recall", SignUp: "/signup" };
+
+function plainDoor(url: string): Door {
+  return jsonDoor("plain paths", (rpc) => url + (PLAIN[rpc] ?? rpcPath(rpc)));
+}
+
+function connectJsonDoor(url: string): Door {
+  return jsonDoor("Connect JSON", (rpc) => url + rpcPath(rpc));
+}
+
+function jsonDoor(name: string, urlOf: (rpc: RpcName) => string): Door {
+  return {
+    name,
+    json: true,
+    async call(rpc, request, { key, header = {} } = {}) {
+      const response = await fetch(urlOf(rpc), {
+        method: "POST",
+        headers: { "content-type": "application/json", ...authorization(key), ...header },
+        body: typeof request === "string" ? request : JSON.stringify(request),
+      });
+      return readJson(response);
+    },
+  };
+}
+
+/** The outcome of a plain HTTP answer. */
+export async function readJson(response: Response): Promise<Outcome> {
+  const { status, headers: header } = response;
+  const body = (await response.json()) as JsonObject;
+  if (status === 200) return { code: "ok", message: "", fields: [], reason: undefined, body, header, status };
+  const details = (body.details ?? []) as {
+    debug?: { field_violations?: { field: string }[]; reason?: string };
+  }[];
+  const fields = details.flatMap(({ debug }) => debug?.field_violations?.map(({ field }) => field) ?? []);
+  const reason = details.map(({ debug }) => debug?.reason).find((found) => found !== undefined);
+  return { code: String(body.code), message: String(body.message), fields, reason, body: {}, header, status };
+}
+
+function binaryDoor(name: string, transport: Transport): Door {
+  return {
+    name,
+    json: false,
+    async call(rpc, request, { key, header = {} } = {}) {
+      const method = methodOf(rpc);
+      try {
+        const message = messageOf(method, request as JsonObject);
+        const headers = { ...authorization(key), ...header };
+        const answer = await transport.unary(
+          method,
+          undefined,
+          undefined,
+          headers,
+          message,
+          createContextValues(),
+        );
+        const body = toJson(method.output, answer.message, {
+          useProtoFieldName: true,
+          alwaysEmitImplicit: true,
+        });
+        return {
+          code: "ok",
+          message: "",
+          fields: [],
+          reason: undefined,
+          body: body as JsonObject,
+          header: answer.header,
+        };
+      } catch (error) {
+        return failed(ConnectError.from(error));
+      }
+    },
+  };
+}
+
+function failed(error: ConnectError): Outcome {
+  const fields = error
+    .findDetails(BadRequestSchema)
+    .flatMap((d) => d.fieldViolations.map(({ field }) => field));
+  const reason = error.findDetails(ErrorInfoSchema)[0]?.reason;
+  const code = codeToString(error.code as Code);
+  return { code, message: error.rawMessage, fields, reason, body: {}, header: error.metadata };
+}
+
+/** Not through fromJson alone: it would refuse, on the client's side, what the server is to refuse. */
+function messageOf(method: DescMethodUnary, request: JsonObject): Message {
+  const { metadata, ...rest } = JSON.parse(JSON.stringify(request)) as JsonObject;
+  const message = fromJson(method.input, rest);
+  return metadata === undefined ? message : create(method.input, { ...message, metadata } as never);
+}
+
+function methodOf(rpc: RpcName): DescMethodUnary {
+  const methods = [...MemoryService.methods, ...AccountService.methods];
+  return methods.find(({ name }) => name === rpc) as DescMethodUnary;
+}
+
+function rpcPath(rpc: RpcName): string {
+  return `/${methodOf(rpc).parent.typeName}/${rpc}`;
+}
+
+function authorization(key: string | undefined): Record<string, string> {
+  return key === undefined ? {} : { authorization: `Bearer ${key}` };
+}

@@ -1,0 +1,237 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { RpcName } from "./doors.js";
+
+/** One thing a caller may send, and what every door must say to it. */
+export interface Scenario {
+  readonly name: string;
+  readonly rpc: RpcName;
+  /** A string is sent as it is, as the body of a JSON door. */
+  readonly request: JsonValue;
+  /** `ok` or Connect's name of the error. */
+  readonly code: string;
+  /** What BadRequest details must name. */
+  readonly field?: string;
+  /** What the message must say, such as the limit. */
+  readonly says?: RegExp;
+  /** Only JSON can say it: Protobuf's binary form has no wrong types and no names. */
+  readonly jsonOnly?: true;
+}
+
+const text = "The cat sleeps on the warm radiator.";
+const store = (request: Record<string, unknown>) => ({ text, namespace: "n", ...request }) as JsonValue;
+const recall = (request: Record<string, unknown>) =>
+  ({ query: "where is the cat?", namespace: "n", ...request }) as JsonValue;
+const nested = (depth: number): JsonValue => (depth === 0 ? 1 : { a: nested(depth - 1) });
+
+/** The wire rules, once, for all doors. */
+export const SCENARIOS: readonly Scenario[] = [
+  { name: "a plain store", rpc: "Store", request: store({}), code: "ok" },
+  { name: "a plain recall", rpc: "Recall", request: recall({}), code: "ok" },
+
+  ...[0, 21, -1, 2_000_000_000].map(
+    (top_k): Scenario => ({
+      name: `top_k ${top_k}`,
+      rpc: "Recall",
+      request: recall({ top_k }),
+      code: "invalid_argument",
+      field: "top_k",
+      says: /from 1 to 20/,
+    }),
+  ),
+  ...[1, 20].map(
+    (top_k): Scenario => ({ name: `top_k ${top_k}`, rpc: "Recall", request: recall({ top_k }), code: "ok" }),
+  ),
+  ...[1.5, "5", true, [5], {}, 3e9].map(
+    (top_k): Scenario => ({
+      name: `top_k ${JSON.stringify(top_k)}`,
+      rpc: "Recall",
+      request: recall({ top_k }),
+      code: "invalid_argument",
+      field: "top_k",
+      jsonOnly: true,
+    }),
+  ),
+  {
+    name: "top_k null, which is absent",
+    rpc: "Recall",
+    request: recall({ top_k: null }),
+    code: "ok",
+    jsonOnly: true,
+  },
+
+  ...(["text", "query"] as const).flatMap((field): Scenario[] => {
+    const rpc = field === "text" ? "Store" : "Recall";
+    const request = (value: unknown) =>
+      field === "text" ? store({ text: value }) : recall({ query: value });
+    const wrong = (name: string, value: unknown, says: RegExp, jsonOnly?: true): Scenario => ({
+      name: `${field} ${name}`,
+      rpc,
+      request: request(value),
+      code: "invalid_argument",
+      field,
+      says,
+      ...(jsonOnly && { jsonOnly }),
+    });
+    return [
+      wrong("missing", undefined, /missing/),
+      wrong("empty", "", /missing/),
+      wrong("blank", " \n\t\u3000", /blank/),
+      wrong("too long", "x".repeat(65_537), /65,537 bytes; the limit is 65,536/),
+      wrong("too long in bytes only", "é".repeat(32_769), /65,538 bytes; the limit is 65,536/),
+      wrong("longer than the model reads", "word ".repeat(2000), /tokens/),
+      wrong("with a lone surrogate", "a\ud800b", /well-formed/, true),
+      wrong("a number", 5, /a number; send a string/, true),
+      wrong("an array", ["a"], /an array; send a string/, true),
+      wrong("null", null, /missing/, true),
+      {
+        name: `${field} with NUL and control characters`,
+        rpc,
+        request: request("a\u0000b\u0007"),
+        code: "ok",
+      },
+      { name: `${field} of emoji`, rpc, request: request("👩‍👩‍👧‍👦🏳️‍🌈"), code: "ok" },
+    ];
+  }),
+
+  ...(["Store", "Recall"] as const).flatMap((rpc): Scenario[] => {
+    const request = (namespace: unknown) => (rpc === "Store" ? store({ namespace }) : recall({ namespace }));
+    const wrong = (name: string, namespace: unknown, says: RegExp, jsonOnly?: true): Scenario => ({
+      name: `${rpc}: namespace ${name}`,
+      rpc,
+      request: request(namespace),
+      code: "invalid_argument",
+      field: "namespace",
+      says,
+      ...(jsonOnly && { jsonOnly }),
+    });
+    return [
+      wrong("missing", undefined, /missing/),
+      wrong("empty", "", /missing/),
+      wrong("too long", "n".repeat(257), /257 bytes; the limit is 256/),
+      wrong("too long in bytes only", "é".repeat(129), /258 bytes/),
+      wrong("with NUL", "a\u0000b", /control character/),
+      wrong("with a newline", "a\nb", /control character/),
+      wrong("that ends with a space", "a ", /space/),
+      wrong("that begins with a space", "\u00a0a", /space/),
+      wrong("a number", 7, /a number; send a string/, true),
+      wrong("with a lone surrogate", "\udc00", /well-formed/, true),
+      { name: `${rpc}: namespace of 256 bytes`, rpc, request: request("é".repeat(128)), code: "ok" },
+      { name: `${rpc}: namespace __proto__`, rpc, request: request("__proto__"), code: "ok" },
+      { name: `${rpc}: namespace a/b:c%2F`, rpc, request: request("a/b:c%2F"), code: "ok" },
+    ];
+  }),
+
+  {
+    name: "metadata of many kinds",
+    rpc: "Store",
+    request: store({ metadata: { a: [1, null, { b: true }], "": "", $x: 1.5 } }),
+    code: "ok",
+  },
+  {
+    name: "metadata with __proto__ keys",
+    rpc: "Store",
+    request: store({ metadata: JSON.parse('{"__proto__":{"a":1},"constructor":2}') }),
+    code: "ok",
+  },
+  { name: "metadata 16 deep", rpc: "Store", request: store({ metadata: nested(16) }), code: "ok" },
+  {
+    name: "metadata 17 deep",
+    rpc: "Store",
+    request: store({ metadata: nested(17) }),
+    code: "invalid_argument",
+    field: "metadata",
+    says: /16 levels/,
+  },
+  {
+    name: "metadata too long",
+    rpc: "Store",
+    request: store({ metadata: { a: "x".repeat(16_384) } }),
+    code: "invalid_argument",
+    field: "metadata",
+    says: /16,393 bytes as JSON; the limit is 16,384/,
+  },
+  {
+    name: "metadata an array",
+    rpc: "Store",
+    request: store({ metadata: [] }),
+    code: "invalid_argument",
+    field: "metadata",
+    jsonOnly: true,
+  },
+  {
+    name: "metadata a string",
+    rpc: "Store",
+    request: store({ metadata: "x" }),
+    code: "invalid_argument",
+    field: "metadata",
+    jsonOnly: true,
+  },
+  {
+    name: "metadata null, which is absent",
+    rpc: "Store",
+    request: store({ metadata: null }),
+    code: "ok",
+    jsonOnly: true,
+  },
+  {
+    name: "metadata with a lone surrogate",
+    rpc: "Store",
+    request: store({ metadata: { a: "\ud800" } }),
+    code: "invalid_argument",
+    field: "metadata",
+    jsonOnly: true,
+  },
+  {
+    name: "metadata with 1e999",
+    rpc: "Store",
+    request: '{"text":"a","namespace":"n","metadata":{"x":1e999}}',
+    code: "invalid_argument",
+    field: "metadata",
+    says: /finite/,
+    jsonOnly: true,
+  },
+
+  {
+    name: "an unknown field",
+    rpc: "Recall",
+    request: recall({ topk: 3 }),
+    code: "invalid_argument",
+    field: "topk",
+    jsonOnly: true,
+  },
+  {
+    name: "a field called __proto__",
+    rpc: "Store",
+    request: '{"text":"a","namespace":"n","__proto__":{}}',
+    code: "invalid_argument",
+    field: "__proto__",
+    jsonOnly: true,
+  },
+  ...["", "{", "nonsense", '{"text":"a",}', "[]", "null", '"text"', "5"].map(
+    (request): Scenario => ({
+      name: `the body ${JSON.stringify(request)}`,
+      rpc: "Store",
+      request,
+      code: "invalid_argument",
+      field: "body",
+      jsonOnly: true,
+    }),
+  ),
+
+  { name: "email of nobody", rpc: "SignUp", request: {}, code: "ok" },
+  {
+    name: "email too long",
+    rpc: "SignUp",
+    request: { email: `${"a".repeat(250)}@b.de` },
+    code: "invalid_argument",
+    field: "email",
+    says: /254/,
+  },
+  {
+    name: "email of another form",
+    rpc: "SignUp",
+    request: { email: "<script>" },
+    code: "invalid_argument",
+    field: "email",
+  },
+];

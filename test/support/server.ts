@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+const START_TIMEOUT_MS = 30_000;
+
+/** The real program in a process of its own, on a free port. */
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** All it wrote so far. */
+  readonly output: () => string;
+  /** SIGTERM; answers the exit code. */
+  stop(): Promise<number | null>;
+  /** kill -9 */
+  kill(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** Kept between starts; a new one, removed at the end of the process, when left out. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startServer({
+  dataDir = newDataDir(),
+  env = {},
+}: ServerOptions = {}): Promise<TestServer> {
+  const child = runMain({ DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...env });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const { port, output } = await listening(child, exited);
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exited;
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    dataDir,
+    pid: child.pid as number,
+    output,
+    stop: () => stop("SIGTERM"),
+    kill: async () => void (await stop("SIGKILL")),
+  };
+}
+
+/** Runs the program until it exits by itself, as it does when it cannot start. */
+export async function runUntilExit(
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; output: string }> {
+  const child = runMain(env);
+  let output = "";
+  child.stdout?.on("data", (chunk) => (output += chunk));
+  child.stderr?.on("data", (chunk) => (output += chunk));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, output };
+}
+
+export function newDataDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), "recalld-test-"));
+  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function runMain(env: Readonly<Record<string, string>>): ChildProcess {
+  // Nothing of the tester's own environment but where to find programs: settings come from `env` alone.
+  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH ?? "", ...env } });
+  process.once("exit", () => child.kill("SIGKILL"));
+  return child;
+}
+
+async function listening(child: ChildProcess, exited: Promise<number | null>) {
+  let text = "";
+  const output = () => text;
+  const port = new Promise<number>((resolve) => {
+    const onData = (chunk: Buffer) => {
+      text += chunk;
+      const found = /address +http:\/\/[^:]+:(\d+)/.exec(text)?.[1];
+      if (found !== undefined) resolve(Number(found));
+    };
+    child.stdout?.on("data", onData);
+    child.stderr?.on("data", onData);
+  });
+  const ended = exited.then((code) => {
+    throw new Error(`the server ended with ${code} before it listened:\n${text}`);
+  });
+  const late = new Promise<never>((_, reject) =>
+    setTimeout(
+      () => reject(new Error(`the server did not listen in time:\n${text}`)),
+      START_TIMEOUT_MS,
+    ).unref(),
+  );
+  return { port: await Promise.race([port, ended, late]), output };
+}
