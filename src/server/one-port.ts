@@ -1,0 +1,238 @@
+import { type RequestListener, Server, type ServerOptions } from "node:http";
+import {
+  constants,
+  createServer as createHttp2Server,
+  type Http2Server,
+  type Http2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Socket } from "node:net";
+
+/** What one port may cost: every wait and every queue that a stranger can fill has its bound here. */
+export interface OnePortLimits {
+  /** Open connections; more are refused. */
+  readonly connectionsMax: number;
+  /** From a new connection to the bytes that tell its protocol. */
+  readonly firstBytesTimeoutMs: number;
+  /** From a request's first byte to the end of its headers (HTTP/1). */
+  readonly headersTimeoutMs: number;
+  /** From a request's first byte, on HTTP/2 from its headers, to the end of its body. */
+  readonly requestTimeoutMs: number;
+  /** Between two requests of an HTTP/1 connection. */
+  readonly keepAliveTimeoutMs: number;
+  /** Without a byte either way; an HTTP/2 session with running calls is asked for a sign of life first. */
+  readonly silenceTimeoutMs: number;
+  /** From that question to its answer. */
+  readonly pongTimeoutMs: number;
+  /** All headers of a request together; an HTTP/2 client that has not heard of it yet may send 64 KiB. */
+  readonly headerBytesMax: number;
+  /** Calls that one HTTP/2 session runs at a time. */
+  readonly streamsMax: number;
+  /** What one HTTP/2 session may make this program hold in memory, in megabytes as Node counts it. */
+  readonly sessionMegabytesMax: number;
+}
+
+export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
+  connectionsMax: 4096,
+  firstBytesTimeoutMs: 10_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  // Longer than the 60 s after which common load balancers drop an idle connection: whoever closes
+  // first must be the one that sends requests, or some are lost.
+  keepAliveTimeoutMs: 72_000,
+  silenceTimeoutMs: 120_000,
+  pongTimeoutMs: 10_000,
+  headerBytesMax: 16_384,
+  streamsMax: 128,
+  sessionMegabytesMax: 10,
+});
+
+/** How often Node looks for connections beyond its HTTP/1 timeouts; at its default of 30 s they mean little. */
+const TIMEOUT_CHECK_MS = 1000;
+
+/** How often a closing server looks for HTTP/1 connections that have become idle. */
+const DRAIN_CHECK_MS = 100;
+
+const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+
+/** "PRI " is enough: the name is reserved (RFC 9113, 11.6), so no HTTP/1 request begins with it. */
+const TELLING_BYTES = 4;
+
+type Protocol = "http1" | "http2";
+
+/** Which protocol a connection's first bytes belong to; undefined while they could be either's. */
+export function protocolOf(head: Buffer): Protocol | undefined {
+  const length = Math.min(head.length, TELLING_BYTES);
+  if (!head.subarray(0, length).equals(PREFACE.subarray(0, length))) return "http1";
+  return length < TELLING_BYTES ? undefined : "http2";
+}
+
+/**
+ * An HTTP/1.1 server that also answers HTTP/2 with prior knowledge (h2c) on its port. Requests of
+ * both kinds reach the same handler.
+ *
+ * Made for Fastify: `Fastify({ serverFactory: (handler) => createOnePortServer(handler) })`. Fastify's
+ * own timeouts do not reach a server that it did not make; `limits` takes their place.
+ */
+export function createOnePortServer(
+  handler: RequestListener,
+  limits: Partial<OnePortLimits> = {},
+): OnePortServer {
+  return new OnePortServer(handler, { ...ONE_PORT_LIMITS, ...limits });
+}
+
+/**
+ * Decrypted sockets of a TLS server could be handed to its `connection` event just as well: the
+ * first bytes agree with ALPN.
+ */
+export class OnePortServer extends Server {
+  readonly #limits: OnePortLimits;
+  readonly #http1: (socket: Socket) => void;
+  readonly #http2: Http2Server;
+  readonly #sniffing = new Set<Socket>();
+  readonly #sessions = new Set<Http2Session>();
+
+  constructor(handler: RequestListener, limits: OnePortLimits) {
+    super(http1Options(limits), handler);
+    this.#limits = limits;
+    this.maxConnections = limits.connectionsMax;
+    this.timeout = limits.silenceTimeoutMs;
+    this.#http1 = takeConnectionListener(this);
+    this.#http2 = createHttp2Server(http2Options(limits));
+    this.#http2.on("request", (request, response) => this.emit("request", request, response));
+    this.#http2.on("session", (session) => this.#admit(session));
+    this.on("connection", (socket: Socket) => this.#sniff(socket));
+  }
+
+  /**
+   * Takes no more connections, asks those that are open to end once their running calls are
+   * answered, and calls back when the last is gone. A stuck call holds this up: the caller sets the
+   * limit, and ends it with `closeAllConnections`.
+   */
+  override close(callback?: (error?: Error) => void): this {
+    super.close(callback);
+    for (const socket of this.#sniffing) socket.destroy();
+    for (const session of this.#sessions) session.close(); // GOAWAY; ends with its last stream
+    // A keep-alive connection that is busy now must go as soon as it idles; Node does not see to that.
+    const drain = setInterval(() => this.closeIdleConnections(), DRAIN_CHECK_MS);
+    this.once("close", () => clearInterval(drain));
+    return this;
+  }
+
+  /** Ends every connection at once, whatever runs on it. */
+  override closeAllConnections(): void {
+    super.closeAllConnections();
+    for (const socket of this.#sniffing) socket.destroy();
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  #sniff(socket: Socket): void {
+    this.#sniffing.add(socket);
+    socket.once("close", () => this.#sniffing.delete(socket));
+    sniff(socket, this.#limits.firstBytesTimeoutMs, (protocol) => {
+      this.#sniffing.delete(socket);
+      this.#handOver(socket, protocol);
+    });
+  }
+
+  #handOver(socket: Socket, protocol: Protocol): void {
+    if (protocol === "http2") {
+      // An HTTP/1 server lets its sockets be half-open; a session on such a one never ends.
+      socket.allowHalfOpen = false;
+      this.#http2.emit("connection", socket); // reads what is buffered by itself
+    } else {
+      this.#http1.call(this, socket);
+      socket.resume();
+    }
+  }
+
+  #admit(session: Http2Session): void {
+    let running = 0;
+    this.#sessions.add(session);
+    session.once("close", () => this.#sessions.delete(session));
+    session.on("stream", (stream: ServerHttp2Stream) => {
+      running += 1;
+      stream.once("close", () => {
+        running -= 1;
+      });
+      limitRequest(stream, this.#limits.requestTimeoutMs);
+    });
+    session.on("timeout", () => (running === 0 ? session.close() : askForLife(session, this.#limits)));
+    session.setTimeout(this.#limits.silenceTimeoutMs);
+  }
+}
+
+function http1Options(limits: OnePortLimits): ServerOptions {
+  return {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    maxHeaderSize: limits.headerBytesMax,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  };
+}
+
+// Node's own bounds stay as they are where they are sound: 32 settings a frame, 128 header lines,
+// 10 pings of ours unanswered, 1000 acknowledgements of theirs queued, and streams that are reset at
+// once (CVE-2023-44487) at most 33 a second after a burst of 1000.
+function http2Options(limits: OnePortLimits): Parameters<typeof createHttp2Server>[0] & object {
+  return {
+    maxSessionMemory: limits.sessionMegabytesMax,
+    settings: { maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headerBytesMax },
+  };
+}
+
+/**
+ * Takes over the listener with which Node turns a socket into an HTTP/1 connection. A second server
+ * that never listens could be given the sockets instead, but Node would not enforce its timeouts.
+ */
+function takeConnectionListener(server: Server): (socket: Socket) => void {
+  const [listener] = server.listeners("connection");
+  if (listener === undefined)
+    throw new Error("this version of Node accepts HTTP/1 connections in another way");
+  server.removeAllListeners("connection");
+  return listener as (socket: Socket) => void;
+}
+
+/**
+ * Calls back when a socket's first bytes tell its protocol, with the socket paused and the bytes put
+ * back. Sockets that fail, end or stay silent before that are destroyed.
+ *
+ * Listens for `data`: reading on `readable` and putting back spins while more bytes are awaited.
+ */
+function sniff(socket: Socket, timeoutMs: number, onProtocol: (protocol: Protocol) => void): void {
+  let head: Buffer = Buffer.alloc(0);
+  const giveUp = () => socket.destroy();
+  const timer = setTimeout(giveUp, timeoutMs);
+  const stop = () => {
+    clearTimeout(timer);
+    socket.off("data", onData).off("error", giveUp).off("end", giveUp).off("close", stop);
+  };
+  const onData = (chunk: Buffer) => {
+    head = Buffer.concat([head, chunk]);
+    const protocol = protocolOf(head);
+    if (protocol === undefined) return; // a lone "P" may become POST as well
+    stop();
+    socket.pause();
+    socket.unshift(head);
+    onProtocol(protocol);
+  };
+  socket.on("data", onData).on("error", giveUp).on("end", giveUp).on("close", stop);
+}
+
+/** HTTP/2 servers have no request timeout of their own: whoever trickles a body is cut off as on HTTP/1. */
+function limitRequest(stream: ServerHttp2Stream, timeoutMs: number): void {
+  if (stream.endAfterHeaders) return;
+  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), timeoutMs);
+  const stop = () => clearTimeout(timer);
+  stream.once("end", stop).once("close", stop);
+}
+
+/** Ends a session whose other side is gone without a word, as behind a pulled cable. */
+function askForLife(session: Http2Session, limits: OnePortLimits): void {
+  const timer = setTimeout(() => session.destroy(), limits.pongTimeoutMs);
+  session.ping((error) => {
+    clearTimeout(timer);
+    if (error === null) session.setTimeout(limits.silenceTimeoutMs); // a pong alone does not restart it
+  });
+}

@@ -1,0 +1,348 @@
+import { once } from "node:events";
+import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http";
+import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client, credentials } from "@grpc/grpc-js";
+import Fastify from "fastify";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import {
+  createOnePortServer,
+  type OnePortLimits,
+  type OnePortServer,
+  protocolOf,
+} from "../../src/server/one-port.js";
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const SETTINGS = Buffer.from("000000040000000000", "hex");
+const REQUEST = "GET /raw HTTP/1.1\r\nHost: x\r\n\r\n";
+
+let running: OnePortServer | undefined;
+/** Calls to `/slow` wait here until a test lets them go. */
+let slow: (() => void)[] = [];
+
+afterEach(() => {
+  running?.closeAllConnections();
+  running?.close();
+  running = undefined;
+  slow = [];
+});
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  const end = () => response.end(`${request.method} ${request.url} over ${request.httpVersion}`);
+  if (request.headers["content-type"] === "application/grpc") answerGrpc(response);
+  else if (request.url === "/slow") slow.push(end);
+  else if (request.url === "/body") request.on("data", () => {}).on("end", end);
+  else end();
+}
+
+/** An empty message and the status OK, as gRPC writes them. */
+function answerGrpc(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "application/grpc" }).write(Buffer.alloc(5));
+  response.addTrailers({ "grpc-status": "0" });
+  response.end();
+}
+
+async function serve(limits: Partial<OnePortLimits> = {}): Promise<number> {
+  running = createOnePortServer(answer, limits);
+  running.listen(0, "127.0.0.1");
+  await once(running, "listening");
+  return (running.address() as AddressInfo).port;
+}
+
+function raw(port: number): Socket {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.on("error", () => {}).resume();
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+function dial(port: number): ClientHttp2Session {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  session.on("error", () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+function keepAlive(): Agent {
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  return agent;
+}
+
+async function ask1(port: number, path: string, agent?: Agent): Promise<string> {
+  const request = get({ port, host: "127.0.0.1", path, ...(agent && { agent }) });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  return text(response);
+}
+
+const ask2 = (session: ClientHttp2Session, path: string) => text(session.request({ ":path": path }));
+
+async function text(stream: AsyncIterable<Buffer>): Promise<string> {
+  let all = "";
+  for await (const chunk of stream) all += chunk.toString();
+  return all;
+}
+
+/** What a raw connection is sent until the server ends it. */
+async function untilEnd(socket: Socket): Promise<string> {
+  let all = "";
+  socket.on("data", (chunk) => {
+    all += chunk.toString("latin1");
+  });
+  await new Promise((resolve) => socket.once("end", resolve).once("close", resolve));
+  return all;
+}
+
+const closed = (server: OnePortServer) => new Promise<void>((resolve) => server.close(() => resolve()));
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5);
+}
+
+describe("the first bytes", () => {
+  it.each(["P", "PR", "PRI"])("%j may still become either protocol", (head) => {
+    expect(protocolOf(Buffer.from(head))).toBeUndefined();
+  });
+
+  it.each(["PRI ", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0"])("%j is HTTP/2", (head) => {
+    expect(protocolOf(Buffer.from(head))).toBe("http2");
+  });
+
+  it.each(["G", "PU", "POST", "PRO", "PRINT", "\x16\x03\x01", "\0"])("%j is left to HTTP/1", (head) => {
+    expect(protocolOf(Buffer.from(head))).toBe("http1");
+  });
+});
+
+describe("one port", () => {
+  it("answers HTTP/1 and HTTP/2", async () => {
+    const port = await serve();
+    expect(await ask1(port, "/a")).toBe("GET /a over 1.1");
+    expect(await ask2(dial(port), "/b")).toBe("GET /b over 2.0");
+  });
+
+  it("answers a client of grpc-js", async () => {
+    const port = await serve();
+    const grpc = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+    onTestFinished(() => grpc.close());
+    const bytes = (value: Buffer) => value;
+    const reply = await new Promise((resolve, reject) => {
+      grpc.makeUnaryRequest("/a.B/C", bytes, bytes, Buffer.alloc(0), (error, value) =>
+        error ? reject(error) : resolve(value),
+      );
+    });
+    expect(reply).toEqual(Buffer.alloc(0));
+  });
+
+  it("answers as Fastify's server, and closes with it", async () => {
+    const app = Fastify({ serverFactory: (handler) => createOnePortServer(handler) });
+    app.get("/", (request) => request.raw.httpVersion);
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const { port } = app.server.address() as AddressInfo;
+    expect(await ask1(port, "/", keepAlive())).toBe("1.1");
+    expect(await ask2(dial(port), "/")).toBe("2.0");
+    await app.close();
+  });
+
+  it("waits for a preface that comes in pieces", async () => {
+    const socket = raw(await serve());
+    for (const piece of ["P", "R", "I * HTTP/2.0\r\n", "\r\nSM\r\n\r\n"]) {
+      socket.write(piece);
+      await sleep(20);
+    }
+    socket.write(SETTINGS);
+    const [frame] = (await once(socket, "data")) as [Buffer];
+    expect(frame[3]).toBe(4); // the type of a SETTINGS frame
+  });
+
+  it("uses no processor time while it waits for more of a preface", async () => {
+    const socket = raw(await serve());
+    socket.write("PR");
+    await sleep(50);
+    const before = process.cpuUsage();
+    await sleep(300);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(150);
+  });
+
+  it.each(["PUT", "POST", "PATCH", "PROPFIND"])("takes %s for HTTP/1, byte by byte", async (method) => {
+    const socket = raw(await serve());
+    const request = `${method} /raw HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+    const answered = untilEnd(socket);
+    for (const byte of request.slice(0, 6)) {
+      socket.write(byte);
+      await sleep(5);
+    }
+    socket.write(request.slice(6));
+    expect(await answered).toContain(`${method} /raw over 1.1`);
+  });
+
+  it.each([
+    ["bytes of no protocol", "\0\xff\x7f garbage\r\n\r\n"],
+    ["a TLS hello", "\x16\x03\x01\x02\0\x01\0"],
+    ["a method like the preface", "PRINT / HTTP/1.1\r\n\r\n"],
+    ["a broken preface", "PRI * HTTP/9.9\r\n\r\nNO\r\n\r\n"],
+  ])("ends a connection of %s and serves others", async (_, bytes) => {
+    const port = await serve();
+    const socket = raw(port);
+    socket.write(Buffer.from(bytes, "latin1"));
+    await untilEnd(socket);
+    expect(await ask1(port, "/a")).toBe("GET /a over 1.1");
+  });
+});
+
+describe("the limits of one port", () => {
+  it.each(["", "P", "PRI"])("a client that stops after %j is cut off", async (bytes) => {
+    const socket = raw(await serve({ firstBytesTimeoutMs: 50 }));
+    socket.write(bytes);
+    await untilEnd(socket);
+  });
+
+  it("a client that stops inside its headers is cut off", async () => {
+    const socket = raw(await serve({ headersTimeoutMs: 50 }));
+    socket.write("GET / HTTP/1.1\r\n");
+    expect(await untilEnd(socket)).toContain("408 Request Timeout");
+  });
+
+  it("a session that stays silent is ended", async () => {
+    const socket = raw(await serve({ silenceTimeoutMs: 50 }));
+    socket.write(PREFACE);
+    await untilEnd(socket);
+  });
+
+  it("a silent session lives as long as its call runs and its client answers", async () => {
+    const session = dial(await serve({ silenceTimeoutMs: 40, pongTimeoutMs: 40 }));
+    let pings = 0;
+    session.on("ping", () => {
+      pings += 1;
+    });
+    const answered = ask2(session, "/slow");
+    await until(() => pings === 3);
+    for (const end of slow) end();
+    expect(await answered).toBe("GET /slow over 2.0");
+    await once(session, "close");
+  });
+
+  it("a session whose client is gone without a word is ended", async () => {
+    const socket = raw(await serve({ silenceTimeoutMs: 40, pongTimeoutMs: 40 }));
+    // The headers of GET http://x/slow in HPACK's literals, in a HEADERS frame; then never a pong.
+    const headers = Buffer.from("82860101780405" + "2f736c6f77", "hex");
+    const frame = Buffer.from([0, 0, headers.length, 1, 0x4, 0, 0, 0, 1]);
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS, frame, headers]));
+    await until(() => slow.length === 1);
+    await untilEnd(socket);
+  });
+
+  it("a body that does not end is cut off on HTTP/2", async () => {
+    const stream = dial(await serve({ requestTimeoutMs: 60, headersTimeoutMs: 60 })).request(
+      { ":path": "/body", ":method": "POST" },
+      { endStream: false },
+    );
+    stream.on("error", () => {}).write("a");
+    await once(stream, "close");
+    expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+  });
+
+  it("a slow answer to a whole request is not cut off", async () => {
+    const session = dial(await serve({ requestTimeoutMs: 60, headersTimeoutMs: 60 }));
+    const answered = ask2(session, "/slow");
+    await sleep(150);
+    for (const end of slow) end();
+    expect(await answered).toBe("GET /slow over 2.0");
+  });
+
+  it("headers beyond the limit are refused on both protocols", async () => {
+    const port = await serve({ headerBytesMax: 2048 });
+    const long = { "x-long": "a".repeat(4096) };
+    const request = get({ port, host: "127.0.0.1", headers: long });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    expect(response.statusCode).toBe(431);
+    const session = dial(port);
+    await once(session, "remoteSettings"); // the limit holds from here on
+    const stream = session.request({ ":path": "/", ...long });
+    await expect(once(stream, "close")).rejects.toThrow();
+    expect(stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+
+  it("connections beyond the limit are refused", async () => {
+    const port = await serve({ connectionsMax: 1 });
+    const first = raw(port);
+    await once(first, "connect");
+    await untilEnd(raw(port));
+    first.destroy();
+  });
+
+  it("a session runs no more calls at a time than it may", async () => {
+    const session = dial(await serve({ streamsMax: 3 }));
+    await once(session, "remoteSettings");
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["half a preface", "PRI"],
+    ["a preface", PREFACE],
+    ["a whole request", REQUEST],
+  ])("a client that half-closes after %s is let go", async (_, bytes) => {
+    const socket = raw(await serve());
+    const ended = untilEnd(socket);
+    socket.end(bytes);
+    await ended;
+    await until(() => socket.destroyed || socket.readableEnded);
+  });
+});
+
+describe("closing one port", () => {
+  it("lets running calls of both protocols end, and no connection outlives them", async () => {
+    const port = await serve();
+    const session = dial(port);
+    const answers = [ask1(port, "/slow", keepAlive()), ask2(session, "/slow")];
+    await until(() => slow.length === 2);
+    let done = false;
+    const end = closed(running as OnePortServer).then(() => {
+      done = true;
+    });
+    await sleep(150);
+    expect(done).toBe(false);
+    for (const go of slow) go();
+    expect(await Promise.all(answers)).toEqual(["GET /slow over 1.1", "GET /slow over 2.0"]);
+    await end;
+    expect(session.closed).toBe(true);
+  });
+
+  it("ends connections that are idle, silent or inside a preface", async () => {
+    const port = await serve();
+    await ask1(port, "/a", keepAlive());
+    await ask2(dial(port), "/b");
+    raw(port);
+    raw(port).write("PR");
+    await sleep(50);
+    const begin = performance.now();
+    await closed(running as OnePortServer);
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+
+  it("takes no new connections and no new calls", async () => {
+    const port = await serve();
+    const session = dial(port);
+    const answered = ask2(session, "/slow");
+    await until(() => slow.length === 1);
+    const end = closed(running as OnePortServer);
+    await once(session, "goaway");
+    expect(() => session.request({ ":path": "/late" })).toThrow();
+    await expect(ask1(port, "/late")).rejects.toThrow("ECONNREFUSED");
+    for (const go of slow) go();
+    await answered;
+    await end;
+  });
+
+  it("closeAllConnections ends stuck calls of both protocols", async () => {
+    const port = await serve();
+    const answers = [ask1(port, "/slow"), ask2(dial(port), "/slow")].map((call) => call.catch(() => "cut"));
+    await until(() => slow.length === 2);
+    const end = closed(running as OnePortServer);
+    running?.closeAllConnections();
+    await end;
+    expect((await Promise.all(answers))[0]).toBe("cut");
+  });
+});
