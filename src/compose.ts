@@ -1,33 +1,23 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import type { Accounts } from "./accounts/account.js";
 import { openGate } from "./accounts/authenticate.js";
-import { charge } from "./accounts/quota.js";
+import { charge, getAccount } from "./accounts/quota.js";
 import type { Config } from "./config.js";
 import { openEmbedder } from "./embedding/open.js";
 import { MemoryError } from "./errors.js";
+import { systemClock } from "./memory/clock.js";
 import type { ModelIdentity } from "./memory/embedder.js";
-import type { Log } from "./memory/log.js";
 import { Namespaces } from "./memory/namespaces.js";
 import type { Facts } from "./memory/pin.js";
 import { createApp } from "./server/app.js";
 import { Readiness } from "./server/readiness.js";
 import { openLocal } from "./storage/local/open.js";
 import { openMongo } from "./storage/mongo/open.js";
+import type { Storage } from "./storage/storage.js";
 import { openUsearch } from "./vectors/usearch.js";
 
 /** How often the database is asked whether it is there, for `/readyz`. */
 const STORAGE_CHECK_MS = 2000;
-
-/** What an adapter of storage opens. */
-export interface Storage {
-  readonly log: Log;
-  readonly accounts: Accounts;
-  readonly facts: Facts;
-  /** Throws when the database does not answer. */
-  check(): Promise<void>;
-  close(): Promise<void>;
-}
 
 /** A running service. */
 export interface Service {
@@ -57,7 +47,10 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
     const namespaces = new Namespaces({
       log: storage.log,
       vectors: openUsearch({ dimensions: embedder.model.dimensions }),
+      clock: systemClock,
       indexMemoryBytesMax: config.indexMemoryBytesMax,
+      onLost: (incarnation, { sequence, entry }) =>
+        logger.error({ incarnation, sequence, reason: entry.reason }, "an entry of the log is lost"),
     });
     closers.push(() => namespaces.close());
     const readiness = new Readiness();
@@ -68,6 +61,7 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
         namespaces,
         meter: {
           charge: (caller) => charge(storage.accounts, caller),
+          verify: async (caller) => void (await getAccount(storage.accounts, caller)),
           refund: ({ accountId }) => storage.accounts.refund(accountId),
         },
       },

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError, unavailable } from "../errors.js";
-import type { Entry, Log } from "./log.js";
+import type { Clock } from "./clock.js";
+import type { Appended, Entry, Log } from "./log.js";
 import type { Replica } from "./replica.js";
 
 /** Entries written in one go; what waits meanwhile goes with the next. */
@@ -8,12 +8,12 @@ const GROUP_MAX = 64;
 /** Entries that may wait for their turn in one namespace. */
 const WAITING_MAX = 1024;
 /** How long an append is tried again before its outcome is called unknown. */
-const APPEND_TIMEOUT_MS = 10_000;
+export const APPEND_TIMEOUT_MS = 10_000;
 /** The pause after a lost race or a failed write, at random up to this. */
 const RETRY_PAUSE_MS_MAX = 50;
 
 interface Waiting {
-  readonly entry: Entry;
+  readonly entry: Appended;
   readonly deadlineMs: number;
   resolve(): void;
   reject(error: unknown): void;
@@ -30,22 +30,23 @@ export class Appender {
 
   constructor(
     readonly replica: Replica,
-    private readonly log: Log,
+    private readonly options: { readonly log: Log; readonly clock: Clock },
   ) {
-    replica.onApplied = (entry) => this.#settle(entry.opId, (waiting) => waiting.resolve());
+    replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve());
   }
 
   /**
    * Resolves once the entry is in the log for good and applied to the replica.
    *
-   * @throws MemoryError `unavailable` when too many wait, or when the outcome stayed unknown.
+   * @throws MemoryError `unavailable` when too many wait, or when the outcome stayed unknown; Sealed
+   * when the namespace was dropped and the entry is not in the log.
    */
-  append(entry: Entry): Promise<void> {
+  append(entry: Appended): Promise<void> {
     if (this.#waiting.size >= WAITING_MAX) {
       return Promise.reject(unavailable(`${WAITING_MAX} stores are waiting for this namespace already`));
     }
     return new Promise((resolve, reject) => {
-      const deadlineMs = performance.now() + APPEND_TIMEOUT_MS;
+      const deadlineMs = this.options.clock.nowMs() + APPEND_TIMEOUT_MS;
       this.#waiting.set(entry.opId, { entry, deadlineMs, resolve, reject });
       void this.#writeAll();
     });
@@ -54,47 +55,65 @@ export class Appender {
   async #writeAll(): Promise<void> {
     if (this.#writing) return;
     this.#writing = true;
+    let faulty: unknown;
     while (this.#waiting.size > 0) {
-      try {
-        await this.#writeGroup();
-      } catch (error) {
-        await this.#recover(error);
+      if (faulty !== undefined) {
+        this.#giveUp(faulty);
+        await this.#pause();
+        faulty = await this.#look();
+      } else {
+        faulty = await this.#writeGroup();
       }
     }
     this.#writing = false;
   }
 
-  async #writeGroup(): Promise<void> {
+  /** One attempt; answers what went wrong. No attempt begins after an entry's deadline: others rely on it. */
+  async #writeGroup(): Promise<unknown> {
+    this.#giveUp(unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`));
     const { incarnation, applied } = this.replica;
     const entries = [...this.#waiting.values()].slice(0, GROUP_MAX).map(({ entry }) => entry);
     const from = applied + 1;
-    const inserted = await this.log.append({ incarnation, from, entries });
-    const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
-    // Not awaited: the log has them, and that is all a store promises. A replica whose index failed
-    // says so itself, and is replaced.
-    this.replica.apply(ours).catch(() => {});
-    if (inserted === entries.length) return;
-    await this.#pause();
-    await this.replica.current();
+    if (entries.length === 0) return undefined;
+    try {
+      const inserted = await this.options.log.append({ incarnation, from, entries });
+      const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
+      // Not awaited: the log has them, and that is all a store promises. A replica whose index failed
+      // says so itself, and is replaced.
+      this.replica.apply(ours).catch(() => {});
+      if (inserted === entries.length) return undefined;
+      await this.#pause();
+      return await this.#look();
+    } catch (error) {
+      return error;
+    }
   }
 
-  /** After a write whose outcome is unknown: give up what is overdue, then look what the log says. */
-  async #recover(error: unknown): Promise<void> {
-    const faulty = !(error instanceof MemoryError && error.code === "unavailable");
-    for (const [opId, { deadlineMs }] of this.#waiting) {
-      if (faulty || deadlineMs < performance.now()) this.#settle(opId, (waiting) => waiting.reject(error));
+  /** Reads on: settles what turns out to be in the log. Answers what went wrong. */
+  async #look(): Promise<unknown> {
+    try {
+      await this.replica.current();
+      return undefined;
+    } catch (error) {
+      return error;
     }
-    await this.#pause();
-    await this.replica.current().catch(() => {
-      // The next round meets the same trouble and is bounded by the deadlines.
-    });
+  }
+
+  /** Rejects what need not be tried again: all of it, unless the database is only away. */
+  #giveUp(error: unknown): void {
+    const away = error instanceof MemoryError && error.code === "unavailable";
+    const nowMs = this.options.clock.nowMs();
+    for (const { entry, deadlineMs } of [...this.#waiting.values()]) {
+      if (!away || deadlineMs < nowMs) this.#settle(entry, (waiting) => waiting.reject(error));
+    }
   }
 
   async #pause(): Promise<void> {
-    await sleep(Math.random() * RETRY_PAUSE_MS_MAX);
+    const { clock } = this.options;
+    await clock.sleep(clock.random() * RETRY_PAUSE_MS_MAX);
   }
 
-  #settle(opId: string, how: (waiting: Waiting) => void): void {
+  #settle({ opId }: Entry, how: (waiting: Waiting) => void): void {
     const waiting = this.#waiting.get(opId);
     if (waiting === undefined) return;
     this.#waiting.delete(opId);

@@ -26,7 +26,36 @@ export interface Stored {
   readonly createdAtMs: number;
 }
 
-export type Entry = Stored;
+/** What is left of a memory once it was erased: its number is never used again. */
+export interface Erased extends Pick<Stored, "opId" | "id" | "tokens" | "createdAtMs"> {
+  readonly op: "erased";
+}
+
+/** A tombstone: tells every replica to forget an earlier entry. */
+export interface Deleted {
+  readonly op: "delete";
+  readonly opId: string;
+  /** The number of the entry to forget. */
+  readonly target: number;
+}
+
+/** The last entry of a log: the namespace was dropped, and its name begins a new incarnation. */
+export interface Dropped {
+  readonly op: "drop";
+  readonly opId: string;
+}
+
+/** Stands for an entry that is missing or unreadable though later ones are there: damage from outside. */
+export interface Lost {
+  readonly op: "lost";
+  readonly opId: "";
+  readonly reason: string;
+}
+
+/** What a writer appends. */
+export type Appended = Stored | Deleted | Dropped;
+/** What a reader meets. */
+export type Entry = Appended | Erased | Lost;
 
 /** An entry and its number. */
 export interface Numbered<E extends Entry = Entry> {
@@ -51,14 +80,39 @@ export interface Log {
    * Inserts the entries at `from`, `from` + 1, … in this order, each only if its number is free, and
    * stops at the first that is taken. Answers how many were inserted, once they survive a crash.
    */
-  append(batch: { incarnation: string; from: number; entries: readonly Entry[] }): Promise<number>;
+  append(batch: { incarnation: string; from: number; entries: readonly Appended[] }): Promise<number>;
 
   /**
    * The entries from number `from` on, at most `limit`, dense and in order; only such as survive a
    * crash. Fewer than `limit` means that these were all there was at some moment after the call began.
+   * Where a number is missing or unreadable and later ones are there, a Lost entry stands for it.
    */
   read(range: { incarnation: string; from: number; limit: number }): Promise<Numbered[]>;
 
-  /** The entries with these numbers, in any order; numbers that are not there are left out. */
-  fetch(of: { incarnation: string; sequences: readonly number[] }): Promise<Numbered[]>;
+  /** The last entry; undefined when there is none. */
+  last(incarnation: string): Promise<Numbered | undefined>;
+
+  /** The memories with these numbers, in any order; what was erased, or is none, is left out. */
+  fetch(of: { incarnation: string; sequences: readonly number[] }): Promise<Numbered<Stored>[]>;
+
+  /** The number of the memory with this id, in this incarnation; undefined when it is not there or was erased. */
+  locate(of: { incarnation: string; id: string }): Promise<number | undefined>;
+
+  /**
+   * Turns memories into Erased entries: text, vector and metadata are gone once this is answered.
+   * Numbers that are not there, or hold no memory, are passed over.
+   */
+  erase(of: { incarnation: string; sequences: readonly number[] }): Promise<void>;
+
+  /** Takes the name off an incarnation, if it still has it: the next `create` begins a new one. */
+  retire(scope: Scope, incarnation: string): Promise<void>;
+
+  /** The account's living namespaces in order of their names' bytes, after the one given. */
+  list(of: { accountId: string; after?: string; limit: number }): Promise<Head[]>;
+}
+
+/** A namespace and its living incarnation. */
+export interface Head {
+  readonly namespace: string;
+  readonly incarnation: string;
 }

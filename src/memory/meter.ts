@@ -6,6 +6,8 @@ export interface Meter {
    * @throws MemoryError `unauthenticated` when the key was revoked, `resource_exhausted` when the plan is used up.
    */
   charge(caller: Caller): Promise<void>;
+  /** For calls that cost nothing: proves that the key still lives. @throws MemoryError `unauthenticated`. */
+  verify(caller: Caller): Promise<void>;
   /** Gives one call back, because it failed. */
   refund(caller: Caller): Promise<void>;
 }

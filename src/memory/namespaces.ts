@@ -1,21 +1,31 @@
+import { unavailable } from "../errors.js";
 import { Appender } from "./appender.js";
-import type { Entry, Log, Scope } from "./log.js";
-import { Replica } from "./replica.js";
+import type { Clock } from "./clock.js";
+import type { Appended, Log, Lost, Numbered, Scope } from "./log.js";
+import { Replica, Sealed } from "./replica.js";
 import type { Vectors } from "./vectors.js";
 
 /** Namespaces held open at once, whatever their size. */
 const OPEN_MAX = 10_000;
+/** How often one call follows a name to a new incarnation before it gives up. */
+const INCARNATIONS_MAX = 5;
 
 export interface NamespacesOptions {
   readonly log: Log;
   readonly vectors: Vectors;
+  readonly clock: Clock;
   /** Beyond this, the least recently used indexes are closed, in bytes. */
   readonly indexMemoryBytesMax: number;
+  /** Told of entries that are missing or unreadable. */
+  onLost?(incarnation: string, lost: Numbered<Lost>): void;
 }
 
-interface Open {
+/** A namespace this process holds open. */
+export interface Open {
   readonly replica: Replica;
   readonly appender: Appender;
+  /** No longer handed out: to be closed when the last call that uses it ends. */
+  gone: boolean;
 }
 
 /** The namespaces this process holds open: a replica and an appender each, within a memory budget. */
@@ -28,18 +38,25 @@ export class Namespaces {
     this.#options = options;
   }
 
-  /** Runs work on the namespace's replica, which stays open for it; undefined when nobody stored there. */
-  async reading<T>(scope: Scope, work: (replica: Replica) => Promise<T>): Promise<T | undefined> {
-    const open = this.#lookUp(scope) ?? this.#admit(scope, await this.#options.log.find(scope));
-    return open && this.#using(open, () => work(open.replica));
+  /**
+   * Runs work on a namespace, which stays open for it; undefined when nobody stored there. Work that
+   * meets the namespace's end (Sealed) is run again on the name's new incarnation, if it has one.
+   */
+  reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
+    return this.#following(scope, () => this.#options.log.find(scope), work);
   }
 
   /** Appends an entry; the namespace comes into being if needed. Errors as `Appender.append`. */
-  async append(scope: Scope, entry: Entry): Promise<void> {
-    const open = this.#lookUp(scope) ?? this.#admit(scope, await this.#options.log.create(scope));
-    const before = open.replica.bytes;
-    await this.#using(open, () => open.appender.append(entry));
-    if (open.replica.bytes > before) this.#makeRoom();
+  async append(scope: Scope, entry: Appended): Promise<void> {
+    const create = () => this.#options.log.create(scope);
+    await this.#following(scope, create, ({ appender }) => appender.append(entry));
+  }
+
+  /** Closes a namespace's index, if it is open in this incarnation. */
+  forget(scope: Scope, incarnation: string): void {
+    const key = keyOf(scope);
+    const open = this.#open.get(key);
+    if (open?.replica.incarnation === incarnation) this.#letGo(key, open);
   }
 
   async close(): Promise<void> {
@@ -47,18 +64,52 @@ export class Namespaces {
     this.#open.clear();
   }
 
+  async #following<T>(
+    scope: Scope,
+    resolve: () => Promise<string | undefined>,
+    work: (open: Open) => Promise<T>,
+  ): Promise<T | undefined> {
+    for (let i = 0; i < INCARNATIONS_MAX; i++) {
+      const open = this.#lookUp(scope) ?? this.#admit(scope, await resolve());
+      if (open === undefined) return undefined;
+      try {
+        return await this.#using(open, work);
+      } catch (error) {
+        if (!(error instanceof Sealed)) throw error;
+        // Whoever dropped it may have died before the name was taken off.
+        await this.#options.log.retire(scope, open.replica.incarnation);
+        this.#letGo(keyOf(scope), open);
+      }
+    }
+    throw unavailable("the namespace is dropped again and again");
+  }
+
+  async #using<T>(open: Open, work: (open: Open) => Promise<T>): Promise<T> {
+    const { replica } = open;
+    const bytesBefore = replica.bytes;
+    replica.users++;
+    try {
+      return await work(open);
+    } finally {
+      replica.users--;
+      if (open.gone && replica.users === 0) await replica.close();
+      if (replica.bytes > bytesBefore) this.#makeRoom();
+    }
+  }
+
   #lookUp(scope: Scope): Open | undefined {
     const key = keyOf(scope);
     const open = this.#open.get(key);
     if (open === undefined) return undefined;
     this.#open.delete(key);
-    if (open.replica.broken) return undefined;
+    if (open.replica.broken) {
+      this.#letGo(key, open);
+      return undefined;
+    }
     this.#open.set(key, open);
     return open;
   }
 
-  #admit(scope: Scope, incarnation: string): Open;
-  #admit(scope: Scope, incarnation: string | undefined): Open | undefined;
   #admit(scope: Scope, incarnation: string | undefined): Open | undefined {
     if (incarnation === undefined) return undefined;
     // Another call may have opened it while this one asked the log.
@@ -69,30 +120,30 @@ export class Namespaces {
   }
 
   #create(incarnation: string): Open {
-    const { log, vectors } = this.#options;
-    const replica = new Replica(incarnation, { log, index: vectors.open(incarnation) });
-    return { replica, appender: new Appender(replica, log) };
+    const { log, vectors, clock, onLost } = this.#options;
+    const replica = new Replica(incarnation, {
+      log,
+      index: vectors.open(incarnation),
+      ...(onLost && { onLost }),
+    });
+    return { replica, appender: new Appender(replica, { log, clock }), gone: false };
   }
 
-  async #using<T>({ replica }: Open, work: () => Promise<T>): Promise<T> {
-    replica.users++;
-    try {
-      return await work();
-    } finally {
-      replica.users--;
-    }
+  #letGo(key: string, open: Open): void {
+    if (this.#open.get(key) === open) this.#open.delete(key);
+    open.gone = true;
+    if (open.replica.users === 0) void open.replica.close();
   }
 
   /** Closes what was used least recently, until the rest fits; what is in use stays. */
   #makeRoom(): void {
     let bytes = 0;
     for (const { replica } of this.#open.values()) bytes += replica.bytes;
-    for (const [key, { replica }] of this.#open) {
+    for (const [key, open] of this.#open) {
       if (bytes <= this.#options.indexMemoryBytesMax && this.#open.size <= OPEN_MAX) return;
-      if (replica.users > 0) continue;
-      this.#open.delete(key);
-      bytes -= replica.bytes;
-      void replica.close();
+      if (open.replica.users > 0) continue;
+      bytes -= open.replica.bytes;
+      this.#letGo(key, open);
     }
   }
 }

@@ -39,7 +39,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
   return charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
     const signal = either(unpaid, request.signal);
     const embedding = ports.embedder.embed({ text, field: "query", signal });
-    const found = ports.namespaces.reading(scope, async (replica) => {
+    const found = ports.namespaces.reading(scope, async ({ replica }) => {
       const [{ vector }] = await Promise.all([embedding, replica.current(), paid]);
       return rank(vector, await replica.nearest({ vector, limit: topK + SPARE_CANDIDATES }));
     });

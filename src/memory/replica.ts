@@ -1,51 +1,72 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { coalesce } from "./coalesce.js";
-import type { Entry, Log, Numbered, Stored } from "./log.js";
+import type { Entry, Log, Lost, Numbered, Stored } from "./log.js";
 import type { VectorIndex } from "./vectors.js";
 
 /** Entries read at a time while catching up: few when probably current, more while far behind. */
 const READ_FEW = 16;
 const READ_MANY = 512;
 
+/** Thrown to whoever uses a replica whose namespace was dropped: its name may have a new incarnation. */
+export class Sealed extends Error {}
+
+export interface ReplicaOptions {
+  readonly log: Log;
+  readonly index: VectorIndex;
+  /** Told of entries that are missing or unreadable. */
+  onLost?(incarnation: string, lost: Numbered<Lost>): void;
+}
+
 /**
  * One process's view of one incarnation: an index that has applied the log up to a number. Many
  * processes may hold a replica each; what they share is the log alone.
  */
 export class Replica {
-  /** Brings this view up to all that was answered, by any process, before the call. */
-  readonly current = coalesce(() => this.#catchUp());
   /** Told of every entry once it is applied here. */
   onApplied: (entry: Entry) => void = () => {};
   /** Calls that are using it now; one that is used is never closed. */
   users = 0;
   /** Its index failed: what it holds is in doubt, and a new replica must take its place. */
   broken = false;
+  /** The log has ended: the namespace was dropped. */
+  sealed = false;
 
   #applied = 0;
-  readonly #log: Log;
-  readonly #index: VectorIndex;
+  readonly #catchUpOnce = coalesce(() => this.#catchUp());
 
   constructor(
     readonly incarnation: string,
-    { log, index }: { log: Log; index: VectorIndex },
-  ) {
-    this.#log = log;
-    this.#index = index;
-  }
+    private readonly options: ReplicaOptions,
+  ) {}
 
   /** The number of the last entry applied. */
   get applied(): number {
     return this.#applied;
   }
 
+  /** Memories in it. */
+  get size(): number {
+    return this.options.index.size;
+  }
+
   get bytes(): number {
-    return this.#index.bytes;
+    return this.options.index.bytes;
+  }
+
+  /**
+   * Brings this view up to all that was answered, by any process, before the call.
+   *
+   * @throws Sealed when the namespace was dropped.
+   */
+  async current(): Promise<void> {
+    await this.#catchUpOnce();
+    if (this.sealed) throw new Sealed();
   }
 
   /** The `limit` memories nearest to a vector, in no particular order; fewer when there are fewer. */
   async nearest({ vector, limit }: { vector: Float32Array; limit: number }): Promise<Numbered<Stored>[]> {
-    const sequences = await this.#guard(this.#index.search({ vector, limit }));
-    return this.#log.fetch({ incarnation: this.incarnation, sequences });
+    const sequences = await this.#guard(this.options.index.search({ vector, limit }));
+    return this.options.log.fetch({ incarnation: this.incarnation, sequences });
   }
 
   /**
@@ -58,14 +79,30 @@ export class Replica {
     if (first === undefined) return;
     if (first.sequence !== this.#applied + 1) throw new Error(`log gap before ${first.sequence}`);
     this.#applied += news.length;
-    const rows = news.map(({ sequence, entry }) => ({ sequence, vector: entry.vector }));
-    const indexed = this.#guard(this.#index.add(rows));
+    const indexed = this.#guard(this.#index(news));
     for (const { entry } of news) this.onApplied(entry);
     await indexed;
   }
 
   close(): Promise<void> {
-    return this.#index.close();
+    return this.options.index.close();
+  }
+
+  /** Both changes are asked for at once: an index takes them in the order of the calls. */
+  async #index(news: readonly Numbered[]): Promise<void> {
+    const { index, onLost } = this.options;
+    const rows = [];
+    const forgotten: number[] = [];
+    for (const { sequence, entry } of news) {
+      if (entry.op === "store") rows.push({ sequence, vector: entry.vector });
+      else if (entry.op === "delete") forgotten.push(entry.target);
+      else if (entry.op === "drop") this.sealed = true;
+      else if (entry.op === "lost") onLost?.(this.incarnation, { sequence, entry });
+    }
+    await Promise.all([
+      rows.length > 0 ? index.add(rows) : undefined,
+      forgotten.length > 0 ? index.remove(forgotten) : undefined,
+    ]);
   }
 
   async #guard<T>(indexing: Promise<T>): Promise<T> {
@@ -80,7 +117,7 @@ export class Replica {
   async #catchUp(): Promise<void> {
     for (let limit = READ_FEW; ; limit = READ_MANY) {
       const range = { incarnation: this.incarnation, from: this.#applied + 1, limit };
-      const tail = await this.#log.read(range);
+      const tail = await this.options.log.read(range);
       await this.apply(tail);
       if (tail.length < limit) return;
       // A long log is taken in slices, so that other calls are served in between.

@@ -6,6 +6,7 @@ import { type JsonObject, parseMetadata } from "./metadata.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import type { Namespaces } from "./namespaces.js";
+import { type Answered, type OncePorts, once, parseIdempotencyKey, type Write } from "./once.js";
 import { parseText } from "./text.js";
 
 /** What the room needs of the rest of the house. */
@@ -20,6 +21,8 @@ export interface StoreRequest {
   readonly text: string;
   readonly namespace: string;
   readonly metadata?: JsonObject | undefined;
+  /** Calls with the same key store once. */
+  readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -27,30 +30,39 @@ export interface StoreRequest {
  * Stores one memory. Once this resolves, it survives a crash and every later recall finds it.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`;
- * after `unavailable` the memory may have been stored or not.
+ * after `unavailable` the memory may have been stored or not. With an idempotency key trying again is
+ * safe, and `already_exists` says that the key was used for another request.
  */
-export async function store(ports: Ports, request: StoreRequest): Promise<Stored> {
+export async function store(
+  ports: Ports & OncePorts,
+  request: StoreRequest,
+): Promise<{ answered: Answered; replayed: boolean }> {
   const { caller } = request;
   const text = parseText("text", request.text);
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
   const metadata = parseMetadata(request.metadata);
-
-  return charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
-    const signal = either(unpaid, request.signal);
-    const [embedding] = await Promise.all([ports.embedder.embed({ text, field: "text", signal }), paid]);
-    const id = newMemoryId();
-    const entry: Stored = {
-      op: "store",
-      opId: id,
-      id,
-      text,
-      metadata,
-      ...embedding,
-      createdAtMs: Date.now(),
-    };
-    await ports.namespaces.append(scope, entry);
-    return entry;
-  });
+  const write: Write = (id, onAppend) =>
+    charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
+      const signal = either(unpaid, request.signal);
+      const [embedding] = await Promise.all([ports.embedder.embed({ text, field: "text", signal }), paid]);
+      const entry: Stored = {
+        op: "store",
+        opId: id,
+        id,
+        text,
+        metadata,
+        ...embedding,
+        createdAtMs: Date.now(),
+      };
+      onAppend();
+      await ports.namespaces.append(scope, entry);
+      return entry;
+    });
+  if (request.idempotencyKey === undefined) {
+    return { answered: await write(newMemoryId(), () => {}), replayed: false };
+  }
+  const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
+  return once(ports, { scope, idempotencyKey, content: [text, metadata] }, write);
 }
 
 /** Aborted when either is. */

@@ -7,10 +7,14 @@ export interface Vectors {
 export interface VectorIndex {
   /** How many vectors are in it. */
   readonly size: number;
+  /** So much was taken out of it that a new one, built from the log, would serve better. */
+  readonly worn: boolean;
   /** What it takes in memory, in bytes, about. */
   readonly bytes: number;
   /** Adds vectors under their log numbers; a later search sees them. Throws on a vector that is not finite. */
   add(rows: readonly VectorRow[]): Promise<void>;
+  /** Takes vectors out and overwrites them; numbers that are not in it are passed over. */
+  remove(sequences: readonly number[]): Promise<void>;
   /** The numbers of the `limit` nearest vectors, best first; fewer when it holds fewer. */
   search(query: { vector: Float32Array; limit: number }): Promise<number[]>;
   close(): Promise<void>;

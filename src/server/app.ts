@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ConnectRouter } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
@@ -8,19 +9,19 @@ import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { SignUpOptions } from "../accounts/sign-up.js";
 import type { Caller } from "../memory/meter.js";
-import type { Ports } from "../memory/store.js";
 import { accountService } from "./account-service.js";
 import { gate } from "./caller.js";
 import { deadline } from "./deadline.js";
 import { translateErrors } from "./errors.js";
 import { dressHandlers } from "./handlers.js";
 import { registerHealth } from "./health.js";
-import { memoryService } from "./memory-service.js";
+import { type MemoryPorts, memoryService } from "./memory-service.js";
 import type { Call } from "./observe.js";
 import { createOnePortServer } from "./one-port.js";
 import { shapeFastifyErrors } from "./plain-errors.js";
 import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
+import { addResourcePaths } from "./resource-paths.js";
 
 /**
  * The largest request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
@@ -43,7 +44,7 @@ const PLAIN_PATHS = {
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 
 export interface AppOptions {
-  readonly memory: Ports;
+  readonly memory: MemoryPorts;
   readonly accounts: SignUpOptions;
   readonly readiness: Readiness;
   readonly logger: FastifyBaseLogger;
@@ -62,6 +63,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     serverFactory: (handler) => createOnePortServer(handler),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     exposeHeadRoutes: false,
+    // A namespace of 256 bytes, percent-encoded.
+    routerOptions: { maxParamLength: 768 },
   });
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
@@ -71,8 +74,12 @@ export function createApp(options: AppOptions): FastifyInstance {
     logger.error({ err: error, requestId }, "fault");
   shapeFastifyErrors(app, onFault);
   addProbes(app, readiness);
+  const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {
-    routes: (router) => addRoutes(router, options),
+    routes: (router) => {
+      addRoutes(router, options);
+      for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
+    },
     requestGate: gate({ authenticate: options.authenticate, open: OPEN_TO_ALL }),
     interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS)],
     acceptCompression: [compressionGzip],
@@ -82,6 +89,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     jsonOptions: { useProtoFieldName: true, alwaysEmitImplicit: true, ignoreUnknownFields: false },
     shutdownSignal,
   });
+  addResourcePaths(app, (rpc) => handlers.get(rpc) as UniversalHandler);
   return app;
 }
 

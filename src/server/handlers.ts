@@ -6,7 +6,7 @@ import type {
 } from "@connectrpc/connect/protocol";
 import { checkedJsonBody, tooLarge } from "./json-body.js";
 import { type Call, observed } from "./observe.js";
-import { unsupported, withBody } from "./plain-errors.js";
+import { once, unsupported, withBody } from "./plain-errors.js";
 
 export interface HandlerOptions {
   /** Second paths by the RPC's own: the same handler serves both. */
@@ -36,8 +36,13 @@ export function dressHandlers(
 
 /** Checks a JSON body while it is read, behind the gate. */
 function strict(handler: UniversalHandler, bytesMax: number): UniversalHandler {
-  const checked = (request: UniversalServerRequest) => {
-    if (!isJson(request) || !isByteStream(request.body)) return handler(request);
+  const checked = (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    if (!isJson(request)) return handler(request);
+    if (!isByteStream(request.body)) {
+      // Of a resource path: written out as JSON, it takes the same way as all others.
+      const bytes = Buffer.from(JSON.stringify(request.body));
+      return checked({ ...request, body: once(bytes) });
+    }
     const encoding = request.header.get("content-encoding");
     const body = checkedJsonBody(request.body, { message: handler.method.input, encoding, bytesMax });
     return handler({ ...request, body });

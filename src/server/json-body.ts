@@ -90,6 +90,8 @@ function checkField(field: DescField, value: unknown): void {
     checkNesting(field.name, value, 1);
   } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) {
     if (typeof value !== "string") throw invalid(field.name, `is ${kindOf(value)}; send a string`);
+  } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.BOOL) {
+    if (typeof value !== "boolean") throw invalid(field.name, `is ${kindOf(value)}; send true or false`);
   } else if (!(typeof value === "number" && isInt32(value))) {
     const what = typeof value === "number" ? String(value) : kindOf(value);
     throw invalid(field.name, `is ${what}; send a whole number`);

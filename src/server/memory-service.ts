@@ -1,31 +1,56 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import { deleteMemory, deleteNamespace, type ForgetPorts } from "../memory/forget.js";
+import { getMemory } from "../memory/get.js";
+import type { Stored } from "../memory/log.js";
 import type { JsonObject } from "../memory/metadata.js";
+import type { OncePorts } from "../memory/once.js";
 import { recall } from "../memory/recall.js";
-import type { Scored } from "../memory/score.js";
 import { type Ports, store } from "../memory/store.js";
 import { callerOf } from "./caller.js";
 
+/** All that the room's calls need. */
+export type MemoryPorts = Ports & OncePorts & ForgetPorts;
+
 /** recalld.v1.MemoryService: translates between the wire and the room. */
-export function memoryService(ports: Ports): ServiceImpl<typeof MemoryService> {
+export function memoryService(ports: MemoryPorts): ServiceImpl<typeof MemoryService> {
   return {
     async store({ text, namespace, metadata }, context) {
-      const caller = callerOf(context);
-      const stored = await store(ports, { caller, text, namespace, metadata, signal: context.signal });
-      const { id, tokens, createdAtMs } = stored;
+      const idempotencyKey = context.requestHeader.get("idempotency-key") ?? undefined;
+      const request = { ...common(context), text, namespace, metadata, idempotencyKey };
+      const { answered, replayed } = await store(ports, request);
+      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      const { id, tokens, createdAtMs } = answered;
       return { id, namespace, tokens, createdAt: timestampFromMs(createdAtMs) };
     },
     async recall({ query, namespace, topK }, context) {
-      const caller = callerOf(context);
-      const found = await recall(ports, { caller, query, namespace, topK, signal: context.signal });
-      return { results: found.results.map(toResult), namespace, queryTokens: found.queryTokens };
+      const { results, queryTokens } = await recall(ports, { ...common(context), query, namespace, topK });
+      return {
+        results: results.map(({ entry, score }) => ({ ...shared(entry), score })),
+        namespace,
+        queryTokens,
+      };
+    },
+    async getMemory({ namespace, id }, context) {
+      const entry = await getMemory(ports, { caller: callerOf(context), namespace, id });
+      return { memory: { ...shared(entry), tokens: entry.tokens }, namespace };
+    },
+    async deleteMemory({ namespace, id }, context) {
+      await deleteMemory(ports, { caller: callerOf(context), namespace, id });
+      return { id };
+    },
+    async deleteNamespace({ namespace, force }, context) {
+      return { deleted: await deleteNamespace(ports, { caller: callerOf(context), namespace, force }) };
     },
   };
 }
 
-function toResult({ entry, score }: Scored) {
-  const { id, text, metadata, createdAtMs } = entry;
+function common(context: HandlerContext) {
+  return { caller: callerOf(context), signal: context.signal };
+}
+
+function shared({ id, text, metadata, createdAtMs }: Stored) {
   const createdAt = timestampFromMs(createdAtMs);
-  return { id, text, score, metadata: JSON.parse(metadata) as JsonObject, createdAt };
+  return { id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt };
 }

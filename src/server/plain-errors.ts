@@ -29,7 +29,8 @@ export function withBody(response: UniversalServerResponse, message: string): Un
   };
 }
 
-async function* once(bytes: Uint8Array) {
+/** A body of one piece. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 

@@ -28,6 +28,19 @@ export class Flat {
     }
   }
 
+  /** Takes rows out: the last one moves into each gap, and its old place is overwritten with zeros. */
+  remove(sequences: readonly number[]): void {
+    const gone = new Set(sequences);
+    for (let row = this.size - 1; row >= 0; row--) {
+      if (!gone.has(this.#sequences[row] as number)) continue;
+      const last = --this.size;
+      const from = last * this.dimensions;
+      this.#rows.copyWithin(row * this.dimensions, from, from + this.dimensions);
+      this.#rows.fill(0, from, from + this.dimensions);
+      this.#sequences[row] = this.#sequences[last] as number;
+    }
+  }
+
   /** The numbers of the `limit` nearest, best first. */
   search(vector: Float32Array, limit: number): number[] {
     const count = Math.min(limit, this.size);

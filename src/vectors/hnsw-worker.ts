@@ -7,6 +7,7 @@ import { Index, MetricKind, ScalarKind } from "usearch";
  */
 export type Request =
   | { readonly op: "add"; readonly sequences: BigUint64Array; readonly rows: Float32Array }
+  | { readonly op: "remove"; readonly sequences: BigUint64Array }
   | { readonly op: "search"; readonly vector: Float32Array; readonly limit: number };
 
 export type Reply = { readonly sequences: BigUint64Array } | { readonly error: string };
@@ -24,14 +25,38 @@ const index = new Index({
   multi: false,
 });
 
+/** Keys from here on stand for nothing: no log number reaches them. */
+const BLANK_KEYS_FROM = 2n ** 62n;
+let blanks = 0;
+
+/**
+ * Removing only marks a place as free, with the vector still in it. The next vector added takes that
+ * place: a random one, far from any text, overwrites what was there, and keeps the place from then on.
+ */
+function wipe(sequence: bigint): boolean {
+  if (index.remove(sequence) === 0) return false;
+  const blank = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5);
+  index.add(BLANK_KEYS_FROM + BigInt(blanks), blank, 1);
+  blanks++;
+  return true;
+}
+
+function search(vector: Float32Array, limit: number): BigUint64Array {
+  // Blanks may come up among what has little to do with the query anyway: leave room for them.
+  const { keys } = index.search(vector, limit + Math.min(blanks, limit), 1);
+  return keys.filter((key) => key < BLANK_KEYS_FROM).slice(0, limit);
+}
+
 function answer(request: Request): Reply {
   switch (request.op) {
     case "add":
       // One thread: after single-threaded adds a search with more throws.
       index.add(request.sequences, request.rows, 1);
       return { sequences: new BigUint64Array() };
+    case "remove":
+      return { sequences: request.sequences.filter(wipe) };
     case "search":
-      return { sequences: index.search(request.vector, request.limit, 1).keys };
+      return { sequences: search(request.vector, request.limit) };
   }
 }
 

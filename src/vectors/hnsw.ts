@@ -11,6 +11,8 @@ const BYTES_PER_THREAD = 10_000_000;
 /** A graph of vectors in a thread of its own: right for more than can be scanned in a millisecond. */
 export class Hnsw {
   size = 0;
+  /** Places of vectors that were taken out. */
+  dead = 0;
   readonly #worker: Worker;
   readonly #waiting: { resolve(reply: BigUint64Array): void; reject(error: unknown): void }[] = [];
   #failure: Error | undefined;
@@ -24,7 +26,7 @@ export class Hnsw {
   }
 
   get bytes(): number {
-    return BYTES_PER_THREAD + this.size * (this.dimensions * 2 + BYTES_PER_LINKED_ROW);
+    return BYTES_PER_THREAD + (this.size + this.dead) * (this.dimensions * 2 + BYTES_PER_LINKED_ROW);
   }
 
   /** Resolves when the thread has taken them in; a search begun later sees them in any case. */
@@ -35,6 +37,13 @@ export class Hnsw {
       done.push(this.#send(this.#pack(rows.slice(from, from + SLICE_ROWS))));
     }
     await Promise.all(done);
+  }
+
+  /** Takes vectors out; their places stay taken until a new graph is built. */
+  async remove(sequences: readonly number[]): Promise<void> {
+    const removed = await this.#send({ op: "remove", sequences: BigUint64Array.from(sequences, BigInt) });
+    this.size -= removed.length;
+    this.dead += removed.length;
   }
 
   /** The numbers of the `limit` nearest, best first, found by way of the graph. */

@@ -9,6 +9,9 @@ import { Hnsw } from "./hnsw.js";
  */
 const EXACT_ROWS_MAX = 20_000;
 
+/** Of a graph's places; beyond it searching suffers, and a new graph is built. */
+const DEAD_SHARE_MAX = 0.3;
+
 /** Rows moved to the graph at a time, so that other calls are served in between. */
 const MOVE_ROWS = 256;
 
@@ -38,6 +41,10 @@ class UsearchIndex implements VectorIndex {
     return this.#flat?.size ?? this.#hnsw?.size ?? 0;
   }
 
+  get worn(): boolean {
+    return this.#hnsw !== undefined && this.#hnsw.dead > DEAD_SHARE_MAX * (this.#hnsw.size + this.#hnsw.dead);
+  }
+
   get bytes(): number {
     return (this.#flat?.bytes ?? 0) + (this.#hnsw?.bytes ?? 0);
   }
@@ -48,6 +55,13 @@ class UsearchIndex implements VectorIndex {
     this.#flat?.add(rows);
     if (this.#flat && this.#flat.size > this.exactRowsMax) this.#moving ??= this.#move(this.#flat);
     await Promise.all([linked, this.#moving]);
+  }
+
+  async remove(sequences: readonly number[]): Promise<void> {
+    // A row taken out of the flat array moves another: not while they are being counted off.
+    await this.#moving;
+    this.#flat?.remove(sequences);
+    await this.#hnsw?.remove(sequences);
   }
 
   async search({ vector, limit }: { vector: Float32Array; limit: number }): Promise<number[]> {

@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1Cg1SZWNhbGxSZXF1ZXN0EhsKBXF1ZXJ5GAEgASgJQgy6SAnIAQFyBCiAgAQSHgoJbmFtZXNwYWNlGAIgASgJQgu6SAjIAQFyAyiAAhIdCgV0b3BfaxgDIAEoBUIJukgGGgQYFCgBSACIAQFCCAoGX3RvcF9rImQKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFIpIBCgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAyjgEKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1Cg1SZWNhbGxSZXF1ZXN0EhsKBXF1ZXJ5GAEgASgJQgy6SAnIAQFyBCiAgAQSHgoJbmFtZXNwYWNlGAIgASgJQgu6SAjIAQFyAyiAAhIdCgV0b3BfaxgDIAEoBUIJukgGGgQYFCgBSACIAQFCCAoGX3RvcF9rImQKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFIpIBCgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFMocDCg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USPwoGUmVjYWxsEhkucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0GhoucmVjYWxsZC52MS5SZWNhbGxSZXNwb25zZRJICglHZXRNZW1vcnkSHC5yZWNhbGxkLnYxLkdldE1lbW9yeVJlcXVlc3QaHS5yZWNhbGxkLnYxLkdldE1lbW9yeVJlc3BvbnNlElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -211,12 +211,202 @@ export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 4);
 
 /**
+ * One memory, without a score.
+ *
+ * @generated from message recalld.v1.Memory
+ */
+export type Memory = Message<"recalld.v1.Memory"> & {
+  /**
+   * The memory's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The text, exactly as it was stored.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * The metadata as it was stored; an empty object when there was none.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 3;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * The model's tokens of the whole text, special tokens not counted.
+   *
+   * @generated from field: int32 tokens = 4;
+   */
+  tokens: number;
+
+  /**
+   * When it was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 5;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.Memory.
+ * Use `create(MemorySchema)` to create a new message.
+ */
+export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 5);
+
+/**
+ * @generated from message recalld.v1.GetMemoryRequest
+ */
+export type GetMemoryRequest = Message<"recalld.v1.GetMemoryRequest"> & {
+  /**
+   * The namespace the memory is in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The memory's id, `mem_…`.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message recalld.v1.GetMemoryRequest.
+ * Use `create(GetMemoryRequestSchema)` to create a new message.
+ */
+export const GetMemoryRequestSchema: GenMessage<GetMemoryRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 6);
+
+/**
+ * @generated from message recalld.v1.GetMemoryResponse
+ */
+export type GetMemoryResponse = Message<"recalld.v1.GetMemoryResponse"> & {
+  /**
+   * @generated from field: recalld.v1.Memory memory = 1;
+   */
+  memory?: Memory | undefined;
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.GetMemoryResponse.
+ * Use `create(GetMemoryResponseSchema)` to create a new message.
+ */
+export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 7);
+
+/**
+ * @generated from message recalld.v1.DeleteMemoryRequest
+ */
+export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
+  /**
+   * The namespace the memory is in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The memory's id, `mem_…`.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message recalld.v1.DeleteMemoryRequest.
+ * Use `create(DeleteMemoryRequestSchema)` to create a new message.
+ */
+export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 8);
+
+/**
+ * @generated from message recalld.v1.DeleteMemoryResponse
+ */
+export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & {
+  /**
+   * The id of what was forgotten.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message recalld.v1.DeleteMemoryResponse.
+ * Use `create(DeleteMemoryResponseSchema)` to create a new message.
+ */
+export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 9);
+
+/**
+ * @generated from message recalld.v1.DeleteNamespaceRequest
+ */
+export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"> & {
+  /**
+   * The namespace to drop.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * Drop it although it holds memories.
+   *
+   * @generated from field: bool force = 2;
+   */
+  force: boolean;
+};
+
+/**
+ * Describes the message recalld.v1.DeleteNamespaceRequest.
+ * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
+ */
+export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 10);
+
+/**
+ * @generated from message recalld.v1.DeleteNamespaceResponse
+ */
+export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceResponse"> & {
+  /**
+   * How many memories it held.
+   *
+   * @generated from field: int32 deleted = 1;
+   */
+  deleted: number;
+};
+
+/**
+ * Describes the message recalld.v1.DeleteNamespaceResponse.
+ * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
+ */
+export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 11);
+
+/**
  * Stores short texts in namespaces and recalls, by meaning, the ones most
  * similar to a question.
  *
  * Every call needs an API key (`Authorization: Bearer KEY`, or `X-API-Key`)
- * and names its namespace. A successful Store or Recall costs one call of the
- * account's plan; a call that fails costs nothing.
+ * and names its namespace: an id alone never says where. A successful Store or
+ * Recall costs one call of the account's plan; a call that fails, and every
+ * other call, costs nothing.
  *
  * @generated from service recalld.v1.MemoryService
  */
@@ -225,6 +415,11 @@ export const MemoryService: GenService<{
    * Stores one memory. Once answered, it survives a crash of the server and is
    * found by the very next Recall, on any replica. The namespace comes into
    * being with its first memory.
+   *
+   * With the header (gRPC: metadata) `Idempotency-Key`, up to 255 characters,
+   * calls with the same key and the same request store once within 24 hours:
+   * later ones get the first one's answer with `Idempotent-Replayed: true` and
+   * cost nothing. Another request under the same key is `already_exists`.
    *
    * Also served as `POST /store`.
    *
@@ -248,6 +443,45 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof RecallRequestSchema;
     output: typeof RecallResponseSchema;
+  },
+  /**
+   * One memory by its id. Costs nothing.
+   *
+   * Also served as `GET /namespaces/{namespace}/memories/{id}`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.GetMemory
+   */
+  getMemory: {
+    methodKind: "unary";
+    input: typeof GetMemoryRequestSchema;
+    output: typeof GetMemoryResponseSchema;
+  },
+  /**
+   * Forgets one memory. Once answered, its text, metadata and vector are out
+   * of the database and of the index, and no later Recall, on any replica,
+   * returns it. Costs nothing.
+   *
+   * Also served as `DELETE /namespaces/{namespace}/memories/{id}`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.DeleteMemory
+   */
+  deleteMemory: {
+    methodKind: "unary";
+    input: typeof DeleteMemoryRequestSchema;
+    output: typeof DeleteMemoryResponseSchema;
+  },
+  /**
+   * Drops a namespace and erases all of it; the name is free again. Costs
+   * nothing.
+   *
+   * Also served as `DELETE /namespaces/{namespace}`, `?force=true`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.DeleteNamespace
+   */
+  deleteNamespace: {
+    methodKind: "unary";
+    input: typeof DeleteNamespaceRequestSchema;
+    output: typeof DeleteNamespaceResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_recalld_v1_memory, 0);

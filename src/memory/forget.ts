@@ -1,0 +1,148 @@
+import { MemoryError, unavailable } from "../errors.js";
+import type { Clock } from "./clock.js";
+import type { Erasure, Erasures } from "./erasures.js";
+import { type MemoryRequest, noSuchMemory } from "./get.js";
+import { newOperationId, parseMemoryId } from "./id.js";
+import type { Dropped, Log, Scope } from "./log.js";
+import type { Caller, Meter } from "./meter.js";
+import { parseNamespace } from "./namespace.js";
+import type { Namespaces, Open } from "./namespaces.js";
+
+/** Memories of a dropped namespace erased in one go. */
+const ERASE_MANY = 256;
+/** How often a drop tries to be the log's next entry while others store. */
+const SEAL_ATTEMPTS_MAX = 50;
+const SEAL_PAUSE_MS_MAX = 50;
+/** Unfinished erasures taken up in one sweep, and the age at which nobody can still be at them. */
+const SWEEP_MAX = 1000;
+const UNFINISHED_MS = 60_000;
+
+export interface ForgetPorts {
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly erasures: Erasures;
+  readonly namespaces: Namespaces;
+  readonly clock: Clock;
+}
+
+/**
+ * Forgets one memory: its text, metadata and vector are out of the database and of this process's
+ * index when this resolves, and no later recall on any replica returns it. Costs nothing.
+ *
+ * @throws MemoryError `not_found`, `unauthenticated` or `unavailable`; after the latter, the memory
+ * may be gone already or go within a minute.
+ */
+export async function deleteMemory(ports: ForgetPorts, { caller, ...request }: MemoryRequest): Promise<void> {
+  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  const id = parseMemoryId(request.id);
+  await ports.meter.verify(caller);
+  const found = await ports.namespaces.reading(scope, async ({ replica }) => {
+    await replica.current();
+    const { incarnation } = replica;
+    const sequence = await ports.log.locate({ incarnation, id });
+    return sequence && { ...newErasure(scope, incarnation), sequence };
+  });
+  if (!found) throw noSuchMemory();
+  await ports.erasures.begin(found);
+  await finish(ports, found);
+}
+
+export interface DropRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  /** Needed when the namespace is not empty. */
+  readonly force: boolean;
+}
+
+/**
+ * Drops a namespace and erases all of it; the name is free again. Answers how many memories it held.
+ * Costs nothing.
+ *
+ * @throws MemoryError `not_found`; `failed_precondition` when it is not empty and `force` is not set.
+ */
+export async function deleteNamespace(ports: ForgetPorts, request: DropRequest): Promise<number> {
+  const { caller, force } = request;
+  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  await ports.meter.verify(caller);
+  const dropped = await ports.namespaces.reading(scope, async (open) => {
+    await open.replica.current();
+    const erasure = newErasure(scope, open.replica.incarnation);
+    const count = await seal(ports, open, { erasure, force });
+    return { erasure, count };
+  });
+  if (dropped === undefined) throw new MemoryError("not_found", "there is no namespace with this name");
+  await finish(ports, dropped.erasure);
+  return dropped.count;
+}
+
+/** Finishes what a crash interrupted: run at start, and now and then. Answers how many it finished. */
+export async function sweep(ports: ForgetPorts): Promise<number> {
+  const pending = await ports.erasures.pending(SWEEP_MAX);
+  const left = pending.filter(({ begunAtMs }) => Date.now() - begunAtMs > UNFINISHED_MS);
+  for (const erasure of left) await finish(ports, erasure);
+  return left.length;
+}
+
+function newErasure(scope: Scope, incarnation: string): Erasure {
+  return { id: newOperationId(), scope, incarnation, begunAtMs: Date.now() };
+}
+
+/** Ends the log: after this entry nothing is ever appended to it. Answers how many memories it holds. */
+async function seal(
+  { log, erasures, clock }: ForgetPorts,
+  { replica }: Open,
+  { erasure, force }: { erasure: Erasure; force: boolean },
+): Promise<number> {
+  const entry: Dropped = { op: "drop", opId: erasure.id };
+  for (let attempt = 0; attempt < SEAL_ATTEMPTS_MAX; attempt++) {
+    const { incarnation, applied, size } = replica;
+    if (size > 0 && !force) throw notEmpty(size);
+    if (attempt === 0) await erasures.begin(erasure);
+    // Not through the appender: the entry must come right after those that were counted.
+    if ((await log.append({ incarnation, from: applied + 1, entries: [entry] })) === 1) {
+      await replica.apply([{ sequence: applied + 1, entry }]);
+      return size;
+    }
+    await clock.sleep(clock.random() * SEAL_PAUSE_MS_MAX);
+    await replica.current();
+  }
+  await erasures.end(erasure.id);
+  throw unavailable("others store in this namespace without a pause; try again");
+}
+
+function notEmpty(size: number): MemoryError {
+  const memories = size === 1 ? "1 memory" : `${size.toLocaleString("en-US")} memories`;
+  return new MemoryError("failed_precondition", `the namespace holds ${memories}; set force to drop it`, {
+    reason: "NAMESPACE_NOT_EMPTY",
+  });
+}
+
+/** Each step may be run again, by any process: all are done when the erasure ends. */
+async function finish(ports: ForgetPorts, erasure: Erasure): Promise<void> {
+  if (erasure.sequence === undefined) await eraseAll(ports, erasure);
+  else await eraseOne(ports, { ...erasure, sequence: erasure.sequence });
+  await ports.erasures.end(erasure.id);
+}
+
+async function eraseOne(ports: ForgetPorts, erasure: Erasure & { sequence: number }): Promise<void> {
+  const { scope, incarnation, sequence } = erasure;
+  const tombstone = { op: "delete", opId: erasure.id, target: sequence } as const;
+  // In a dropped incarnation there is nobody left to tell.
+  await ports.namespaces.reading(scope, async ({ replica, appender }) => {
+    if (replica.incarnation === incarnation) await appender.append(tombstone);
+  });
+  await ports.log.erase({ incarnation, sequences: [sequence] });
+}
+
+async function eraseAll({ log, namespaces }: ForgetPorts, { scope, incarnation }: Erasure): Promise<void> {
+  // A drop that was never sealed did not happen: only its trace is to be taken away.
+  if ((await log.last(incarnation))?.entry.op !== "drop") return;
+  await log.retire(scope, incarnation);
+  namespaces.forget(scope, incarnation);
+  for (let from = 1; ; from += ERASE_MANY) {
+    const sequences = Array.from({ length: ERASE_MANY }, (_, i) => from + i);
+    const entries = await log.read({ incarnation, from, limit: ERASE_MANY });
+    await log.erase({ incarnation, sequences: sequences.slice(0, entries.length) });
+    if (entries.length < ERASE_MANY) return;
+  }
+}
