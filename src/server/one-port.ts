@@ -43,8 +43,10 @@ export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
   silenceTimeoutMs: 120_000,
   pongTimeoutMs: 10_000,
   headerBytesMax: 16_384,
-  streamsMax: 128,
-  sessionMegabytesMax: 10,
+  streamsMax: 100,
+  // Answers that wait to be read count: 100 of the largest that are likely, 1.6 MB, must fit. Beyond
+  // it Node refuses calls, and after 100 refusals ends the session; its default of 10 does so at 7.
+  sessionMegabytesMax: 256,
 });
 
 /** How often Node looks for connections beyond its HTTP/1 timeouts; at its default of 30 s they mean little. */

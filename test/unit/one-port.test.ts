@@ -1,6 +1,11 @@
 import { once } from "node:events";
 import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http";
-import { type ClientHttp2Session, connect as connectHttp2, constants } from "node:http2";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+} from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, credentials } from "@grpc/grpc-js";
@@ -8,6 +13,7 @@ import Fastify from "fastify";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import {
   createOnePortServer,
+  ONE_PORT_LIMITS,
   type OnePortLimits,
   type OnePortServer,
   protocolOf,
@@ -16,6 +22,8 @@ import {
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS = Buffer.from("000000040000000000", "hex");
 const REQUEST = "GET /raw HTTP/1.1\r\nHost: x\r\n\r\n";
+/** About 20 memories of the largest size. */
+const LARGE = Buffer.alloc(1_600_000);
 
 let running: OnePortServer | undefined;
 /** Calls to `/slow` wait here until a test lets them go. */
@@ -32,6 +40,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   const end = () => response.end(`${request.method} ${request.url} over ${request.httpVersion}`);
   if (request.headers["content-type"] === "application/grpc") answerGrpc(response);
   else if (request.url === "/slow") slow.push(end);
+  else if (request.url === "/large") response.end(LARGE);
   else if (request.url === "/body") request.on("data", () => {}).on("end", end);
   else end();
 }
@@ -276,6 +285,17 @@ describe("the limits of one port", () => {
     const session = dial(await serve({ streamsMax: 3 }));
     await once(session, "remoteSettings");
     expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
+  });
+
+  it("a session may leave as many large answers unread as it runs calls", async () => {
+    const session = dial(await serve());
+    const streams: ClientHttp2Stream[] = [];
+    while (streams.length < ONE_PORT_LIMITS.streamsMax) {
+      const stream = session.request({ ":path": "/large" });
+      await once(stream, "response"); // calls that come at once would all be taken
+      streams.push(stream);
+    }
+    for (const stream of streams) expect((await text(stream)).length).toBe(LARGE.length);
   });
 
   it.each([
