@@ -1,0 +1,93 @@
+import { invalid, MemoryError } from "../errors.js";
+import { count } from "../memory/count.js";
+import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../memory/embedder.js";
+import { locateModel, type ModelPlace } from "./locate.js";
+import { Pool, type Reader } from "./pool.js";
+import { Thread } from "./thread.js";
+import type { LoadedModel } from "./worker.js";
+
+export interface EmbedderOptions extends ModelPlace {
+  /** Threads, each with the model in memory and at most one core busy. */
+  readonly workers: number;
+  /** Told of threads that were lost, or could not be started again. */
+  readonly onTrouble?: ((error: unknown) => void) | undefined;
+}
+
+export interface OpenEmbedder extends Embedder {
+  /** Calls that wait for a thread. */
+  readonly waiting: number;
+  /** Finishes the texts being read; those that wait are `unavailable`. */
+  close(): Promise<void>;
+}
+
+/**
+ * Loads the model into worker threads.
+ *
+ * @throws MemoryError that says what to do when the model is not there, cannot be downloaded or
+ * cannot be loaded. Another model is never taken in its place.
+ */
+export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedder> {
+  const folder = await locateModel(options);
+  const sameModel = new SameModel(folder);
+  const pool = await Pool.open({
+    readers: options.workers,
+    start: () => sameModel.start(),
+    onTrouble: options.onTrouble,
+  }).catch((error) => {
+    const reason = error.cause?.message ?? error.message;
+    const message = `model ${options.model} in ${folder} could not be loaded: ${reason}`;
+    throw new MemoryError("failed_precondition", message, { cause: error });
+  });
+  return new PooledEmbedder(options.model, sameModel.loaded, pool);
+}
+
+/** Starts threads that all hold the same model: whoever changes its files must restart the service. */
+class SameModel {
+  #first: LoadedModel | undefined;
+
+  constructor(private readonly folder: string) {}
+
+  get loaded(): LoadedModel {
+    if (this.#first === undefined) throw new Error("no thread has started");
+    return this.#first;
+  }
+
+  async start(): Promise<Reader> {
+    const { thread, loaded } = await Thread.start({ folder: this.folder });
+    this.#first ??= loaded;
+    if (this.#first.revision === loaded.revision) return thread;
+    await thread.close();
+    throw new Error(`the files in ${this.folder} have changed since the start`);
+  }
+}
+
+class PooledEmbedder implements OpenEmbedder {
+  readonly model: ModelIdentity;
+  readonly #tokensMax: number;
+
+  constructor(
+    id: string,
+    { revision, dimensions, tokensMax }: LoadedModel,
+    private readonly pool: Pool,
+  ) {
+    this.model = { id, revision, dtype: "q8", dimensions };
+    this.#tokensMax = tokensMax;
+  }
+
+  get waiting(): number {
+    return this.pool.waiting;
+  }
+
+  async embed(input: EmbedInput): Promise<Embedding> {
+    const { vector, tokens } = await this.pool.read(input);
+    if (vector !== undefined) return { vector, tokens };
+    throw invalid(
+      input.field,
+      `is ${count(tokens)} tokens; the model reads ${count(this.#tokensMax)} at most`,
+    );
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+}

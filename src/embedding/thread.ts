@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { Reading } from "./encoder.js";
+import { type Reader, ReaderLost } from "./pool.js";
+import type { LoadedModel, Reply } from "./worker.js";
+
+/** Loading a model of some hundred MB from a cold disk. */
+const START_TIMEOUT_MS = 120_000;
+/** Far beyond the longest text on a busy machine: what takes longer is stuck. */
+const READ_TIMEOUT_MS = 30_000;
+
+export interface ThreadOptions {
+  readonly folder: string;
+  readonly readTimeoutMs?: number;
+}
+
+interface Pending {
+  resolve(reply: Reply): void;
+  reject(error: unknown): void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * A worker thread with a model in it. It is only ever ended between two calls: ending it inside a
+ * run makes onnxruntime's binding throw where nothing catches and aborts the whole process (8 of 8
+ * times with onnxruntime-node 1.30), and so does ending it while it loads, in one of a few times.
+ */
+export class Thread implements Reader {
+  onLost: (lost: ReaderLost) => void = () => {};
+  readonly ended: Promise<unknown>;
+  readonly #worker: Worker;
+  #pending: Pending | undefined;
+  #lost: ReaderLost | undefined;
+
+  private constructor(
+    folder: string,
+    private readonly readTimeoutMs: number,
+  ) {
+    this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
+      name: "embedding",
+      workerData: { folder },
+    });
+    this.ended = once(this.#worker, "exit").catch(() => {});
+    this.#worker.on("message", (reply: Reply) => this.#receive(reply));
+    this.#worker.on("messageerror", (error) => this.#lose(error));
+    this.#worker.on("error", (error) => this.#lose(error));
+    this.#worker.on("exit", () => this.#lose(new Error("it ended by itself")));
+  }
+
+  /** @throws ReaderLost with the reason as its cause. */
+  static async start({ folder, readTimeoutMs = READ_TIMEOUT_MS }: ThreadOptions) {
+    const thread = new Thread(folder, readTimeoutMs);
+    const { loaded } = (await thread.#reply(START_TIMEOUT_MS)) as { loaded: LoadedModel };
+    return { thread, loaded };
+  }
+
+  async read(text: string): Promise<Reading> {
+    const replied = this.#reply(this.readTimeoutMs);
+    this.#worker.postMessage(text);
+    const reply = await replied;
+    if ("reading" in reply) return reply.reading;
+    throw "error" in reply ? reply.error : new Error("the thread started again");
+  }
+
+  /** Only while it reads nothing. */
+  async close(): Promise<void> {
+    this.onLost = () => {};
+    await this.#worker.terminate();
+  }
+
+  #reply(timeoutMs: number): Promise<Reply> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    return new Promise((resolve, reject) => {
+      const overdue = () => this.#lose(new Error(`it did not answer within ${timeoutMs} ms`));
+      this.#pending = { resolve, reject, timer: setTimeout(overdue, timeoutMs) };
+    });
+  }
+
+  #receive(reply: Reply): void {
+    const pending = this.#take();
+    // An answer that nobody waits for is a late one: the thread was given up, and now it can be ended.
+    if (pending === undefined) void this.#worker.terminate();
+    else pending.resolve(reply);
+  }
+
+  #take(): Pending | undefined {
+    const pending = this.#pending;
+    clearTimeout(pending?.timer);
+    this.#pending = undefined;
+    return pending;
+  }
+
+  #lose(cause: unknown): void {
+    if (this.#lost !== undefined) return;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.#lost = new ReaderLost(`an embedding thread was lost: ${reason}`, { cause });
+    // Should it be stuck for good, it does not keep the process.
+    this.#worker.unref();
+    this.onLost(this.#lost);
+    this.#take()?.reject(this.#lost);
+  }
+}

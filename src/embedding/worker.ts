@@ -1,0 +1,43 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { openEncoder, type Reading } from "./encoder.js";
+import { revisionOf } from "./model-files.js";
+
+/** What a thread says of the model it has loaded. */
+export interface LoadedModel {
+  readonly revision: string;
+  readonly dimensions: number;
+  readonly tokensMax: number;
+}
+
+/** One for the start, then one for every text, in order. */
+export type Reply =
+  | { readonly loaded: LoadedModel }
+  | { readonly reading: Reading }
+  | { readonly error: Error };
+
+const { folder } = workerData as { folder: string };
+
+async function load() {
+  const revision = await revisionOf(folder);
+  const encoder = await openEncoder(folder);
+  // Tells the dimensions, and takes the slow first run off the first caller.
+  const { vector } = await encoder.encode("probe");
+  if (vector === undefined) throw new Error("the model reads less than one word");
+  return { encoder, loaded: { revision, dimensions: vector.length, tokensMax: encoder.tokensMax } };
+}
+
+const { encoder, loaded } = await load();
+
+parentPort?.on("message", async (text: string) => {
+  try {
+    const reading = await encoder.encode(text);
+    reply({ reading }, reading.vector ? [reading.vector.buffer] : []);
+  } catch (error) {
+    reply({ error: error instanceof Error ? error : new Error(String(error)) });
+  }
+});
+reply({ loaded });
+
+function reply(message: Reply, transferred: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, transferred);
+}

@@ -1,0 +1,13 @@
+import { existsSync } from "node:fs";
+
+const folder = new URL("../../dist/src/embedding/", import.meta.url);
+
+/** Vitest does not compile worker.ts, so what starts threads is tested as it was built. */
+async function built(file: string): Promise<unknown> {
+  const url = new URL(file, folder);
+  if (!existsSync(url)) throw new Error(`${url.pathname} is not there: build first (npx tsc -p .)`);
+  return import(url.href);
+}
+
+export const { openEmbedder } = (await built("open.js")) as typeof import("../../src/embedding/open.js");
+export const { Thread } = (await built("thread.js")) as typeof import("../../src/embedding/thread.js");

@@ -1,0 +1,195 @@
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { downloadFile } from "../../src/embedding/download.js";
+
+const CONTENT = randomBytes(300_000);
+const SHA256 = createHash("sha256").update(CONTENT).digest("hex");
+const GIT_BLOB = createHash("sha1").update(`blob ${CONTENT.length}\0`).update(CONTENT).digest("hex");
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function serve(answer: Answer): Promise<string> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/file`;
+}
+
+async function temporaryPath(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "download-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return join(folder, "deep", "file");
+}
+
+/** Answers as the hub does: with ranges, and with the hash on its own answer. */
+function send(request: IncomingMessage, response: ServerResponse, tag = SHA256): void {
+  const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
+  if (from >= CONTENT.length) {
+    response.writeHead(416).end();
+    return;
+  }
+  response.writeHead(from > 0 ? 206 : 200, {
+    "x-repo-commit": "0123abc",
+    "x-linked-etag": `"${tag}"`,
+    "content-length": CONTENT.length - from,
+    ...(from > 0 && { "content-range": `bytes ${from}-${CONTENT.length - 1}/${CONTENT.length}` }),
+  });
+  response.end(CONTENT.subarray(from));
+}
+
+/** Sends half of the file and cuts the connection. */
+function sendHalf(response: ServerResponse): void {
+  response.writeHead(200, { "content-length": CONTENT.length });
+  response.write(CONTENT.subarray(0, CONTENT.length / 2), () => setTimeout(() => response.destroy(), 50));
+}
+
+async function download(url: string, path: string, options = {}) {
+  const seen: number[] = [];
+  const onProgress = ({ bytes }: { bytes: number }) => seen.push(bytes);
+  await downloadFile({ url, path, onProgress, retryPauseMs: 1, ...options });
+  return seen;
+}
+
+it("a download goes on where the connection was cut", async () => {
+  const ranges: (string | undefined)[] = [];
+  const url = await serve((request, response) => {
+    ranges.push(request.headers.range);
+    if (ranges.length === 1) sendHalf(response);
+    else send(request, response);
+  });
+  const path = await temporaryPath();
+  const seen = await download(url, path);
+  expect(await readFile(path)).toEqual(CONTENT);
+  expect(existsSync(`${path}.part`)).toBe(false);
+  expect(ranges[0]).toBeUndefined();
+  expect(ranges[1]).toMatch(/^bytes=[1-9]\d*-$/);
+  expect(seen).toEqual([...seen].sort((a, b) => a - b));
+  expect(seen.at(-1)).toBe(CONTENT.length);
+});
+
+it("a later start goes on with what an earlier one left", async () => {
+  const path = await temporaryPath();
+  const cut = await serve((_, response) => sendHalf(response));
+  await expect(download(cut, path)).rejects.toThrow();
+  expect(existsSync(path)).toBe(false);
+  const ranges: (string | undefined)[] = [];
+  const whole = await serve((request, response) => {
+    ranges.push(request.headers.range);
+    send(request, response);
+  });
+  await download(whole, path);
+  expect(ranges).toEqual([expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
+  expect(await readFile(path)).toEqual(CONTENT);
+});
+
+it("a file that does not match its hash never stands under its name", async () => {
+  let requests = 0;
+  const url = await serve((request, response) => {
+    requests++;
+    send(request, response, "0".repeat(64));
+  });
+  const path = await temporaryPath();
+  await expect(download(url, path)).rejects.toThrow("does not match its hash");
+  expect(requests).toBe(4);
+  expect(existsSync(path)).toBe(false);
+  expect(existsSync(`${path}.part`)).toBe(false);
+});
+
+it("a remainder of another version is thrown away and the file downloaded anew", async () => {
+  const url = await serve(send);
+  const path = await temporaryPath();
+  await download(url, path);
+  for (const stale of [randomBytes(1000), randomBytes(CONTENT.length), randomBytes(CONTENT.length + 1)]) {
+    await rm(path);
+    await writeFile(`${path}.part`, stale);
+    await download(url, path);
+    expect(await readFile(path)).toEqual(CONTENT);
+  }
+});
+
+it("a server without ranges sends the whole file again", async () => {
+  let requests = 0;
+  const url = await serve((_, response) => {
+    if (++requests === 1) sendHalf(response);
+    else response.end(CONTENT);
+  });
+  const path = await temporaryPath();
+  await download(url, path);
+  expect(await readFile(path)).toEqual(CONTENT);
+});
+
+it("the hash on the hub's own answer holds after a redirect, the other server's tag does not", async () => {
+  let target = "";
+  const url = await serve((request, response) => {
+    if (request.url === "/file") {
+      response
+        .writeHead(302, { location: "/moved", "x-repo-commit": "0", "x-linked-etag": `"${target}"` })
+        .end();
+    } else {
+      response.setHeader("etag", `"${"f".repeat(64)}"`).end(CONTENT);
+    }
+  });
+  target = SHA256;
+  const path = await temporaryPath();
+  await download(url, path);
+  target = "0".repeat(64);
+  await expect(download(url, `${path}2`)).rejects.toThrow("does not match its hash");
+});
+
+it("small files are held against git's hash", async () => {
+  let tag = GIT_BLOB;
+  const url = await serve((_, response) => {
+    response.setHeader("x-repo-commit", "0").setHeader("etag", `"${tag}"`).end(CONTENT);
+  });
+  const path = await temporaryPath();
+  await download(url, path);
+  tag = "0".repeat(40);
+  await expect(download(url, `${path}2`)).rejects.toThrow("does not match its hash");
+});
+
+it("a file that is not there is asked for once, a server in trouble four times", async () => {
+  for (const [status, times] of [
+    [404, 1],
+    [401, 1],
+    [503, 4],
+  ] as const) {
+    let requests = 0;
+    const url = await serve((_, response) => {
+      requests++;
+      response.writeHead(status).end();
+    });
+    await expect(download(url, await temporaryPath())).rejects.toThrow(`HTTP ${status}`);
+    expect(requests).toBe(times);
+  }
+});
+
+it("a connection on which nothing comes is given up", async () => {
+  const url = await serve((_, response) => {
+    response.writeHead(200, { "content-length": CONTENT.length });
+    response.write(CONTENT.subarray(0, 1000));
+  });
+  await expect(download(url, await temporaryPath(), { stallTimeoutMs: 50 })).rejects.toThrow(
+    "no data for 50 ms",
+  );
+});
+
+it("redirects in a circle end", async () => {
+  const url = await serve((_, response) => response.writeHead(302, { location: "/file" }).end());
+  await expect(download(url, await temporaryPath())).rejects.toThrow("redirected more than 5 times");
+});
+
+it("two downloads of the same file at once both end with it", async () => {
+  const url = await serve(send);
+  const path = await temporaryPath();
+  await Promise.all([download(url, path), download(url, path)]);
+  expect(await readFile(path)).toEqual(CONTENT);
+});
