@@ -1,7 +1,7 @@
 import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
 import type { Appended, Entry, Log } from "./log.js";
-import type { Replica } from "./replica.js";
+import { type Replica, Sealed } from "./replica.js";
 
 /** Entries written in one go; what waits meanwhile goes with the next. */
 const GROUP_MAX = 64;
@@ -71,7 +71,9 @@ export class Appender {
   /** One attempt; answers what went wrong. No attempt begins after an entry's deadline: others rely on it. */
   async #writeGroup(): Promise<unknown> {
     this.#giveUp(unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`));
-    const { incarnation, applied } = this.replica;
+    const { incarnation, applied, sealed } = this.replica;
+    // The number after a log's last entry is free, and must stay so.
+    if (sealed) return new Sealed();
     const entries = [...this.#waiting.values()].slice(0, GROUP_MAX).map(({ entry }) => entry);
     const from = applied + 1;
     if (entries.length === 0) return undefined;

@@ -40,7 +40,7 @@ export async function deleteMemory(ports: ForgetPorts, { caller, ...request }: M
     await replica.current();
     const { incarnation } = replica;
     const sequence = await ports.log.locate({ incarnation, id });
-    return sequence && { ...newErasure(scope, incarnation), sequence };
+    return sequence && { ...newErasure(ports.clock, { scope, incarnation }), sequence };
   });
   if (!found) throw noSuchMemory();
   await ports.erasures.begin(found);
@@ -66,7 +66,7 @@ export async function deleteNamespace(ports: ForgetPorts, request: DropRequest):
   await ports.meter.verify(caller);
   const dropped = await ports.namespaces.reading(scope, async (open) => {
     await open.replica.current();
-    const erasure = newErasure(scope, open.replica.incarnation);
+    const erasure = newErasure(ports.clock, { scope, incarnation: open.replica.incarnation });
     const count = await seal(ports, open, { erasure, force });
     return { erasure, count };
   });
@@ -78,13 +78,13 @@ export async function deleteNamespace(ports: ForgetPorts, request: DropRequest):
 /** Finishes what a crash interrupted: run at start, and now and then. Answers how many it finished. */
 export async function sweep(ports: ForgetPorts): Promise<number> {
   const pending = await ports.erasures.pending(SWEEP_MAX);
-  const left = pending.filter(({ begunAtMs }) => Date.now() - begunAtMs > UNFINISHED_MS);
+  const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
   for (const erasure of left) await finish(ports, erasure);
   return left.length;
 }
 
-function newErasure(scope: Scope, incarnation: string): Erasure {
-  return { id: newOperationId(), scope, incarnation, begunAtMs: Date.now() };
+function newErasure(clock: Clock, of: { scope: Scope; incarnation: string }): Erasure {
+  return { id: newOperationId(), ...of, begunAtMs: clock.wallMs() };
 }
 
 /** Ends the log: after this entry nothing is ever appended to it. Answers how many memories it holds. */

@@ -124,6 +124,7 @@ export class Namespaces {
     const replica = new Replica(incarnation, {
       log,
       index: vectors.open(incarnation),
+      clock,
       ...(onLost && { onLost }),
     });
     return { replica, appender: new Appender(replica, { log, clock }), gone: false };

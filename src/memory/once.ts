@@ -38,41 +38,86 @@ export type Write = (memoryId: string, onAppend: () => void) => Promise<Stored>;
 /** What a store answers. */
 export type Answered = Pick<Stored, "id" | "tokens" | "createdAtMs">;
 
-const PROCESS = randomUUID();
-/** Owners that are attempts of this process and still run. */
-const running = new Set<string>();
+/** What a store answers, and whether an earlier call had answered it before. */
+export interface Outcome {
+  readonly answered: Answered;
+  readonly replayed: boolean;
+}
 
 /**
  * Runs a store once for an idempotency key, however often it is asked: later calls get the first
  * one's answer. Exactly one memory comes of it even when owners die, because all attempts append the
  * same operation: one that was taken over finds its number taken, or its own entry.
- *
- * @throws MemoryError `already_exists` when the key was used for another request, `unavailable` when
- * the first call takes too long; and whatever `write` throws.
  */
-export async function once(
-  ports: OncePorts,
-  request: OnceRequest,
-  write: Write,
-): Promise<{ answered: Answered; replayed: boolean }> {
-  const owner = `${PROCESS}:${randomUUID()}`;
-  const claim = newClaim(request, owner);
-  const deadlineMs = ports.clock.nowMs() + WAIT_MS;
-  running.add(owner);
-  try {
+export class Once {
+  readonly #process = randomUUID();
+  /** Owners that are attempts of this process and still run. */
+  readonly #running = new Set<string>();
+
+  constructor(private readonly ports: OncePorts) {}
+
+  /**
+   * @throws MemoryError `already_exists` when the key was used for another request, `unavailable`
+   * when the first call takes too long; and whatever `write` throws.
+   */
+  async run(request: OnceRequest, write: Write): Promise<Outcome> {
+    const owner = `${this.#process}:${randomUUID()}`;
+    this.#running.add(owner);
+    try {
+      return await this.#compete(request, { owner, write });
+    } finally {
+      this.#running.delete(owner);
+    }
+  }
+
+  async #compete(request: OnceRequest, { owner, write }: { owner: string; write: Write }): Promise<Outcome> {
+    const { claims, clock } = this.ports;
+    const claim = newClaim(request, { owner, claimedAtMs: clock.wallMs() });
+    const deadlineMs = clock.nowMs() + WAIT_MS;
     for (;;) {
-      const standing = await ports.claims.claim(claim);
+      const standing = await claims.claim(claim);
       if (standing.requestHash !== claim.requestHash) throw reused();
       if (standing.answer) return { answered: { id: standing.memoryId, ...standing.answer }, replayed: true };
-      if (standing.owner === owner) return { answered: await own(ports, standing, write), replayed: false };
-      if (await takeOver(ports, standing, owner))
-        return await resume(ports, { request, standing, owner }, write);
-      if (ports.clock.nowMs() > deadlineMs)
-        throw unavailable("a call with this Idempotency-Key is still running");
-      await ports.clock.sleep(LOOK_MS);
+      if (standing.owner === owner) return this.#own(standing, write);
+      if (await this.#takeOver(standing, owner)) {
+        return (await this.#finished(request.scope, standing)) ?? this.#own({ ...standing, owner }, write);
+      }
+      if (clock.nowMs() > deadlineMs) throw unavailable("a call with this Idempotency-Key is still running");
+      await clock.sleep(LOOK_MS);
     }
-  } finally {
-    running.delete(owner);
+  }
+
+  async #own(claim: Claim, write: Write): Promise<Outcome> {
+    let appending = false;
+    try {
+      const { id, tokens, createdAtMs } = await write(claim.memoryId, () => {
+        appending = true;
+      });
+      await this.ports.claims.answer({ id: claim.id, answer: { tokens, createdAtMs } });
+      return { answered: { id, tokens, createdAtMs }, replayed: false };
+    } catch (error) {
+      // Nothing came of it for certain: the next call with this key starts anew.
+      if (!appending) await this.ports.claims.release(claim);
+      throw error;
+    }
+  }
+
+  /** What a dead owner left in the log already. */
+  async #finished(scope: Scope, { id: claimId, memoryId }: Claim): Promise<Outcome | undefined> {
+    const found = await findInLog(this.ports.log, scope, memoryId);
+    if (found === undefined) return undefined;
+    const { id, tokens, createdAtMs } = found;
+    await this.ports.claims.answer({ id: claimId, answer: { tokens, createdAtMs } });
+    return { answered: { id, tokens, createdAtMs }, replayed: true };
+  }
+
+  async #takeOver({ id, owner, claimedAtMs }: Claim, to: string): Promise<boolean> {
+    const { claims, clock, exclusive } = this.ports;
+    const ours = owner.startsWith(`${this.#process}:`);
+    const ended = ours ? !this.#running.has(owner) : exclusive;
+    const nowMs = clock.wallMs();
+    if (!ended && nowMs - claimedAtMs < OWNER_TIMEOUT_MS) return false;
+    return claims.takeOver({ id, from: owner, to, claimedAtMs: nowMs });
   }
 }
 
@@ -86,35 +131,6 @@ export function parseIdempotencyKey(value: string): string {
   );
 }
 
-async function own({ claims }: OncePorts, claim: Claim, write: Write): Promise<Answered> {
-  let appending = false;
-  try {
-    const { id, tokens, createdAtMs } = await write(claim.memoryId, () => {
-      appending = true;
-    });
-    await claims.answer({ id: claim.id, answer: { tokens, createdAtMs } });
-    return { id, tokens, createdAtMs };
-  } catch (error) {
-    // Nothing came of it for certain: the next call with this key starts anew.
-    if (!appending) await claims.release(claim);
-    throw error;
-  }
-}
-
-/** Takes up what a dead owner left: its memory may be in the log already. */
-async function resume(
-  ports: OncePorts,
-  { request, standing, owner }: { request: OnceRequest; standing: Claim; owner: string },
-  write: Write,
-): Promise<{ answered: Answered; replayed: boolean }> {
-  const found = await findInLog(ports.log, request.scope, standing.memoryId);
-  if (found === undefined)
-    return { answered: await own(ports, { ...standing, owner }, write), replayed: false };
-  const { id, tokens, createdAtMs } = found;
-  await ports.claims.answer({ id: standing.id, answer: { tokens, createdAtMs } });
-  return { answered: { id, tokens, createdAtMs }, replayed: true };
-}
-
 async function findInLog(log: Log, scope: Scope, id: string): Promise<Stored | undefined> {
   const incarnation = await log.find(scope);
   const sequence = incarnation && (await log.locate({ incarnation, id }));
@@ -122,16 +138,10 @@ async function findInLog(log: Log, scope: Scope, id: string): Promise<Stored | u
   return (await log.fetch({ incarnation, sequences: [sequence] }))[0]?.entry;
 }
 
-async function takeOver({ claims, exclusive }: OncePorts, standing: Claim, to: string): Promise<boolean> {
-  const [process] = standing.owner.split(":");
-  const ended = process === PROCESS ? !running.has(standing.owner) : exclusive;
-  const claimedAtMs = Date.now();
-  if (!ended && claimedAtMs - standing.claimedAtMs < OWNER_TIMEOUT_MS) return false;
-  return claims.takeOver({ id: standing.id, from: standing.owner, to, claimedAtMs });
-}
-
-function newClaim({ scope, idempotencyKey, content }: OnceRequest, owner: string): Claim {
-  const claimedAtMs = Date.now();
+function newClaim(
+  { scope, idempotencyKey, content }: OnceRequest,
+  { owner, claimedAtMs }: { owner: string; claimedAtMs: number },
+): Claim {
   return {
     id: `${scope.accountId}:${sha256([idempotencyKey])}`,
     requestHash: sha256([scope.namespace, ...content]),
@@ -142,7 +152,7 @@ function newClaim({ scope, idempotencyKey, content }: OnceRequest, owner: string
   };
 }
 
-/** Of several strings, each with its length, so that no two lists are alike. */
+/** Of several strings, written so that no two lists are alike. */
 function sha256(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

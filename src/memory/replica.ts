@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
 import type { Entry, Log, Lost, Numbered, Stored } from "./log.js";
 import type { VectorIndex } from "./vectors.js";
@@ -13,6 +13,7 @@ export class Sealed extends Error {}
 export interface ReplicaOptions {
   readonly log: Log;
   readonly index: VectorIndex;
+  readonly clock: Clock;
   /** Told of entries that are missing or unreadable. */
   onLost?(incarnation: string, lost: Numbered<Lost>): void;
 }
@@ -121,7 +122,7 @@ export class Replica {
       await this.apply(tail);
       if (tail.length < limit) return;
       // A long log is taken in slices, so that other calls are served in between.
-      await nextTurn();
+      await this.options.clock.yield();
     }
   }
 }

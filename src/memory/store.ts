@@ -1,4 +1,5 @@
 import { charged } from "./charged.js";
+import type { Clock } from "./clock.js";
 import type { Embedder } from "./embedder.js";
 import { newMemoryId } from "./id.js";
 import type { Stored } from "./log.js";
@@ -6,7 +7,7 @@ import { type JsonObject, parseMetadata } from "./metadata.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import type { Namespaces } from "./namespaces.js";
-import { type Answered, type OncePorts, once, parseIdempotencyKey, type Write } from "./once.js";
+import { type Once, type Outcome, parseIdempotencyKey, type Write } from "./once.js";
 import { parseText } from "./text.js";
 
 /** What the room needs of the rest of the house. */
@@ -14,6 +15,8 @@ export interface Ports {
   readonly embedder: Embedder;
   readonly meter: Meter;
   readonly namespaces: Namespaces;
+  readonly once: Once;
+  readonly clock: Clock;
 }
 
 export interface StoreRequest {
@@ -33,10 +36,7 @@ export interface StoreRequest {
  * after `unavailable` the memory may have been stored or not. With an idempotency key trying again is
  * safe, and `already_exists` says that the key was used for another request.
  */
-export async function store(
-  ports: Ports & OncePorts,
-  request: StoreRequest,
-): Promise<{ answered: Answered; replayed: boolean }> {
+export async function store(ports: Ports, request: StoreRequest): Promise<Outcome> {
   const { caller } = request;
   const text = parseText("text", request.text);
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
@@ -62,7 +62,7 @@ export async function store(
     return { answered: await write(newMemoryId(), () => {}), replayed: false };
   }
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
-  return once(ports, { scope, idempotencyKey, content: [text, metadata] }, write);
+  return ports.once.run({ scope, idempotencyKey, content: [text, metadata] }, write);
 }
 
 /** Aborted when either is. */

@@ -5,13 +5,12 @@ import { deleteMemory, deleteNamespace, type ForgetPorts } from "../memory/forge
 import { getMemory } from "../memory/get.js";
 import type { Stored } from "../memory/log.js";
 import type { JsonObject } from "../memory/metadata.js";
-import type { OncePorts } from "../memory/once.js";
 import { recall } from "../memory/recall.js";
 import { type Ports, store } from "../memory/store.js";
 import { callerOf } from "./caller.js";
 
 /** All that the room's calls need. */
-export type MemoryPorts = Ports & OncePorts & ForgetPorts;
+export type MemoryPorts = Ports & ForgetPorts;
 
 /** recalld.v1.MemoryService: translates between the wire and the room. */
 export function memoryService(ports: MemoryPorts): ServiceImpl<typeof MemoryService> {

@@ -1,0 +1,190 @@
+import { unavailable } from "../../src/errors.js";
+import type { Claim, Claims } from "../../src/memory/claims.js";
+import type { Erasure, Erasures } from "../../src/memory/erasures.js";
+import type { Appended, Entry, Log, Numbered, Scope, Stored } from "../../src/memory/log.js";
+import type { VirtualTime } from "./time.js";
+
+/** How a database may misbehave; each a probability per request. */
+export interface Faults {
+  /** The request never arrives, and the caller is told it failed. */
+  readonly lost: number;
+  /** The request arrives, and the answer does not: the caller is told it failed. */
+  readonly unanswered: number;
+  /** The caller is told it failed, and the request arrives long after that. */
+  readonly late: number;
+  /** The request arrives a second time, later. */
+  readonly twice: number;
+}
+
+/** Where a deliberately broken database differs; each must be caught by the checks. */
+export interface Mistakes {
+  /** An ordered batch goes on behind a number that was taken. */
+  readonly unordered?: boolean;
+  /** A read may miss what was written just before it. */
+  readonly staleReads?: boolean;
+}
+
+/** The truth of one simulated database, and its connections. */
+export class Database {
+  readonly logs = new Map<string, Map<number, Entry>>();
+  readonly heads = new Map<string, string>();
+  readonly claims = new Map<string, Claim>();
+  readonly erasures = new Map<string, Erasure>();
+  #incarnations = 0;
+
+  constructor(
+    readonly time: VirtualTime,
+    readonly faults: Faults,
+    readonly mistakes: Mistakes = {},
+  ) {}
+
+  /** One request of a process: it travels, takes effect, and its answer travels back, or not. */
+  request<T>(process: { readonly alive: boolean }, effect: () => T | Promise<T>): Promise<T> {
+    return this.time.whileAlive(process, this.#travel(effect));
+  }
+
+  async #travel<T>(effect: () => T | Promise<T>): Promise<T> {
+    const { time, faults } = this;
+    await time.sleep(time.between(0, 10));
+    if (time.chance(faults.lost)) throw unavailable("lost");
+    if (time.chance(faults.late)) {
+      time.at(time.between(0, 500), () => void effect());
+      throw unavailable("late");
+    }
+    if (time.chance(faults.twice)) time.at(time.between(0, 500), () => void effect());
+    const result = await effect();
+    await time.sleep(time.between(0, 10));
+    if (time.chance(faults.unanswered)) throw unavailable("unanswered");
+    return result;
+  }
+
+  logOf(incarnation: string): Map<number, Entry> {
+    const log = this.logs.get(incarnation) ?? new Map<number, Entry>();
+    this.logs.set(incarnation, log);
+    return log;
+  }
+
+  newIncarnation(): string {
+    return `i${++this.#incarnations}`;
+  }
+}
+
+/** The log as one process sees it. */
+export function logOf(db: Database, process: { readonly alive: boolean }): Log {
+  const { time } = db;
+  return {
+    find: (scope) => db.request(process, () => db.heads.get(keyOf(scope))),
+    create: (scope) =>
+      db.request(process, () => {
+        const head = db.heads.get(keyOf(scope)) ?? db.newIncarnation();
+        db.heads.set(keyOf(scope), head);
+        return head;
+      }),
+    append: ({ incarnation, from, entries }) =>
+      db.request(process, () => insert(db, { incarnation, from, entries })),
+    read: ({ incarnation, from, limit }) =>
+      db.request(process, () => {
+        const found: Numbered[] = [];
+        const log = db.logOf(incarnation);
+        const end = db.mistakes.staleReads && time.chance(0.05) ? log.size : log.size + 1;
+        for (let sequence = from; sequence < end && found.length < limit; sequence++) {
+          found.push({ sequence, entry: log.get(sequence) as Entry });
+        }
+        return found;
+      }),
+    last: (incarnation) =>
+      db.request(process, () => {
+        const sequence = db.logOf(incarnation).size;
+        const entry = db.logOf(incarnation).get(sequence);
+        return entry && { sequence, entry };
+      }),
+    fetch: ({ incarnation, sequences }) =>
+      db.request(process, () =>
+        sequences.flatMap((sequence) => {
+          const entry = db.logOf(incarnation).get(sequence);
+          return entry?.op === "store" ? [{ sequence, entry }] : [];
+        }),
+      ),
+    locate: ({ incarnation, id }) =>
+      db.request(process, () => {
+        const found = [...db.logOf(incarnation)].find(([, entry]) => entry.op === "store" && entry.id === id);
+        return found?.[0];
+      }),
+    erase: ({ incarnation, sequences }) =>
+      db.request(process, () => {
+        for (const sequence of sequences) {
+          const entry = db.logOf(incarnation).get(sequence);
+          if (entry?.op === "store") db.logOf(incarnation).set(sequence, erased(entry));
+        }
+      }),
+    retire: (scope, incarnation) =>
+      db.request(process, () => {
+        if (db.heads.get(keyOf(scope)) === incarnation) db.heads.delete(keyOf(scope));
+      }),
+    list: () => Promise.reject(new Error("not simulated")),
+  };
+}
+
+/** Insert by insert, as a database does it: others come in between. */
+async function insert(
+  db: Database,
+  { incarnation, from, entries }: { incarnation: string; from: number; entries: readonly Appended[] },
+): Promise<number> {
+  const log = db.logOf(incarnation);
+  let inserted = 0;
+  for (const [i, entry] of entries.entries()) {
+    if (i > 0) await db.time.sleep(db.time.between(0, 2));
+    if (log.has(from + i)) {
+      if (!db.mistakes.unordered) return inserted;
+      continue;
+    }
+    log.set(from + i, entry);
+    inserted = i + 1;
+  }
+  return inserted;
+}
+
+function erased({ opId, id, tokens, createdAtMs }: Stored): Entry {
+  return { op: "erased", opId, id, tokens, createdAtMs };
+}
+
+function keyOf({ accountId, namespace }: Scope): string {
+  return `${accountId} ${namespace}`;
+}
+
+/** The claims as one process sees them. */
+export function claimsOf(db: Database, process: { readonly alive: boolean }): Claims {
+  return {
+    claim: (claim) =>
+      db.request(process, () => {
+        const standing = db.claims.get(claim.id) ?? claim;
+        db.claims.set(claim.id, standing);
+        return standing;
+      }),
+    takeOver: ({ id, from, to, claimedAtMs }) =>
+      db.request(process, () => {
+        const standing = db.claims.get(id);
+        if (standing?.owner !== from) return false;
+        db.claims.set(id, { ...standing, owner: to, claimedAtMs });
+        return true;
+      }),
+    answer: ({ id, answer }) =>
+      db.request(process, () => {
+        const standing = db.claims.get(id);
+        if (standing) db.claims.set(id, { ...standing, answer });
+      }),
+    release: ({ id, owner }) =>
+      db.request(process, () => {
+        if (db.claims.get(id)?.owner === owner) db.claims.delete(id);
+      }),
+  };
+}
+
+/** The erasures as one process sees them. */
+export function erasuresOf(db: Database, process: { readonly alive: boolean }): Erasures {
+  return {
+    begin: (erasure) => db.request(process, () => void db.erasures.set(erasure.id, erasure)),
+    end: (id) => db.request(process, () => void db.erasures.delete(id)),
+    pending: (limit) => db.request(process, () => [...db.erasures.values()].slice(0, limit)),
+  };
+}
