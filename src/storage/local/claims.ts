@@ -1,0 +1,65 @@
+import type { Database, RootDatabase } from "lmdb";
+import type { Claim, Claims } from "../../memory/claims.js";
+import { durably } from "./durably.js";
+
+/** Expired claims removed with each new one: more than come in, so that none pile up. */
+const EXPIRED_MAX = 2;
+
+/** The claims in LMDB, and beside them when each expires. */
+export class LocalClaims implements Claims {
+  readonly #claims: Database<Claim, string>;
+  readonly #expiries: Database<true, [expiresAtMs: number, id: string]>;
+
+  constructor(root: RootDatabase) {
+    this.#claims = root.openDB("claims", { encoding: "json" });
+    this.#expiries = root.openDB("claim-expiries", { encoding: "json" });
+  }
+
+  claim(claim: Claim): Promise<Claim> {
+    return durably(this.#claims, () => {
+      this.#removeExpired(claim.claimedAtMs);
+      const standing = this.#claims.get(claim.id);
+      if (standing !== undefined && standing.expiresAtMs > claim.claimedAtMs) return standing;
+      if (standing !== undefined) this.#remove(standing);
+      this.#claims.putSync(claim.id, claim);
+      this.#expiries.putSync([claim.expiresAtMs, claim.id], true);
+      return claim;
+    });
+  }
+
+  takeOver({ id, from, to, claimedAtMs }: Parameters<Claims["takeOver"]>[0]): Promise<boolean> {
+    return durably(this.#claims, () => {
+      const standing = this.#claims.get(id);
+      if (standing?.owner !== from) return false;
+      this.#claims.putSync(id, { ...standing, owner: to, claimedAtMs });
+      return true;
+    });
+  }
+
+  answer({ id, answer }: Parameters<Claims["answer"]>[0]): Promise<void> {
+    return durably(this.#claims, () => {
+      const standing = this.#claims.get(id);
+      if (standing !== undefined) this.#claims.putSync(id, { ...standing, answer });
+    });
+  }
+
+  release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {
+    return durably(this.#claims, () => {
+      const standing = this.#claims.get(id);
+      if (standing?.owner === owner) this.#remove(standing);
+    });
+  }
+
+  #remove({ id, expiresAtMs }: Claim): void {
+    this.#claims.removeSync(id);
+    this.#expiries.removeSync([expiresAtMs, id]);
+  }
+
+  #removeExpired(nowMs: number): void {
+    const expired = [...this.#expiries.getKeys({ end: [nowMs, ""], limit: EXPIRED_MAX })];
+    for (const [expiresAtMs, id] of expired) {
+      this.#claims.removeSync(id);
+      this.#expiries.removeSync([expiresAtMs, id]);
+    }
+  }
+}

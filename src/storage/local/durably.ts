@@ -1,0 +1,44 @@
+import type { Database } from "lmdb";
+import { MemoryError, unavailable } from "../../errors.js";
+import { within } from "../within.js";
+
+/** A disk that takes longer than this to keep a few records is as good as away. */
+const WRITE_TIMEOUT_MS = 10_000;
+
+/**
+ * Runs an action as one write transaction; answers its result once the disk has it. Transactions run
+ * one after the other, and those that wait together are flushed together.
+ *
+ * The action must check before it writes: what it wrote before it threw stays written.
+ */
+export async function durably<T>(db: Database, action: () => T): Promise<T> {
+  try {
+    const [result] = await within(WRITE_TIMEOUT_MS, Promise.all([db.transaction(action), db.flushed]));
+    return result;
+  } catch (error) {
+    throw await failureOf(error);
+  }
+}
+
+/** Runs an action that only reads. */
+export function reading<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw unavailable("the database could not be read", error);
+  }
+}
+
+async function failureOf(error: unknown): Promise<MemoryError> {
+  if (error instanceof MemoryError) return error;
+  const cause = await rootOf(error);
+  // LMDB says "Input/output error" for a disk without room.
+  return unavailable("the database could not write; its disk may be full", cause);
+}
+
+/** LMDB keeps why a commit failed in a promise beside the error, which nobody else handles. */
+async function rootOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { commitError?: Promise<never> };
+  if (commitError === undefined) return error;
+  return within(WRITE_TIMEOUT_MS, commitError).catch((cause) => cause);
+}

@@ -1,0 +1,58 @@
+import type { Database, RootDatabase } from "lmdb";
+import type { Entry, Log, Numbered } from "../../memory/log.js";
+import { lost } from "../intact.js";
+import { decode, encode } from "./record.js";
+
+type Key = [incarnation: string, sequence: number];
+
+/** The entries of all logs, and the number of each memory's id. Whatever writes, runs in a transaction. */
+export class Entries {
+  readonly db: Database<Buffer, Key>;
+  readonly #ids: Database<number, [incarnation: string, id: string]>;
+
+  constructor(root: RootDatabase) {
+    this.db = root.openDB("log", { encoding: "binary" });
+    this.#ids = root.openDB("ids", { encoding: "json" });
+  }
+
+  /** Each only if its number is free; answers how many it took in before one that is not. */
+  insert({ incarnation, from, entries }: Parameters<Log["append"]>[0]): number {
+    for (const [i, entry] of entries.entries()) {
+      const sequence = from + i;
+      if (this.db.doesExist([incarnation, sequence])) return i;
+      this.db.putSync([incarnation, sequence], encode(entry));
+      if (entry.op === "store") this.#ids.putSync([incarnation, entry.id], sequence);
+    }
+    return entries.length;
+  }
+
+  /** The entry with this number, or what stands for it when it is missing and later ones are there. */
+  get(key: Key): Entry | undefined {
+    const record = this.db.get(key);
+    if (record !== undefined) return decode(record);
+    return this.#isBeforeOthers(key) ? lost("it is missing") : undefined;
+  }
+
+  last(incarnation: string): Numbered | undefined {
+    const backwards = { start: [incarnation, Number.MAX_SAFE_INTEGER], end: [incarnation, 0], reverse: true };
+    const [last] = this.db.getRange({ ...backwards, limit: 1 });
+    return last && { sequence: last.key[1], entry: decode(last.value) };
+  }
+
+  locate(incarnation: string, id: string): number | undefined {
+    return this.#ids.get([incarnation, id]);
+  }
+
+  erase(key: Key): void {
+    const entry = this.get(key);
+    if (entry?.op !== "store") return;
+    const { opId, id, tokens, createdAtMs } = entry;
+    this.db.putSync(key, encode({ op: "erased", opId, id, tokens, createdAtMs }));
+    this.#ids.removeSync([key[0], id]);
+  }
+
+  #isBeforeOthers([incarnation, sequence]: Key): boolean {
+    const end: Key = [incarnation, Number.MAX_SAFE_INTEGER];
+    return this.db.getKeysCount({ start: [incarnation, sequence], end, limit: 1 }) > 0;
+  }
+}

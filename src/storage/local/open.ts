@@ -1,0 +1,74 @@
+import { mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { open, type RootDatabase } from "lmdb";
+import { MemoryError, unavailable } from "../../errors.js";
+import type { Storage } from "../storage.js";
+import { LocalAccounts } from "./accounts.js";
+import { LocalClaims } from "./claims.js";
+import { reading } from "./durably.js";
+import { LocalErasures } from "./erasures.js";
+import { LocalFacts, type Meta } from "./facts.js";
+import { LocalLog } from "./log.js";
+import { claim } from "./owner.js";
+
+const FILE = "recalld.mdb";
+/** Texts are private: what is created here is for this user alone. */
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/**
+ * Opens the embedded database in a folder, which is created if needed. One process at a time.
+ *
+ * @throws MemoryError `failed_precondition` when the folder is in use or cannot be used.
+ */
+export async function openLocal({ dataDir }: { dataDir: string }): Promise<Storage> {
+  const path = join(dataDir, FILE);
+  const root = await openRoot(dataDir, path);
+  try {
+    const meta: Meta = root.openDB("meta", { encoding: "json" });
+    const release = await claim({ dataDir, meta });
+    return {
+      log: new LocalLog(root),
+      accounts: new LocalAccounts(root),
+      facts: new LocalFacts(meta),
+      claims: new LocalClaims(root),
+      erasures: new LocalErasures(root),
+      exclusive: true,
+      check: () => check(path, meta),
+      close: async () => {
+        await root.close();
+        // Last, so that a successor finds everything written.
+        await release();
+      },
+    };
+  } catch (error) {
+    await root.close();
+    throw unusable(dataDir, error);
+  }
+}
+
+async function openRoot(dataDir: string, path: string): Promise<RootDatabase> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
+    const options = { path, permissionsMode: FILE_MODE };
+    return open(options);
+  } catch (error) {
+    throw unusable(dataDir, error);
+  }
+}
+
+function unusable(dataDir: string, error: unknown): MemoryError {
+  if (error instanceof MemoryError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new MemoryError("failed_precondition", `DATA_DIR ${dataDir} cannot be used: ${reason}`, {
+    cause: error,
+  });
+}
+
+async function check(path: string, meta: Meta): Promise<void> {
+  // Without the file the open database would go on, and be gone at the next start.
+  await stat(path).catch((error) => {
+    throw unavailable("the database's file is gone", error);
+  });
+  reading(() => meta.get("owner"));
+}

@@ -1,0 +1,51 @@
+import type { Collection, Db } from "mongodb";
+import type { Claim, Claims } from "../../memory/claims.js";
+import { answer as ask } from "./answer.js";
+
+interface ClaimRecord extends Omit<Claim, "id" | "expiresAtMs"> {
+  readonly _id: string;
+  /** A Date, so that MongoDB removes it by itself. */
+  readonly expiresAt: Date;
+}
+
+/** The claims in MongoDB. */
+export class MongoClaims implements Claims {
+  readonly #claims: Collection<ClaimRecord>;
+
+  constructor(db: Db) {
+    this.#claims = db.collection("claims");
+  }
+
+  /** To be called before the first use. */
+  async createIndexes(): Promise<void> {
+    await this.#claims.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  }
+
+  async claim({ id, expiresAtMs, ...claim }: Claim): Promise<Claim> {
+    // MongoDB takes up to a minute to remove what has expired.
+    await ask(this.#claims.deleteOne({ _id: id, expiresAt: { $lte: new Date(claim.claimedAtMs) } }));
+    const standing = await ask(
+      this.#claims.findOneAndUpdate(
+        { _id: id },
+        { $setOnInsert: { ...claim, expiresAt: new Date(expiresAtMs) } },
+        { upsert: true, returnDocument: "after" },
+      ),
+    );
+    if (standing === null) throw new Error("an upsert answered nothing");
+    const { _id, expiresAt, ...rest } = standing;
+    return { id: _id, expiresAtMs: expiresAt.getTime(), ...rest };
+  }
+
+  async takeOver({ id, from, to, claimedAtMs }: Parameters<Claims["takeOver"]>[0]): Promise<boolean> {
+    const taken = this.#claims.updateOne({ _id: id, owner: from }, { $set: { owner: to, claimedAtMs } });
+    return (await ask(taken)).matchedCount === 1;
+  }
+
+  async answer({ id, answer }: Parameters<Claims["answer"]>[0]): Promise<void> {
+    await ask(this.#claims.updateOne({ _id: id }, { $set: { answer } }));
+  }
+
+  async release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {
+    await ask(this.#claims.deleteOne({ _id: id, owner }));
+  }
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import type { Collection } from "mongodb";
+import type { Head, Scope } from "../../memory/log.js";
+import { idsFrom } from "./number.js";
+
+export interface NameRecord {
+  /** `<account>:<namespace>`; account ids have no colon. */
+  readonly _id: string;
+  readonly incarnation: string;
+}
+
+type Names = Collection<NameRecord>;
+
+export async function findName(names: Names, scope: Scope): Promise<string | undefined> {
+  return (await names.findOne({ _id: idOf(scope) }))?.incarnation;
+}
+
+/**
+ * Of several that create a name at once, all get the same incarnation. One write: even where it finds
+ * the name taken, it is answered only when a majority holds what it found.
+ */
+export async function findOrCreateName(names: Names, scope: Scope): Promise<string> {
+  const incarnation = randomBytes(10).toString("hex");
+  const found = await names.findOneAndUpdate(
+    { _id: idOf(scope) },
+    { $setOnInsert: { incarnation } },
+    { upsert: true, returnDocument: "after" },
+  );
+  if (found === null) throw new Error("an upsert answered nothing");
+  return found.incarnation;
+}
+
+export async function removeName(names: Names, scope: Scope, incarnation: string): Promise<void> {
+  await names.deleteOne({ _id: idOf(scope), incarnation });
+}
+
+export async function listNames(
+  names: Names,
+  { accountId, after = "", limit }: { accountId: string; after?: string; limit: number },
+): Promise<Head[]> {
+  const { $gte: $gt, $lt } = idsFrom(accountId, idOf({ accountId, namespace: after }));
+  const found = await names.find({ _id: { $gt, $lt } }, { sort: { _id: 1 }, limit }).toArray();
+  return found.map(({ _id, incarnation }) => ({ namespace: _id.slice(accountId.length + 1), incarnation }));
+}
+
+function idOf({ accountId, namespace }: Scope): string {
+  return `${accountId}:${namespace}`;
+}

@@ -1,0 +1,16 @@
+/** Room for a million entries a second, eleven days long. */
+const DIGITS = 12;
+
+/** An entry's `_id`: `<incarnation>:<number>`, padded so that ids sort as numbers do. */
+export function numberId(incarnation: string, sequence: number): string {
+  return `${incarnation}:${String(sequence).padStart(DIGITS, "0")}`;
+}
+
+export function sequenceOf(id: string): number {
+  return Number(id.slice(-DIGITS));
+}
+
+/** The `_id`s that begin with `<owner>:`, from one of them on: in the order of bytes, `;` follows `:`. */
+export function idsFrom(owner: string, first = `${owner}:`): { $gte: string; $lt: string } {
+  return { $gte: first, $lt: `${owner};` };
+}

@@ -1,0 +1,20 @@
+import type { Accounts } from "../accounts/account.js";
+import type { Claims } from "../memory/claims.js";
+import type { Erasures } from "../memory/erasures.js";
+import type { Log } from "../memory/log.js";
+import type { Facts } from "../memory/pin.js";
+
+/** What every adapter opens: the ports, on one database. */
+export interface Storage {
+  readonly log: Log;
+  readonly accounts: Accounts;
+  readonly facts: Facts;
+  readonly claims: Claims;
+  readonly erasures: Erasures;
+  /** No other process can be at work on this database. */
+  readonly exclusive: boolean;
+  /** @throws MemoryError `unavailable` when the database does not answer. */
+  check(): Promise<void>;
+  /** Lets go of the database; what was answered is kept. */
+  close(): Promise<void>;
+}

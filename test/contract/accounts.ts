@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { type MakeDatabase, useDatabase } from "./database.js";
+import { anAccount } from "./samples.js";
+
+/** What every keeper of accounts holds to. */
+export function accountsContract(name: string, make: MakeDatabase): void {
+  describe(`accounts: ${name}`, () => {
+    const used = useDatabase(make);
+    const accounts = () => used.storage.accounts;
+    const create = async (given = {}) => {
+      const account = anAccount(given);
+      await accounts().create(account);
+      const of = { accountId: account.id, keyHash: account.keys[0] as string };
+      const left = async () => (await accounts().findByKey(of.keyHash))?.callsLeft;
+      return { account, of, left };
+    };
+
+    it("finds an account by each of its keys, as it was given", async () => {
+      const { account } = await create({ email: "ß@ex.ample", keys: ["one-hash", "other-hash"] });
+      expect(await accounts().findByKey("one-hash")).toEqual(account);
+      expect(await accounts().findByKey("other-hash")).toEqual(account);
+      expect(await accounts().findByKey("no-hash")).toBeUndefined();
+    });
+
+    it("keeps an account when it is closed and opened again", async () => {
+      const { account, of } = await create();
+      await accounts().charge(of);
+      await used.reopen();
+      const callsLeft = account.callsLeft - 1;
+      expect(await accounts().findByKey(of.keyHash)).toEqual({ ...account, callsLeft });
+    });
+
+    it("does not let an id be taken twice", async () => {
+      const { account, of, left } = await create({ callsLeft: 7 });
+      const twin = { ...account, callsLeft: 1000, keys: ["twin"] };
+      await expect(accounts().create(twin)).rejects.toMatchObject({ code: "already_exists" });
+      expect(await left()).toBe(7);
+      expect(await accounts().findByKey("twin")).toBeUndefined();
+      expect(await accounts().charge({ ...of, keyHash: "twin" })).toBe(false);
+    });
+
+    it("charges until nothing is left", async () => {
+      const { of, left } = await create({ callsLeft: 2 });
+      expect([await accounts().charge(of), await accounts().charge(of)]).toEqual([true, true]);
+      expect(await accounts().charge(of)).toBe(false);
+      expect(await left()).toBe(0);
+    });
+
+    it("lets exactly 50 of 60 calls at once have the last 50", async () => {
+      const { of, left } = await create({ callsLeft: 50 });
+      const charged = await Promise.all(Array.from({ length: 60 }, () => accounts().charge(of)));
+      expect(charged.filter(Boolean)).toHaveLength(50);
+      expect(await left()).toBe(0);
+    });
+
+    it("charges nobody for a key that was never the account's, or whose account is unknown", async () => {
+      const [one, other] = [await create(), await create()];
+      const { accountId } = one.of;
+      expect(await accounts().charge({ accountId, keyHash: other.of.keyHash })).toBe(false);
+      expect(await accounts().charge({ accountId, keyHash: "revoked" })).toBe(false);
+      expect(await accounts().charge({ ...one.of, accountId: "acc_none" })).toBe(false);
+      expect([await one.left(), await other.left()]).toEqual([1000, 1000]);
+    });
+
+    it("gives a call back, but never above the limit", async () => {
+      const { of, left } = await create({ callsLimit: 3, callsLeft: 3 });
+      await accounts().charge(of);
+      await Promise.all(Array.from({ length: 5 }, () => accounts().refund(of.accountId)));
+      expect(await left()).toBe(3);
+      await accounts().refund("acc_none");
+    });
+
+    it("counts right when calls are charged and given back at once", async () => {
+      const { of, left } = await create({ callsLimit: 100, callsLeft: 100 });
+      const call = async (fails: boolean) => {
+        expect(await accounts().charge(of)).toBe(true);
+        if (fails) await accounts().refund(of.accountId);
+      };
+      await Promise.all(Array.from({ length: 60 }, (_, i) => call(i % 3 === 0)));
+      expect(await left()).toBe(60);
+    });
+  });
+}

@@ -1,0 +1,11 @@
+/** Opens the folder it is given when told to, says what came of it, and holds it until it is killed. */
+import { openLocal } from "../../../src/storage/local/open.js";
+
+const dataDir = process.argv[2] as string;
+console.log("ready");
+process.stdin.once("data", () => {
+  openLocal({ dataDir }).then(
+    () => console.log("owner"),
+    (error) => console.log(error.message),
+  );
+});

@@ -1,0 +1,31 @@
+/** Writes to the folder it is given, and names each write once it is answered, until it is killed. */
+import { openLocal } from "../../../src/storage/local/open.js";
+import { aMemory, anAccount, anIncarnation } from "../samples.js";
+
+const { log, accounts } = await openLocal({ dataDir: process.argv[2] as string });
+
+async function append(): Promise<void> {
+  const incarnation = anIncarnation();
+  for (let from = 1; ; from += 2) {
+    const entries = [aMemory(), aMemory()] as const;
+    await log.append({ incarnation, from, entries });
+    for (const [i, { id }] of entries.entries()) say({ incarnation, sequence: from + i, id });
+  }
+}
+
+async function charge(): Promise<void> {
+  const account = anAccount({ callsLimit: 1_000_000, callsLeft: 1_000_000 });
+  const keyHash = account.keys[0] as string;
+  await accounts.create(account);
+  for (let charged = 1; ; charged++) {
+    await accounts.charge({ accountId: account.id, keyHash });
+    say({ keyHash, charged });
+  }
+}
+
+/** One write to the pipe: a line is there whole, or not at all. */
+function say(what: object): void {
+  process.stdout.write(`${JSON.stringify(what)}\n`);
+}
+
+await Promise.all([append(), append(), charge()]);

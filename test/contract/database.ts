@@ -1,0 +1,32 @@
+import { afterAll, beforeAll } from "vitest";
+import type { Storage } from "../../src/storage/storage.js";
+
+/** A database of a test's own: opened, closed and opened again as often as it likes. */
+export interface TestDatabase {
+  open(): Promise<Storage>;
+  /** Harms an entry behind the adapter's back, while it is closed. */
+  damage(of: { incarnation: string; sequence: number; how: "remove" | "spoil" }): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export type MakeDatabase = () => Promise<TestDatabase>;
+
+/** Opens a database before a suite's tests and removes it after them. */
+export function useDatabase(make: MakeDatabase): { storage: Storage; reopen(): Promise<void> } & {
+  database: TestDatabase;
+} {
+  const used = {} as { storage: Storage; reopen(): Promise<void>; database: TestDatabase };
+  used.reopen = async () => {
+    await used.storage.close();
+    used.storage = await used.database.open();
+  };
+  beforeAll(async () => {
+    used.database = await make();
+    used.storage = await used.database.open();
+  });
+  afterAll(async () => {
+    await used.storage?.close();
+    await used.database?.remove();
+  });
+  return used;
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import type { Appended, Erased } from "../../src/memory/log.js";
+import { type MakeDatabase, useDatabase } from "./database.js";
+import { aMemory, anIncarnation, memories } from "./samples.js";
+
+/** What every log does about memories that are looked up by their id, erased, or damaged. */
+export function erasingContract(name: string, make: MakeDatabase): void {
+  describe(`erasing in logs: ${name}`, () => {
+    const used = useDatabase(make);
+    const log = () => used.storage.log;
+    const write = async (entries: readonly Appended[]) => {
+      const incarnation = anIncarnation();
+      await log().append({ incarnation, from: 1, entries });
+      return incarnation;
+    };
+
+    it("reads tombstones and endings as they were written", async () => {
+      const entries: Appended[] = [
+        aMemory(),
+        { op: "delete", opId: "op-2", target: 1 },
+        { op: "drop", opId: "op-3" },
+      ];
+      const incarnation = await write(entries);
+      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      expect(read.map(({ entry }) => entry)).toEqual(entries);
+      expect(await log().fetch({ incarnation, sequences: [2, 3] })).toEqual([]);
+    });
+
+    it("knows the last entry", async () => {
+      const incarnation = await write([...memories(11), { op: "drop", opId: "end" }]);
+      expect(await log().last(incarnation)).toEqual({ sequence: 12, entry: { op: "drop", opId: "end" } });
+      expect(await log().last(anIncarnation())).toBeUndefined();
+    });
+
+    it("finds a memory's number by its id, in its own incarnation only", async () => {
+      const [one, two] = [aMemory(), aMemory()];
+      const incarnation = await write([one, two]);
+      expect(await log().locate({ incarnation, id: two.id })).toBe(2);
+      expect(await log().locate({ incarnation, id: "mem_none" })).toBeUndefined();
+      expect(await log().locate({ incarnation: anIncarnation(), id: one.id })).toBeUndefined();
+    });
+
+    it("leaves of an erased memory its number and what was charged", async () => {
+      const [kept, gone] = [aMemory(), aMemory({ text: "secret", metadata: '{"a":1}' })];
+      const incarnation = await write([kept, gone, { op: "delete", opId: "op", target: 2 }]);
+      await log().erase({ incarnation, sequences: [2, 3, 99] });
+      const { opId, id, tokens, createdAtMs } = gone;
+      const erased: Erased = { op: "erased", opId, id, tokens, createdAtMs };
+      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      expect(read.map(({ entry }) => entry)).toEqual([kept, erased, { op: "delete", opId: "op", target: 2 }]);
+      expect(await log().fetch({ incarnation, sequences: [1, 2] })).toEqual([{ sequence: 1, entry: kept }]);
+      expect(await log().locate({ incarnation, id: gone.id })).toBeUndefined();
+      expect(await log().locate({ incarnation, id: kept.id })).toBe(1);
+    });
+
+    it("erases again what was erased, without harm", async () => {
+      const incarnation = await write(memories(2));
+      await log().erase({ incarnation, sequences: [1] });
+      await log().erase({ incarnation, sequences: [1] });
+      await log().erase({ incarnation, sequences: [] });
+      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      expect(read.map(({ entry }) => entry.op)).toEqual(["erased", "store"]);
+    });
+
+    it("never gives the number of an erased memory away", async () => {
+      const incarnation = await write(memories(2));
+      await log().erase({ incarnation, sequences: [2] });
+      expect(await log().append({ incarnation, from: 2, entries: memories(1) })).toBe(0);
+    });
+
+    it("puts a lost entry where one is missing or unreadable and later ones are there", async () => {
+      const entries = memories(6);
+      const incarnation = await write(entries);
+      await used.storage.close();
+      await used.database.damage({ incarnation, sequence: 1, how: "remove" });
+      await used.database.damage({ incarnation, sequence: 3, how: "spoil" });
+      await used.database.damage({ incarnation, sequence: 4, how: "remove" });
+      await used.database.damage({ incarnation, sequence: 6, how: "remove" });
+      used.storage = await used.database.open();
+      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      expect(read.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
+      expect(read.map(({ entry }) => entry.op)).toEqual(["lost", "store", "lost", "lost", "store"]);
+      expect(await log().read({ incarnation, from: 3, limit: 1 })).toMatchObject([{ sequence: 3 }]);
+      expect(await log().read({ incarnation, from: 4, limit: 1 })).toMatchObject([{ entry: { op: "lost" } }]);
+      const fetched = await log().fetch({ incarnation, sequences: [1, 2, 3, 4, 5] });
+      expect(fetched.map(({ sequence }) => sequence).sort()).toEqual([2, 5]);
+    });
+  });
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { type MakeDatabase, useDatabase } from "./database.js";
+import { aMemory, anIncarnation, memories } from "./samples.js";
+
+/** What every log keeps: numbers, order, and the entries as they were given. */
+export function logContract(name: string, make: MakeDatabase): void {
+  describe(`log: ${name}`, () => {
+    const used = useDatabase(make);
+    const log = () => used.storage.log;
+
+    it("reads back entries in order, each under its number", async () => {
+      const incarnation = anIncarnation();
+      const entries = memories(5);
+      expect(await log().append({ incarnation, from: 1, entries })).toBe(5);
+      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      expect(read).toEqual(entries.map((entry, i) => ({ sequence: i + 1, entry })));
+    });
+
+    it("inserts up to the first number that is taken, and leaves what is there", async () => {
+      const incarnation = anIncarnation();
+      const [first, second, third, late] = [aMemory(), aMemory(), aMemory(), aMemory()];
+      await log().append({ incarnation, from: 3, entries: [third] });
+      expect(await log().append({ incarnation, from: 1, entries: [first, second, late, late] })).toBe(2);
+      expect(await log().append({ incarnation, from: 3, entries: [late] })).toBe(0);
+      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      expect(read.map(({ entry }) => entry)).toEqual([first, second, third]);
+    });
+
+    it("lets exactly one of 20 racing writers have each number", async () => {
+      const incarnation = anIncarnation();
+      const writers = Array.from({ length: 20 }, () => memories(3));
+      const counts = await Promise.all(
+        writers.map((entries) => log().append({ incarnation, from: 1, entries })),
+      );
+      expect(counts.filter((count) => count === 3)).toHaveLength(1);
+      expect(counts.filter((count) => count === 0)).toHaveLength(19);
+      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      expect(read.map(({ entry }) => entry)).toEqual(writers[counts.indexOf(3)]);
+    });
+
+    it("gives racing writers that go on at the next free number a log without a hole", async () => {
+      const incarnation = anIncarnation();
+      const write = async () => {
+        for (let from = 1, left = 10; left > 0; from++) {
+          left -= await log().append({ incarnation, from, entries: [aMemory()] });
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, write));
+      const read = await log().read({ incarnation, from: 1, limit: 100 });
+      expect(read.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 80 }, (_, i) => i + 1));
+      expect(read.every(({ entry }) => entry.op === "store")).toBe(true);
+    });
+
+    it("reads at most as many as asked, from the number asked", async () => {
+      const incarnation = anIncarnation();
+      await log().append({ incarnation, from: 1, entries: memories(200) });
+      const numbers = async (from: number, limit: number) =>
+        (await log().read({ incarnation, from, limit })).map(({ sequence }) => sequence);
+      expect(await numbers(1, 2)).toEqual([1, 2]);
+      expect(await numbers(199, 2)).toEqual([199, 200]);
+      expect(await numbers(199, 100)).toEqual([199, 200]);
+      expect(await numbers(201, 100)).toEqual([]);
+      expect(await numbers(1, 512)).toHaveLength(200);
+    });
+
+    it("keeps the entries of different incarnations apart", async () => {
+      const [one, other] = [anIncarnation(), anIncarnation()];
+      await log().append({ incarnation: one, from: 1, entries: memories(2) });
+      expect(await log().read({ incarnation: other, from: 1, limit: 10 })).toEqual([]);
+      expect(await log().append({ incarnation: other, from: 1, entries: memories(3) })).toBe(3);
+      expect(await log().read({ incarnation: one, from: 1, limit: 10 })).toHaveLength(2);
+    });
+
+    it("fetches the numbers asked for and leaves out those that are not there", async () => {
+      const incarnation = anIncarnation();
+      const entries = memories(5);
+      await log().append({ incarnation, from: 1, entries });
+      const fetched = await log().fetch({ incarnation, sequences: [4, 99, 2, 6] });
+      const sorted = fetched.sort((a, b) => a.sequence - b.sequence);
+      expect(sorted.map(({ sequence, entry }) => [sequence, entry])).toEqual([
+        [2, entries[1]],
+        [4, entries[3]],
+      ]);
+      expect(await log().fetch({ incarnation, sequences: [] })).toEqual([]);
+    });
+
+    it.each([
+      ["text of many scripts", { text: "naïve — 日本語, עברית, 👩‍👩‍👧‍👦, \u0000\u0001\t\n\r\ufeff\uffff" }],
+      ["64 KiB of text", { text: "ſ".repeat(32_768) }],
+      ["metadata with a __proto__", { metadata: '{"__proto__":{"a":1},"constructor":"$set","a.b":null}' }],
+      ["metadata with numbers as they were written", { metadata: '{"n":1.0,"big":12345678901234567890}' }],
+      ["a text that looks like an operator", { text: '{"$gt":""}', opId: "$where" }],
+    ])("returns %s as it was", async (_, given) => {
+      const incarnation = anIncarnation();
+      const entry = aMemory(given);
+      await log().append({ incarnation, from: 1, entries: [entry] });
+      expect(await log().read({ incarnation, from: 1, limit: 1 })).toEqual([{ sequence: 1, entry }]);
+      expect(await log().fetch({ incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
+    });
+
+    it("returns every bit of a vector, in memory of its own", async () => {
+      const incarnation = anIncarnation();
+      const hard = [0, -0, 1 / 3, 1e-45, -3.4028234663852886e38, Math.fround(0.1), 1, -1];
+      // A view into a larger buffer, as an embedder's batch gives it.
+      const vector = Float32Array.from([...hard, ...hard, ...hard]).subarray(8, 16);
+      const entries = [aMemory({ vector, text: "odd" }), ...memories(100), aMemory({ vector })];
+      await log().append({ incarnation, from: 1, entries });
+      const read = await log().read({ incarnation, from: 1, limit: 512 });
+      const fetched = await log().fetch({ incarnation, sequences: [1, 102] });
+      await log().read({ incarnation, from: 2, limit: 512 });
+      for (const { entry } of [read[0], read[101], ...fetched].filter((each) => each !== undefined)) {
+        const got = entry.op === "store" ? entry.vector : undefined;
+        expect(got).toBeInstanceOf(Float32Array);
+        expect(Buffer.from(got?.slice().buffer as ArrayBuffer)).toEqual(Buffer.from(vector.slice().buffer));
+        expect([got?.byteOffset, got?.buffer.byteLength]).toEqual([0, vector.byteLength]);
+      }
+    });
+
+    it("keeps all of it when it is closed and opened again", async () => {
+      const incarnation = anIncarnation();
+      const entries = memories(3);
+      await log().append({ incarnation, from: 1, entries });
+      await used.reopen();
+      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      expect(read.map(({ entry }) => entry)).toEqual(entries);
+    });
+  });
+}

@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { open } from "lmdb";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openLocal } from "../../src/storage/local/open.js";
+import { claim } from "../../src/storage/local/owner.js";
+import { type Child, startChild } from "./children/start.js";
+import { aMemory, anIncarnation } from "./samples.js";
+
+const STARTERS = 5;
+
+describe("the folder of the local database", () => {
+  let dataDir: string;
+  let children: Child[];
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "recalld-owner-"));
+    children = [];
+  });
+  afterEach(async () => {
+    await Promise.all(children.map((child) => child.kill()));
+    await rm(dataDir, { recursive: true });
+  });
+
+  /** Processes that are ready to open the folder, and what each says when all are told to at once. */
+  const startAll = async (count: number) => {
+    const started = Array.from({ length: count }, () => startChild("own", dataDir));
+    children.push(...started);
+    for (const child of started) expect(await child.hear()).toBe("ready");
+    for (const child of started) child.tell("go");
+    return Promise.all(started.map(async (child) => ({ child, said: await child.hear() })));
+  };
+  const inUse = () => `DATA_DIR ${dataDir} is in use by another recalld`;
+  const sockets = async () => (await readdir(dataDir)).filter((name) => name.endsWith(".sock"));
+
+  it("has one owner, and turns others away without disturbing it", async () => {
+    const owner = await openLocal({ dataDir });
+    const [other] = await startAll(1);
+    expect(other?.said).toBe(inUse());
+    await expect(openLocal({ dataDir })).rejects.toMatchObject({ code: "failed_precondition" });
+    const incarnation = anIncarnation();
+    expect(await owner.log.append({ incarnation, from: 1, entries: [aMemory()] })).toBe(1);
+    expect(await owner.log.read({ incarnation, from: 1, limit: 2 })).toHaveLength(1);
+    await owner.check();
+    await owner.close();
+    await (await openLocal({ dataDir })).close();
+  });
+
+  it("goes to one of several that start at once, and after its kill -9 to one of the next", async () => {
+    for (let round = 0; round < 3; round++) {
+      const started = await startAll(STARTERS);
+      const winners = started.filter(({ said }) => said === "owner");
+      expect(winners).toHaveLength(1);
+      expect(started.filter(({ said }) => said === inUse())).toHaveLength(STARTERS - 1);
+      expect(await sockets()).toHaveLength(1);
+      await Promise.all(started.map(({ child }) => child.kill()));
+      children = [];
+    }
+  }, 60_000);
+
+  it("goes to one of several that find its owner dead at the same moment", async () => {
+    const root = open({ path: join(dataDir, "claim.mdb") });
+    const meta = root.openDB<unknown, string>("meta", { encoding: "json" });
+    await meta.put("owner", "owner-dead.sock");
+    const claims = await Promise.allSettled(Array.from({ length: STARTERS }, () => claim({ dataDir, meta })));
+    const won = claims.filter((claim) => claim.status === "fulfilled");
+    expect(won).toHaveLength(1);
+    expect(await sockets()).toEqual([meta.get("owner")]);
+    await won[0]?.value();
+    await root.close();
+  });
+
+  it("is free again once its owner closed it, and shows no trace of it", async () => {
+    await (await openLocal({ dataDir })).close();
+    expect(await sockets()).toEqual([]);
+  });
+
+  it("lets only its own user in", async () => {
+    const inner = join(dataDir, "new", "folder");
+    const storage = await openLocal({ dataDir: inner });
+    expect((await stat(inner)).mode & 0o777).toBe(0o700);
+    for (const name of await readdir(inner)) expect((await stat(join(inner, name))).mode & 0o077).toBe(0);
+    await storage.close();
+  });
+
+  it("may have a path that is longer than a socket's address", async () => {
+    const inner = join(dataDir, "x".repeat(100), "y".repeat(100));
+    await mkdir(inner, { recursive: true });
+    const owner = await openLocal({ dataDir: inner });
+    await expect(openLocal({ dataDir: inner })).rejects.toMatchObject({ code: "failed_precondition" });
+    await owner.close();
+    await (await openLocal({ dataDir: inner })).close();
+    expect((await readdir(inner)).filter((name) => name.endsWith(".sock"))).toEqual([]);
+  });
+
+  it("is refused with the reason when it cannot be used", async () => {
+    const file = join(import.meta.dirname, "owner.test.ts");
+    await expect(openLocal({ dataDir: file })).rejects.toThrow(`DATA_DIR ${file} cannot be used: EEXIST`);
+  });
+});

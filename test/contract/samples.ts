@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import type { Account } from "../../src/accounts/account.js";
+import type { Scope, Stored } from "../../src/memory/log.js";
+
+/** A memory; all that is not given is made up, and differs from call to call. */
+export function aMemory(given: Partial<Stored> = {}): Stored {
+  const opId = randomUUID();
+  return {
+    op: "store",
+    opId,
+    id: `mem_${opId}`,
+    text: `text of ${opId}`,
+    metadata: "{}",
+    vector: Float32Array.from({ length: 8 }, Math.random),
+    tokens: 4,
+    createdAtMs: Date.now(),
+    ...given,
+  };
+}
+
+export function memories(count: number): Stored[] {
+  return Array.from({ length: count }, () => aMemory());
+}
+
+/** A namespace of an account that no other test has. */
+export function aScope(namespace = "notes"): Scope {
+  return { accountId: `acc_${randomUUID()}`, namespace };
+}
+
+/** A log that nobody wrote to. */
+export function anIncarnation(): string {
+  return randomUUID().replaceAll("-", "").slice(0, 20);
+}
+
+export function anAccount(given: Partial<Account> = {}): Account {
+  return {
+    id: `acc_${randomUUID()}`,
+    email: "",
+    plan: "free",
+    callsLimit: 1000,
+    callsLeft: 1000,
+    keys: [randomUUID()],
+    createdAtMs: Date.now(),
+    ...given,
+  };
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from "node:crypto";
+import { MongoClient } from "mongodb";
+import { inject } from "vitest";
+import type { Missing, TestServer } from "./server.js";
+
+/**
+ * A database of the caller's own on the server that all test files share; `stop` drops it. Answers the
+ * reason when there is no server: put it in the name of what is skipped.
+ *
+ * @throws Error when there is none and REQUIRE_MONGO=1.
+ */
+export async function openTestMongo(): Promise<TestServer | Missing> {
+  const found = await ask();
+  if ("error" in found) throw new Error(found.error);
+  if ("reason" in found) return found;
+  const uri = withDatabase(found.uri, `recalld_test_${randomBytes(6).toString("hex")}`);
+  return { uri, kind: found.kind, stop: () => drop(uri) };
+}
+
+async function ask(): Promise<{ uri: string; kind: string } | Missing | { error: string }> {
+  const response = await fetch(inject("mongoDesk"));
+  return (await response.json()) as Awaited<ReturnType<typeof ask>>;
+}
+
+/** The same connection string, with another database in it. */
+export function withDatabase(uri: string, name: string): string {
+  return uri.replace(/^([^:]+:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${name}`);
+}
+
+async function drop(uri: string): Promise<void> {
+  const client = await MongoClient.connect(uri);
+  await client.db().dropDatabase();
+  await client.close();
+}

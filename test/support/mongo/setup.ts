@@ -1,0 +1,38 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestProject } from "vitest/node";
+import { findMongo } from "./find.js";
+import type { Missing, TestServer } from "./server.js";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Whom to ask for the server that all test files share. */
+    mongoDesk: string;
+  }
+}
+
+/**
+ * One server for a whole run of Vitest, started when the first test file asks for it: most runs need
+ * none, and starting one takes seconds.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let server: Promise<TestServer | Missing> | undefined;
+  const desk = createServer(async (_, response) => {
+    server ??= findMongo().then(announce);
+    const found = await server.catch((error: Error) => ({ error: error.message }));
+    response.end(JSON.stringify(found));
+  });
+  await once(desk.listen(0, "127.0.0.1"), "listening");
+  project.provide("mongoDesk", `http://127.0.0.1:${(desk.address() as AddressInfo).port}`);
+  return async () => {
+    desk.close();
+    const found = await server?.catch(() => undefined);
+    if (found !== undefined && "stop" in found) await found.stop();
+  };
+}
+
+function announce(found: TestServer | Missing): TestServer | Missing {
+  console.log("uri" in found ? `MongoDB for the tests: ${found.kind}` : found.reason);
+  return found;
+}

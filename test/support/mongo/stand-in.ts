@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { within } from "../../../src/storage/within.js";
+import { findJars } from "./jars.js";
+import type { TestServer } from "./server.js";
+
+const FOLDER = import.meta.dirname;
+const START_TIMEOUT_MS = 30_000;
+/** Quick to start rather than quick to run, and small. */
+const JVM = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m"];
+
+/** A server of one's own, to take away and to bring back. */
+export interface StandIn extends TestServer {
+  /** kill -9; what was answered is kept. */
+  kill(): Promise<void>;
+  /** Starts it again after a kill, on the same port and data. */
+  restart(): Promise<void>;
+  /** Stops its clock: connections stay, answers do not come. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Starts mongo-java-server on a folder of its own. @throws Error when Java or Maven is missing. */
+export async function startStandIn(): Promise<StandIn> {
+  const lib = await findJars(FOLDER);
+  const data = await mkdtemp(join(tmpdir(), "recalld-mongo-"));
+  const start = (port: number) => launch({ lib, port, file: join(data, "data.mv") });
+  let { jvm, port } = await start(0);
+  return {
+    uri: `mongodb://127.0.0.1:${port}`,
+    kind: "mongo-java-server (a stand-in)",
+    kill: () => end(jvm, () => jvm.kill("SIGKILL")),
+    restart: async () => {
+      ({ jvm, port } = await start(port));
+    },
+    pause: () => void jvm.kill("SIGSTOP"),
+    resume: () => void jvm.kill("SIGCONT"),
+    stop: async () => {
+      await end(jvm, () => jvm.kill("SIGKILL"));
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+async function launch(of: { lib: string; port: number; file: string }) {
+  const args = [...JVM, "-cp", join(of.lib, "*"), "MongoStandIn.java", String(of.port), of.file];
+  const jvm = spawn("java", args, { cwd: FOLDER, stdio: ["pipe", "pipe", "ignore"] });
+  try {
+    return { jvm, port: await within(START_TIMEOUT_MS, portOf(jvm)) };
+  } catch (error) {
+    jvm.kill("SIGKILL");
+    throw new Error("Java could not start the stand-in", { cause: error });
+  }
+}
+
+/** The port it says it listens on. */
+async function portOf(jvm: ChildProcess & { stdout: NodeJS.ReadableStream }): Promise<number> {
+  const ended = once(jvm, "exit").then(() => {
+    throw new Error("it ended at once");
+  });
+  const [line] = await Promise.race([once(jvm.stdout, "data"), ended]);
+  return Number(/^ready (\d+)/.exec(String(line))?.[1]);
+}
+
+async function end(jvm: ChildProcess, how: () => void): Promise<void> {
+  if (jvm.exitCode !== null || jvm.signalCode !== null) return;
+  const ended = once(jvm, "exit");
+  how();
+  await ended;
+}
