@@ -55,6 +55,9 @@ const TIMEOUT_CHECK_MS = 1000;
 /** How often a closing server looks for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
 
+/** From the end of our side of an HTTP/2 connection to that of the other, which may never come. */
+const LINGER_MS = 1000;
+
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
 /** "PRI " is enough: the name is reserved (RFC 9113, 11.6), so no HTTP/1 request begins with it. */
@@ -92,6 +95,7 @@ export class OnePortServer extends Server {
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
   readonly #sniffing = new Set<Socket>();
+  readonly #http2Sockets = new Set<Socket>();
   readonly #sessions = new Set<Http2Session>();
 
   constructor(handler: RequestListener, limits: OnePortLimits) {
@@ -124,8 +128,7 @@ export class OnePortServer extends Server {
   /** Ends every connection at once, whatever runs on it. */
   override closeAllConnections(): void {
     super.closeAllConnections();
-    for (const socket of this.#sniffing) socket.destroy();
-    for (const session of this.#sessions) session.destroy();
+    for (const socket of [...this.#sniffing, ...this.#http2Sockets]) socket.destroy();
   }
 
   #sniff(socket: Socket): void {
@@ -133,19 +136,23 @@ export class OnePortServer extends Server {
     socket.once("close", () => this.#sniffing.delete(socket));
     sniff(socket, this.#limits.firstBytesTimeoutMs, (protocol) => {
       this.#sniffing.delete(socket);
-      this.#handOver(socket, protocol);
+      if (protocol === "http2") this.#openSession(socket);
+      else this.#openHttp1(socket);
     });
   }
 
-  #handOver(socket: Socket, protocol: Protocol): void {
-    if (protocol === "http2") {
-      // An HTTP/1 server lets its sockets be half-open; a session on such a one never ends.
-      socket.allowHalfOpen = false;
-      this.#http2.emit("connection", socket); // reads what is buffered by itself
-    } else {
-      this.#http1.call(this, socket);
-      socket.resume();
-    }
+  #openHttp1(socket: Socket): void {
+    this.#http1.call(this, socket);
+    socket.resume();
+  }
+
+  #openSession(socket: Socket): void {
+    this.#http2Sockets.add(socket);
+    socket.once("close", () => this.#http2Sockets.delete(socket));
+    socket.once("finish", () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
+    // An HTTP/1 server lets its sockets be half-open; a session on such a one never ends.
+    socket.allowHalfOpen = false;
+    this.#http2.emit("connection", socket); // reads what is buffered by itself
   }
 
   #admit(session: Http2Session): void {

@@ -334,12 +334,26 @@ describe("closing one port", () => {
     const port = await serve();
     await ask1(port, "/a", keepAlive());
     await ask2(dial(port), "/b");
-    raw(port);
-    raw(port).write("PR");
+    for (const bytes of ["", "PR", "PRI * HTTP/2", PREFACE]) raw(port).write(bytes);
     await sleep(50);
     const begin = performance.now();
     await closed(running as OnePortServer);
-    expect(performance.now() - begin).toBeLessThan(1000);
+    expect(performance.now() - begin).toBeLessThan(3000);
+  });
+
+  it.each([
+    ["close gives up on", 3000, () => {}],
+    ["closeAllConnections ends", 500, () => running?.closeAllConnections()],
+  ])("%s an HTTP/2 client that does not end its side", async (_, withinMs, then) => {
+    const socket = raw(await serve());
+    socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS]));
+    await once(socket, "data");
+    const end = closed(running as OnePortServer);
+    await once(socket, "end");
+    const begin = performance.now();
+    then();
+    await end;
+    expect(performance.now() - begin).toBeLessThan(withinMs);
   });
 
   it("takes no new connections and no new calls", async () => {
