@@ -7,7 +7,10 @@ import { openEmbedder } from "./embedding/open.js";
 import { MemoryError } from "./errors.js";
 import { systemClock } from "./memory/clock.js";
 import type { ModelIdentity } from "./memory/embedder.js";
+import { type ForgetPorts, sweep } from "./memory/forget.js";
+import type { Meter } from "./memory/meter.js";
 import { Namespaces } from "./memory/namespaces.js";
+import { Once } from "./memory/once.js";
 import type { Facts } from "./memory/pin.js";
 import { createApp } from "./server/app.js";
 import { Readiness } from "./server/readiness.js";
@@ -18,6 +21,9 @@ import { openUsearch } from "./vectors/usearch.js";
 
 /** How often the database is asked whether it is there, for `/readyz`. */
 const STORAGE_CHECK_MS = 2000;
+
+/** How often interrupted erasures are looked for. */
+const SWEEP_MS = 60_000;
 
 /** A running service. */
 export interface Service {
@@ -41,32 +47,35 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
       model: config.model,
       modelsDir: config.modelsDir,
       workers: config.embedWorkers,
+      onTrouble: (error) => logger.warn({ err: error }, "embedding"),
     });
     closers.push(() => embedder.close());
     await pinModel(storage.facts, embedder.model);
+    const clock = systemClock;
+    const { log, claims, erasures, exclusive, accounts } = storage;
     const namespaces = new Namespaces({
-      log: storage.log,
+      log,
+      clock,
       vectors: openUsearch({ dimensions: embedder.model.dimensions }),
-      clock: systemClock,
       indexMemoryBytesMax: config.indexMemoryBytesMax,
       onLost: (incarnation, { sequence, entry }) =>
         logger.error({ incarnation, sequence, reason: entry.reason }, "an entry of the log is lost"),
     });
     closers.push(() => namespaces.close());
+    const meter: Meter = {
+      charge: (caller) => charge(accounts, caller),
+      verify: async (caller) => void (await getAccount(accounts, caller)),
+      refund: ({ accountId }) => accounts.refund(accountId),
+    };
+    const once = new Once({ claims, log, clock, exclusive });
+    const memory = { embedder, namespaces, meter, log, erasures, once, clock };
+    closers.push(keepSweeping(memory, logger));
     const readiness = new Readiness();
     const shutdown = new AbortController();
     const app = createApp({
-      memory: {
-        embedder,
-        namespaces,
-        meter: {
-          charge: (caller) => charge(storage.accounts, caller),
-          verify: async (caller) => void (await getAccount(storage.accounts, caller)),
-          refund: ({ accountId }) => storage.accounts.refund(accountId),
-        },
-      },
-      accounts: { accounts: storage.accounts, signUp: config.signUp, freeCalls: config.freeCalls },
-      authenticate: openGate(storage.accounts),
+      memory,
+      accounts: { accounts, signUp: config.signUp, freeCalls: config.freeCalls },
+      authenticate: openGate(accounts),
       readiness,
       logger,
       shutdownSignal: shutdown.signal,
@@ -130,6 +139,23 @@ async function drain(
   }, timeoutMs);
   await app.close();
   clearTimeout(stop);
+}
+
+/** Finishes interrupted erasures: now, and every minute. */
+function keepSweeping(ports: ForgetPorts, logger: FastifyBaseLogger): () => Promise<void> {
+  let running = Promise.resolve();
+  const run = () => {
+    running = sweep(ports).then(
+      (finished) => void (finished > 0 && logger.info({ finished }, "swept")),
+      (error) => logger.warn({ err: error }, "sweeping failed; it is tried again in a minute"),
+    );
+  };
+  run();
+  const timer = setInterval(run, SWEEP_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }
 
 function watchStorage(storage: Storage, readiness: Readiness): () => void {

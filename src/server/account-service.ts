@@ -7,7 +7,7 @@ import { type SignUpOptions, signUp } from "../accounts/sign-up.js";
 import { callerOf } from "./caller.js";
 
 /** recalld.v1.AccountService: translates between the wire and the room. */
-export function accountService(options: SignUpOptions): ServiceImpl<typeof AccountService> {
+export function accountService(options: SignUpOptions): Partial<ServiceImpl<typeof AccountService>> {
   return {
     async signUp({ email }) {
       const { account, key } = await signUp(options, { email });

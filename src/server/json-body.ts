@@ -90,8 +90,12 @@ function checkField(field: DescField, value: unknown): void {
     checkNesting(field.name, value, 1);
   } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) {
     if (typeof value !== "string") throw invalid(field.name, `is ${kindOf(value)}; send a string`);
+    // Decoding would refuse it as well, but not name the field.
+    if (!value.isWellFormed()) throw invalid(field.name, "is not well-formed Unicode (a lone surrogate)");
   } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.BOOL) {
     if (typeof value !== "boolean") throw invalid(field.name, `is ${kindOf(value)}; send true or false`);
+  } else if (field.fieldKind === "enum") {
+    if (typeof value !== "string") throw invalid(field.name, `is ${kindOf(value)}; send its name`);
   } else if (!(typeof value === "number" && isInt32(value))) {
     const what = typeof value === "number" ? String(value) : kindOf(value);
     throw invalid(field.name, `is ${what}; send a whole number`);

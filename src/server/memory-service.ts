@@ -13,7 +13,7 @@ import { callerOf } from "./caller.js";
 export type MemoryPorts = Ports & ForgetPorts;
 
 /** recalld.v1.MemoryService: translates between the wire and the room. */
-export function memoryService(ports: MemoryPorts): ServiceImpl<typeof MemoryService> {
+export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
   return {
     async store({ text, namespace, metadata }, context) {
       const idempotencyKey = context.requestHeader.get("idempotency-key") ?? undefined;

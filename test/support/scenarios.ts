@@ -148,7 +148,7 @@ export const SCENARIOS: readonly Scenario[] = [
     request: store({ metadata: { a: "x".repeat(16_384) } }),
     code: "invalid_argument",
     field: "metadata",
-    says: /16,393 bytes as JSON; the limit is 16,384/,
+    says: /16,392 bytes as JSON; the limit is 16,384/,
   },
   {
     name: "metadata an array",

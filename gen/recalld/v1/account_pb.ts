@@ -2,8 +2,8 @@
 // @generated from file recalld/v1/account.proto (package recalld.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/account.proto.
  */
 export const file_recalld_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWNhbGxkL3YxL2FjY291bnQucHJvdG8SCnJlY2FsbGQudjEiKAoNU2lnblVwUmVxdWVzdBIXCgVlbWFpbBgBIAEoCUIIukgFcgMo/gEibAoOU2lnblVwUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJEgwKBHBsYW4YAyABKAkSEwoLY2FsbHNfbGltaXQYBCABKAUSEgoKY2FsbHNfdXNlZBgFIAEoBSITChFHZXRBY2NvdW50UmVxdWVzdCKeAQoSR2V0QWNjb3VudFJlc3BvbnNlEhIKCmFjY291bnRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRITCgtjYWxsc19saW1pdBgEIAEoBRISCgpjYWxsc191c2VkGAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMp4BCg5BY2NvdW50U2VydmljZRI/CgZTaWduVXASGS5yZWNhbGxkLnYxLlNpZ25VcFJlcXVlc3QaGi5yZWNhbGxkLnYxLlNpZ25VcFJlc3BvbnNlEksKCkdldEFjY291bnQSHS5yZWNhbGxkLnYxLkdldEFjY291bnRSZXF1ZXN0Gh4ucmVjYWxsZC52MS5HZXRBY2NvdW50UmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChhyZWNhbGxkL3YxL2FjY291bnQucHJvdG8SCnJlY2FsbGQudjEiKAoNU2lnblVwUmVxdWVzdBIXCgVlbWFpbBgBIAEoCUIIukgFcgMo/gEibAoOU2lnblVwUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJEgwKBHBsYW4YAyABKAkSEwoLY2FsbHNfbGltaXQYBCABKAUSEgoKY2FsbHNfdXNlZBgFIAEoBSITChFHZXRBY2NvdW50UmVxdWVzdCKeAQoSR2V0QWNjb3VudFJlc3BvbnNlEhIKCmFjY291bnRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRITCgtjYWxsc19saW1pdBgEIAEoBRISCgpjYWxsc191c2VkGAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp4CCgNLZXkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZwcmVmaXgYAyABKAkSJQoGYWNjZXNzGAQgASgOMhUucmVjYWxsZC52MS5LZXlBY2Nlc3MSEQoJbmFtZXNwYWNlGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGFjZXMYCSABKAkSDwoHY3VycmVudBgKIAEoCCK6AQoQQ3JlYXRlS2V5UmVxdWVzdBIVCgRuYW1lGAEgASgJQge6SARyAihAEiUKBmFjY2VzcxgCIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhsKCW5hbWVzcGFjZRgDIAEoCUIIukgFcgMogAISEAoIcmVwbGFjZXMYBCABKAkSJwoNZ3JhY2Vfc2Vjb25kcxgFIAEoBUILukgIGgYYgKMFKABIAIgBAUIQCg5fZ3JhY2Vfc2Vjb25kcyJCChFDcmVhdGVLZXlSZXNwb25zZRIPCgdhcGlfa2V5GAEgASgJEhwKA2tleRgCIAEoCzIPLnJlY2FsbGQudjEuS2V5IhEKD0xpc3RLZXlzUmVxdWVzdCIxChBMaXN0S2V5c1Jlc3BvbnNlEh0KBGtleXMYASADKAsyDy5yZWNhbGxkLnYxLktleSI1ChBSZXZva2VLZXlSZXF1ZXN0EhIKAmlkGAEgASgJQga6SAPIAQESDQoFZm9yY2UYAiABKAgiHwoRUmV2b2tlS2V5UmVzcG9uc2USCgoCaWQYASABKAkiMQoTQ2xvc2VBY2NvdW50UmVxdWVzdBIaCgphY2NvdW50X2lkGAEgASgJQga6SAPIAQEiJwoUQ2xvc2VBY2NvdW50UmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBSI4Cg9HZXRVc2FnZVJlcXVlc3QSHAoEZGF5cxgBIAEoBUIJukgGGgQYWigBSACIAQFCBwoFX2RheXMiNgoQR2V0VXNhZ2VSZXNwb25zZRIiCgRkYXlzGAEgAygLMhQucmVjYWxsZC52MS5EYXlVc2FnZSJoCghEYXlVc2FnZRIMCgRkYXRlGAEgASgJEg4KBnN0b3JlcxgCIAEoBRIPCgdyZWNhbGxzGAMgASgFEhUKDXRva2Vuc19zdG9yZWQYBCABKAUSFgoOdG9rZW5zX3F1ZXJpZWQYBSABKAUqVgoJS2V5QWNjZXNzEhoKFktFWV9BQ0NFU1NfVU5TUEVDSUZJRUQQABITCg9LRVlfQUNDRVNTX0ZVTEwQARIYChRLRVlfQUNDRVNTX1JFQURfT05MWRACMpMECg5BY2NvdW50U2VydmljZRI/CgZTaWduVXASGS5yZWNhbGxkLnYxLlNpZ25VcFJlcXVlc3QaGi5yZWNhbGxkLnYxLlNpZ25VcFJlc3BvbnNlEksKCkdldEFjY291bnQSHS5yZWNhbGxkLnYxLkdldEFjY291bnRSZXF1ZXN0Gh4ucmVjYWxsZC52MS5HZXRBY2NvdW50UmVzcG9uc2USRQoIR2V0VXNhZ2USGy5yZWNhbGxkLnYxLkdldFVzYWdlUmVxdWVzdBocLnJlY2FsbGQudjEuR2V0VXNhZ2VSZXNwb25zZRJICglDcmVhdGVLZXkSHC5yZWNhbGxkLnYxLkNyZWF0ZUtleVJlcXVlc3QaHS5yZWNhbGxkLnYxLkNyZWF0ZUtleVJlc3BvbnNlEkUKCExpc3RLZXlzEhsucmVjYWxsZC52MS5MaXN0S2V5c1JlcXVlc3QaHC5yZWNhbGxkLnYxLkxpc3RLZXlzUmVzcG9uc2USSAoJUmV2b2tlS2V5EhwucmVjYWxsZC52MS5SZXZva2VLZXlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5SZXZva2VLZXlSZXNwb25zZRJRCgxDbG9zZUFjY291bnQSHy5yZWNhbGxkLnYxLkNsb3NlQWNjb3VudFJlcXVlc3QaIC5yZWNhbGxkLnYxLkNsb3NlQWNjb3VudFJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.SignUpRequest
@@ -146,6 +146,380 @@ export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PUR
   messageDesc(file_recalld_v1_account, 3);
 
 /**
+ * A key without its secret.
+ *
+ * @generated from message recalld.v1.Key
+ */
+export type Key = Message<"recalld.v1.Key"> & {
+  /**
+   * The key's id, `key_` and 26 characters; not a secret.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The key's first 8 characters.
+   *
+   * @generated from field: string prefix = 3;
+   */
+  prefix: string;
+
+  /**
+   * @generated from field: recalld.v1.KeyAccess access = 4;
+   */
+  access: KeyAccess;
+
+  /**
+   * The only namespace it may touch; empty is all.
+   *
+   * @generated from field: string namespace = 5;
+   */
+  namespace: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 6;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * About when it was last used, to the minute; absent when never.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 7;
+   */
+  lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * When it stops working; absent when never.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 8;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * The id of the key that this one replaces once it is first used; empty
+   * when none, or when that has happened.
+   *
+   * @generated from field: string replaces = 9;
+   */
+  replaces: string;
+
+  /**
+   * Whether this is the key of this very call.
+   *
+   * @generated from field: bool current = 10;
+   */
+  current: boolean;
+};
+
+/**
+ * Describes the message recalld.v1.Key.
+ * Use `create(KeySchema)` to create a new message.
+ */
+export const KeySchema: GenMessage<Key> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 4);
+
+/**
+ * @generated from message recalld.v1.CreateKeyRequest
+ */
+export type CreateKeyRequest = Message<"recalld.v1.CreateKeyRequest"> & {
+  /**
+   * To tell keys apart: at most 64 bytes, no control characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Full when left out. Ignored in a rotation, where the old key's applies.
+   *
+   * @generated from field: recalld.v1.KeyAccess access = 2;
+   */
+  access: KeyAccess;
+
+  /**
+   * The only namespace it may touch; left out, all. Ignored in a rotation.
+   *
+   * @generated from field: string namespace = 3;
+   */
+  namespace: string;
+
+  /**
+   * The id of the key to replace.
+   *
+   * @generated from field: string replaces = 4;
+   */
+  replaces: string;
+
+  /**
+   * How long the replaced key works on once the new one is used: 0 to 86,400.
+   *
+   * @generated from field: optional int32 grace_seconds = 5;
+   */
+  graceSeconds?: number | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.CreateKeyRequest.
+ * Use `create(CreateKeyRequestSchema)` to create a new message.
+ */
+export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 5);
+
+/**
+ * @generated from message recalld.v1.CreateKeyResponse
+ */
+export type CreateKeyResponse = Message<"recalld.v1.CreateKeyResponse"> & {
+  /**
+   * The key, `rcl_…`. Keep it now: it cannot be shown again.
+   *
+   * @generated from field: string api_key = 1;
+   */
+  apiKey: string;
+
+  /**
+   * @generated from field: recalld.v1.Key key = 2;
+   */
+  key?: Key | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.CreateKeyResponse.
+ * Use `create(CreateKeyResponseSchema)` to create a new message.
+ */
+export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 6);
+
+/**
+ * @generated from message recalld.v1.ListKeysRequest
+ */
+export type ListKeysRequest = Message<"recalld.v1.ListKeysRequest"> & {
+};
+
+/**
+ * Describes the message recalld.v1.ListKeysRequest.
+ * Use `create(ListKeysRequestSchema)` to create a new message.
+ */
+export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 7);
+
+/**
+ * @generated from message recalld.v1.ListKeysResponse
+ */
+export type ListKeysResponse = Message<"recalld.v1.ListKeysResponse"> & {
+  /**
+   * The oldest first; an account has at most 50.
+   *
+   * @generated from field: repeated recalld.v1.Key keys = 1;
+   */
+  keys: Key[];
+};
+
+/**
+ * Describes the message recalld.v1.ListKeysResponse.
+ * Use `create(ListKeysResponseSchema)` to create a new message.
+ */
+export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 8);
+
+/**
+ * @generated from message recalld.v1.RevokeKeyRequest
+ */
+export type RevokeKeyRequest = Message<"recalld.v1.RevokeKeyRequest"> & {
+  /**
+   * The key's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Revoke it although it is the account's last.
+   *
+   * @generated from field: bool force = 2;
+   */
+  force: boolean;
+};
+
+/**
+ * Describes the message recalld.v1.RevokeKeyRequest.
+ * Use `create(RevokeKeyRequestSchema)` to create a new message.
+ */
+export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 9);
+
+/**
+ * @generated from message recalld.v1.RevokeKeyResponse
+ */
+export type RevokeKeyResponse = Message<"recalld.v1.RevokeKeyResponse"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message recalld.v1.RevokeKeyResponse.
+ * Use `create(RevokeKeyResponseSchema)` to create a new message.
+ */
+export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 10);
+
+/**
+ * @generated from message recalld.v1.CloseAccountRequest
+ */
+export type CloseAccountRequest = Message<"recalld.v1.CloseAccountRequest"> & {
+  /**
+   * The account's id, to make sure that it is meant.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message recalld.v1.CloseAccountRequest.
+ * Use `create(CloseAccountRequestSchema)` to create a new message.
+ */
+export const CloseAccountRequestSchema: GenMessage<CloseAccountRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 11);
+
+/**
+ * @generated from message recalld.v1.CloseAccountResponse
+ */
+export type CloseAccountResponse = Message<"recalld.v1.CloseAccountResponse"> & {
+  /**
+   * How many memories were erased.
+   *
+   * @generated from field: int32 deleted = 1;
+   */
+  deleted: number;
+};
+
+/**
+ * Describes the message recalld.v1.CloseAccountResponse.
+ * Use `create(CloseAccountResponseSchema)` to create a new message.
+ */
+export const CloseAccountResponseSchema: GenMessage<CloseAccountResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 12);
+
+/**
+ * @generated from message recalld.v1.GetUsageRequest
+ */
+export type GetUsageRequest = Message<"recalld.v1.GetUsageRequest"> & {
+  /**
+   * How many days back, today included: 1 to 90, 30 when left out.
+   *
+   * @generated from field: optional int32 days = 1;
+   */
+  days?: number | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 13);
+
+/**
+ * @generated from message recalld.v1.GetUsageResponse
+ */
+export type GetUsageResponse = Message<"recalld.v1.GetUsageResponse"> & {
+  /**
+   * One for each day (UTC), the oldest first, days without calls included.
+   *
+   * @generated from field: repeated recalld.v1.DayUsage days = 1;
+   */
+  days: DayUsage[];
+};
+
+/**
+ * Describes the message recalld.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 14);
+
+/**
+ * @generated from message recalld.v1.DayUsage
+ */
+export type DayUsage = Message<"recalld.v1.DayUsage"> & {
+  /**
+   * The day in UTC, `2026-11-21`.
+   *
+   * @generated from field: string date = 1;
+   */
+  date: string;
+
+  /**
+   * @generated from field: int32 stores = 2;
+   */
+  stores: number;
+
+  /**
+   * @generated from field: int32 recalls = 3;
+   */
+  recalls: number;
+
+  /**
+   * Tokens of the stored texts and of the queries.
+   *
+   * @generated from field: int32 tokens_stored = 4;
+   */
+  tokensStored: number;
+
+  /**
+   * @generated from field: int32 tokens_queried = 5;
+   */
+  tokensQueried: number;
+};
+
+/**
+ * Describes the message recalld.v1.DayUsage.
+ * Use `create(DayUsageSchema)` to create a new message.
+ */
+export const DayUsageSchema: GenMessage<DayUsage> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 15);
+
+/**
+ * What a key may do.
+ *
+ * @generated from enum recalld.v1.KeyAccess
+ */
+export enum KeyAccess {
+  /**
+   * @generated from enum value: KEY_ACCESS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Everything.
+   *
+   * @generated from enum value: KEY_ACCESS_FULL = 1;
+   */
+  FULL = 1,
+
+  /**
+   * Recall, read and list; no store, no delete, no keys.
+   *
+   * @generated from enum value: KEY_ACCESS_READ_ONLY = 2;
+   */
+  READ_ONLY = 2,
+}
+
+/**
+ * Describes the enum recalld.v1.KeyAccess.
+ */
+export const KeyAccessSchema: GenEnum<KeyAccess> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_account, 0);
+
+/**
  * Hands out API keys and says what is used of the plan.
  *
  * @generated from service recalld.v1.AccountService
@@ -173,6 +547,61 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof GetAccountRequestSchema;
     output: typeof GetAccountResponseSchema;
+  },
+  /**
+   * What the account used, day by day. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.AccountService.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * Makes another key and returns it, this once. Costs nothing.
+   *
+   * With `replaces` it is a rotation without downtime: the old key works until
+   * the new one is first used, and then for `grace_seconds` more.
+   *
+   * @generated from rpc recalld.v1.AccountService.CreateKey
+   */
+  createKey: {
+    methodKind: "unary";
+    input: typeof CreateKeyRequestSchema;
+    output: typeof CreateKeyResponseSchema;
+  },
+  /**
+   * The account's living keys, without their secrets. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.AccountService.ListKeys
+   */
+  listKeys: {
+    methodKind: "unary";
+    input: typeof ListKeysRequestSchema;
+    output: typeof ListKeysResponseSchema;
+  },
+  /**
+   * Revokes a key: it is refused from now on, on every replica. The account's
+   * last key needs `force`, for nobody gets in afterwards. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.AccountService.RevokeKey
+   */
+  revokeKey: {
+    methodKind: "unary";
+    input: typeof RevokeKeyRequestSchema;
+    output: typeof RevokeKeyResponseSchema;
+  },
+  /**
+   * Closes the account: all its keys are revoked and all its memories erased.
+   * Costs nothing, and cannot be undone.
+   *
+   * @generated from rpc recalld.v1.AccountService.CloseAccount
+   */
+  closeAccount: {
+    methodKind: "unary";
+    input: typeof CloseAccountRequestSchema;
+    output: typeof CloseAccountResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_recalld_v1_account, 0);

@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1Cg1SZWNhbGxSZXF1ZXN0EhsKBXF1ZXJ5GAEgASgJQgy6SAnIAQFyBCiAgAQSHgoJbmFtZXNwYWNlGAIgASgJQgu6SAjIAQFyAyiAAhIdCgV0b3BfaxgDIAEoBUIJukgGGgQYFCgBSACIAQFCCAoGX3RvcF9rImQKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFIpIBCgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFMocDCg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USPwoGUmVjYWxsEhkucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0GhoucmVjYWxsZC52MS5SZWNhbGxSZXNwb25zZRJICglHZXRNZW1vcnkSHC5yZWNhbGxkLnYxLkdldE1lbW9yeVJlcXVlc3QaHS5yZWNhbGxkLnYxLkdldE1lbW9yeVJlc3BvbnNlElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1Cg1SZWNhbGxSZXF1ZXN0EhsKBXF1ZXJ5GAEgASgJQgy6SAnIAQFyBCiAgAQSHgoJbmFtZXNwYWNlGAIgASgJQgu6SAjIAQFyAyiAAhIdCgV0b3BfaxgDIAEoBUIJukgGGgQYFCgBSACIAQFCCAoGX3RvcF9rImQKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFIpIBCgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFIlwKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAlCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoBRINCgVieXRlcxgDIAEoAyJ6ChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJIjUKE01hcE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiJhChRNYXBOYW1lc3BhY2VSZXNwb25zZRIkCgZwb2ludHMYASADKAsyFC5yZWNhbGxkLnYxLk1hcFBvaW50EhAKCG1lbW9yaWVzGAIgASgFEhEKCW5hbWVzcGFjZRgDIAEoCSIsCghNYXBQb2ludBIKCgJpZBgBIAEoCRIJCgF4GAIgASgCEgkKAXkYAyABKAIyhgUKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEkgKCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2USUQoMRGVsZXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXNwb25zZRJaCg9EZWxldGVOYW1lc3BhY2USIi5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIy5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlElcKDkxpc3ROYW1lc3BhY2VzEiEucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USUQoMTGlzdE1lbW9yaWVzEh8ucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0GiAucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXNwb25zZRJRCgxNYXBOYW1lc3BhY2USHy5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -400,6 +400,241 @@ export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> 
   messageDesc(file_recalld_v1_memory, 11);
 
 /**
+ * @generated from message recalld.v1.ListNamespacesRequest
+ */
+export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> & {
+  /**
+   * How many to return at most: 1 to 100, 50 when left out.
+   *
+   * @generated from field: optional int32 page_size = 1;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * `next_page_token` of the page before; left out for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message recalld.v1.ListNamespacesRequest.
+ * Use `create(ListNamespacesRequestSchema)` to create a new message.
+ */
+export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 12);
+
+/**
+ * @generated from message recalld.v1.ListNamespacesResponse
+ */
+export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"> & {
+  /**
+   * In the order of their names' bytes.
+   *
+   * @generated from field: repeated recalld.v1.Namespace namespaces = 1;
+   */
+  namespaces: Namespace[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message recalld.v1.ListNamespacesResponse.
+ * Use `create(ListNamespacesResponseSchema)` to create a new message.
+ */
+export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 13);
+
+/**
+ * A namespace and what it holds.
+ *
+ * @generated from message recalld.v1.Namespace
+ */
+export type Namespace = Message<"recalld.v1.Namespace"> & {
+  /**
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * How many memories it holds.
+   *
+   * @generated from field: int32 memories = 2;
+   */
+  memories: number;
+
+  /**
+   * Bytes of their texts and metadata together.
+   *
+   * @generated from field: int64 bytes = 3;
+   */
+  bytes: bigint;
+};
+
+/**
+ * Describes the message recalld.v1.Namespace.
+ * Use `create(NamespaceSchema)` to create a new message.
+ */
+export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 14);
+
+/**
+ * @generated from message recalld.v1.ListMemoriesRequest
+ */
+export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
+  /**
+   * The namespace to list.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * How many to return at most: 1 to 100, 50 when left out.
+   *
+   * @generated from field: optional int32 page_size = 2;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * `next_page_token` of the page before; left out for the first.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message recalld.v1.ListMemoriesRequest.
+ * Use `create(ListMemoriesRequestSchema)` to create a new message.
+ */
+export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 15);
+
+/**
+ * @generated from message recalld.v1.ListMemoriesResponse
+ */
+export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & {
+  /**
+   * The newest first.
+   *
+   * @generated from field: repeated recalld.v1.Memory memories = 1;
+   */
+  memories: Memory[];
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 3;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message recalld.v1.ListMemoriesResponse.
+ * Use `create(ListMemoriesResponseSchema)` to create a new message.
+ */
+export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 16);
+
+/**
+ * @generated from message recalld.v1.MapNamespaceRequest
+ */
+export type MapNamespaceRequest = Message<"recalld.v1.MapNamespaceRequest"> & {
+  /**
+   * The namespace to draw.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.MapNamespaceRequest.
+ * Use `create(MapNamespaceRequestSchema)` to create a new message.
+ */
+export const MapNamespaceRequestSchema: GenMessage<MapNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 17);
+
+/**
+ * @generated from message recalld.v1.MapNamespaceResponse
+ */
+export type MapNamespaceResponse = Message<"recalld.v1.MapNamespaceResponse"> & {
+  /**
+   * A point for each memory, or for 5,000 of them chosen at random but always
+   * the same ones.
+   *
+   * @generated from field: repeated recalld.v1.MapPoint points = 1;
+   */
+  points: MapPoint[];
+
+  /**
+   * How many memories the namespace holds.
+   *
+   * @generated from field: int32 memories = 2;
+   */
+  memories: number;
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 3;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.MapNamespaceResponse.
+ * Use `create(MapNamespaceResponseSchema)` to create a new message.
+ */
+export const MapNamespaceResponseSchema: GenMessage<MapNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 18);
+
+/**
+ * A memory's place on the map: memories of like meaning lie near each other.
+ *
+ * @generated from message recalld.v1.MapPoint
+ */
+export type MapPoint = Message<"recalld.v1.MapPoint"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * From -1 to 1.
+   *
+   * @generated from field: float x = 2;
+   */
+  x: number;
+
+  /**
+   * @generated from field: float y = 3;
+   */
+  y: number;
+};
+
+/**
+ * Describes the message recalld.v1.MapPoint.
+ * Use `create(MapPointSchema)` to create a new message.
+ */
+export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 19);
+
+/**
  * Stores short texts in namespaces and recalls, by meaning, the ones most
  * similar to a question.
  *
@@ -482,6 +717,38 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof DeleteNamespaceRequestSchema;
     output: typeof DeleteNamespaceResponseSchema;
+  },
+  /**
+   * The account's namespaces, page by page. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.ListNamespaces
+   */
+  listNamespaces: {
+    methodKind: "unary";
+    input: typeof ListNamespacesRequestSchema;
+    output: typeof ListNamespacesResponseSchema;
+  },
+  /**
+   * A namespace's memories, the newest first, page by page. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.ListMemories
+   */
+  listMemories: {
+    methodKind: "unary";
+    input: typeof ListMemoriesRequestSchema;
+    output: typeof ListMemoriesResponseSchema;
+  },
+  /**
+   * The namespace's memories as points of a plane: the two directions in which
+   * their vectors differ most. The same memories give the same map. Costs
+   * nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.MapNamespace
+   */
+  mapNamespace: {
+    methodKind: "unary";
+    input: typeof MapNamespaceRequestSchema;
+    output: typeof MapNamespaceResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_recalld_v1_memory, 0);
