@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Fails when gen/ is not what the contract generates. Generates elsewhere: the tree is left as it is.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+node_modules/.bin/buf generate -o "$fresh"
+if ! diff -r "$fresh/gen" gen; then
+  echo "gen/ is not what proto/ generates: run \`npm run generate\` and commit the result" >&2
+  exit 1
+fi

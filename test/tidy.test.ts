@@ -1,0 +1,219 @@
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+const BIOME = join(ROOT, "node_modules/@biomejs/biome/bin/biome");
+
+/** What the linter has against a tree: its rules, by the file in which they found something. */
+type Findings = ReadonlyMap<string, readonly string[]>;
+
+interface Report {
+  diagnostics: { severity: string; category: string; location: { path: string } }[];
+}
+
+/** The real linter with the real configuration, on a tree of the test's own. */
+function lint(tree: string): Findings {
+  const args = [BIOME, "lint", "--reporter=json", "--max-diagnostics=none"];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: tree, encoding: "utf8" });
+  if (!stdout.startsWith("{")) throw new Error(`biome gave no report: ${stderr}`);
+  const { diagnostics } = JSON.parse(stdout) as Report;
+  const findings = new Map<string, string[]>();
+  for (const { severity, category, location } of diagnostics) {
+    if (severity !== "error") continue;
+    const rules = findings.get(location.path) ?? [];
+    findings.set(location.path, [...rules, category.split("/").at(-1) as string]);
+  }
+  return findings;
+}
+
+function plant(tree: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, code] of Object.entries(files)) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true });
+    writeFileSync(join(tree, path), code);
+  }
+}
+
+/** An empty tree, but for what the linter's rules depend on. */
+function openTree(): string {
+  const tree = mkdtempSync(join(tmpdir(), "recalld-tidy-"));
+  for (const name of ["biome.json", ".gitignore", "package.json"]) {
+    copyFileSync(join(ROOT, name), join(tree, name));
+  }
+  return tree;
+}
+
+const sources = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name));
+
+describe("the folder rules", () => {
+  /** Imports that a folder may not have. */
+  const forbidden: readonly (readonly [folder: string, specifier: string])[] = [
+    ["src/memory", "../server/app.js"],
+    ["src/memory", "../storage/storage.js"],
+    ["src/memory", "../accounts/account.js"],
+    ["src/memory", "./../compose.js"],
+    ["src/memory", "../../gen/recalld/v1/memory_pb.js"],
+    ["src/memory", "mongodb"],
+    ["src/memory", "node:fs/promises"],
+    ["src/accounts", "../memory/store.js"],
+    ["src/accounts", "fastify"],
+    ["src/storage", "../server/app.js"],
+    ["src/storage", "mongodb"],
+    ["src/storage/local", "../../server/app.js"],
+    ["src/storage/local", "../mongo/open.js"],
+    ["src/storage/local", "mongodb"],
+    ["src/storage/mongo", "../../vectors/usearch.js"],
+    ["src/storage/mongo", "../local/open.js"],
+    ["src/storage/mongo", "lmdb"],
+    ["src/vectors", "../storage/storage.js"],
+    ["src/vectors", "../accounts/account.js"],
+    ["src/vectors", "lmdb"],
+    ["src/embedding", "../vectors/usearch.js"],
+    ["src/embedding", "../config.js"],
+    ["src/embedding", "usearch"],
+    ["src/server", "../storage/local/open.js"],
+    ["src/server", "../vectors/usearch.js"],
+    ["src/server", "../compose.js"],
+    ["src/server", "@xenova/transformers"],
+    ["src", "./server/app.js"],
+    ["src", "mongodb"],
+  ];
+  const cases = forbidden.map(([folder, specifier], n) => ({
+    folder,
+    specifier,
+    path: `${folder}/planted-${n}.ts`,
+  }));
+  const others: Readonly<Record<string, string>> = {
+    noImportCycles: "src/memory/planted-cycle-of-values-a.ts",
+    noProcessEnv: "src/server/planted-env.ts",
+    noDefaultExport: "src/memory/planted-default.ts",
+    noConsole: "src/embedding/planted-console.ts",
+    noUndeclaredDependencies: "src/compose.ts",
+    noFocusedTests: "test/planted.test.ts",
+  };
+  const cycleOfTypes = "src/memory/planted-cycle-of-types-a.ts";
+  const folders = [...new Set(sources.map((path) => dirname(relative(ROOT, path))))];
+  const ways = {
+    "src/memory/planted-export.ts": 'export * from "../server/app.js";\n',
+    "src/memory/planted-type.ts":
+      'import type { App } from "../server/app.js";\n\nexport const a: App[] = [];\n',
+    "src/memory/planted-dynamic.ts": 'export const app = await import("../server/app.js");\n',
+  };
+
+  let tree: string;
+  let found: Findings;
+  beforeAll(() => {
+    tree = openTree();
+    plant(tree, ways);
+    plant(tree, {
+      "src/memory/planted-cycle-of-values-a.ts": 'export { b as a } from "./planted-cycle-of-values-b.js";\n',
+      "src/memory/planted-cycle-of-values-b.ts": 'export { a as b } from "./planted-cycle-of-values-a.js";\n',
+      [cycleOfTypes]: 'export type { B as A } from "./planted-cycle-of-types-b.js";\n',
+      "src/memory/planted-cycle-of-types-b.ts":
+        'export type { A as B } from "./planted-cycle-of-types-a.js";\n',
+      "src/server/planted-env.ts": "export const port = process.env.PORT;\n",
+      "src/memory/planted-default.ts": "export default 1;\n",
+      "src/embedding/planted-console.ts": 'console.log("a text");\n',
+      // Installed, but not where only `dependencies` are.
+      "src/compose.ts": 'import "vitest";\n',
+      "test/planted.test.ts": 'import { test } from "vitest";\n\ntest.only("alone", () => {});\n',
+    });
+    for (const { path, specifier } of cases) plant(tree, { [path]: `import "${specifier}";\n` });
+    for (const folder of folders) plant(tree, { [`${folder}/planted-any.ts`]: 'import "../../web/x.js";\n' });
+    found = lint(tree);
+  });
+  afterAll(() => rmSync(tree, { recursive: true, force: true }));
+
+  test.each(cases)("$folder may not import $specifier", ({ path }) => {
+    expect(found.get(path)).toContain("noRestrictedImports");
+  });
+
+  test.each(Object.keys(ways))("no kind of import gets through: %s", (path) => {
+    expect(found.get(path)).toContain("noRestrictedImports");
+  });
+
+  test.each(folders)("%s has a rule", (folder) => {
+    expect(found.get(`${folder}/planted-any.ts`)).toContain("noRestrictedImports");
+  });
+
+  test.each(Object.entries(others))("%s finds what was planted in %s", (rule, path) => {
+    expect(found.get(path)).toContain(rule);
+  });
+
+  test("a cycle of types is a cycle", () => {
+    expect(found.get(cycleOfTypes)).toContain("noImportCycles");
+  });
+
+  test("the tree as it is keeps them", () => {
+    const rules = ["noRestrictedImports", ...Object.keys(others)];
+    const broken = [...lint(ROOT)].filter(([, names]) => names.some((name) => rules.includes(name)));
+    expect(broken).toEqual([]);
+  });
+
+  test("nobody silences them", () => {
+    const silenced =
+      /biome-ignore\S*\s+lint(\/(style|suspicious|correctness))?(\/no(RestrictedImports|ImportCycles|ProcessEnv|UndeclaredDependencies))?:/;
+    expect(sources.filter((path) => silenced.test(readFileSync(path, "utf8")))).toEqual([]);
+  });
+});
+
+describe("the packages", () => {
+  interface Manifest {
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  }
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  ) as Manifest;
+
+  test.each(Object.entries({ ...dependencies, ...devDependencies }))("%s is pinned: %s", (_, version) => {
+    expect(version).toMatch(/^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+$/);
+  });
+
+  test.each(Object.keys(dependencies))("%s is imported", (name) => {
+    const imports = new RegExp(`(from|import|import\\()\\s*"${name}["/]`);
+    expect(sources.some((path) => imports.test(readFileSync(path, "utf8")))).toBe(true);
+  });
+
+  test("none runs a script when it is installed", () => {
+    expect(readFileSync(join(ROOT, ".npmrc"), "utf8").split("\n")).toContain("ignore-scripts=true");
+  });
+});
+
+describe("the compiler's flags", () => {
+  /** The flags without a comment; one comment may speak for two flags that belong together. */
+  function unexplained(config: string): string[] {
+    const [, options = ""] = config.split('"compilerOptions": {');
+    const bare: string[] = [];
+    let explains = 0;
+    for (const line of options.slice(0, options.indexOf("\n  }")).split("\n")) {
+      if (line.trim().startsWith("//")) explains = 2;
+      const flag = /^\s*"(\w+)":/.exec(line)?.[1];
+      if (flag !== undefined && explains-- <= 0) bare.push(flag);
+    }
+    return bare;
+  }
+
+  test.each(["tsconfig.json", "tsconfig.test.json"])("each has its reason in %s", (name) => {
+    const config = readFileSync(join(ROOT, name), "utf8");
+    expect(config).toContain('"compilerOptions": {\n');
+    expect(unexplained(config)).toEqual([]);
+  });
+
+  test("one without a reason is found", () => {
+    const config = '{\n  "compilerOptions": {\n    // Why.\n    "a": 1,\n    "b": 2,\n    "c": 3\n  }\n}\n';
+    expect(unexplained(config)).toEqual(["c"]);
+  });
+});
