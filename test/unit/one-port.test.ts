@@ -363,10 +363,12 @@ describe("closing one port", () => {
     await until(() => slow.length === 1);
     const end = closed(running as OnePortServer);
     await once(session, "goaway");
-    expect(() => session.request({ ":path": "/late" })).toThrow();
+    // Some versions of Node refuse at once, some when the session is gone.
+    const late = (async () => ask2(session, "/late"))().catch(() => "refused");
     await expect(ask1(port, "/late")).rejects.toThrow("ECONNREFUSED");
     for (const go of slow) go();
-    await answered;
+    expect(await answered).toBe("GET /slow over 2.0");
+    expect(await late).toBe("refused");
     await end;
   });
 
