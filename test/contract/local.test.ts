@@ -3,12 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { openLocal } from "../../src/storage/local/open.js";
-import { accountsContract } from "./accounts.js";
+import { CONTRACTS } from "./all.js";
 import type { TestDatabase } from "./database.js";
-import { erasingContract } from "./erasing.js";
-import { factsContract } from "./facts.js";
-import { logContract } from "./log.js";
-import { namesContract } from "./names.js";
 
 async function makeLocal(): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), "recalld-local-"));
@@ -25,6 +21,4 @@ async function makeLocal(): Promise<TestDatabase> {
   };
 }
 
-for (const contract of [logContract, namesContract, erasingContract, accountsContract, factsContract]) {
-  contract("local", makeLocal);
-}
+for (const contract of CONTRACTS) contract("local", makeLocal);

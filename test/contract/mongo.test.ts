@@ -2,12 +2,8 @@ import { MongoClient } from "mongodb";
 import { describe } from "vitest";
 import { openMongo } from "../../src/storage/mongo/open.js";
 import { openTestMongo } from "../support/mongo/open.js";
-import { accountsContract } from "./accounts.js";
+import { CONTRACTS } from "./all.js";
 import type { TestDatabase } from "./database.js";
-import { erasingContract } from "./erasing.js";
-import { factsContract } from "./facts.js";
-import { logContract } from "./log.js";
-import { namesContract } from "./names.js";
 
 const found = await openTestMongo();
 const name = "kind" in found ? found.kind : found.reason;
@@ -31,7 +27,5 @@ async function makeMongo(): Promise<TestDatabase> {
 }
 
 describe.skipIf("reason" in found)(`MongoDB (${name})`, () => {
-  for (const contract of [logContract, namesContract, erasingContract, accountsContract, factsContract]) {
-    contract("mongo", makeMongo);
-  }
+  for (const contract of CONTRACTS) contract("mongo", makeMongo);
 });

@@ -5,13 +5,15 @@ import { MemoryError, unavailable } from "../../errors.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { LocalClaims } from "./claims.js";
-import { reading } from "./durably.js";
+import { durably, reading } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { LocalFacts, type Meta } from "./facts.js";
 import { LocalLog } from "./log.js";
 import { claim } from "./owner.js";
 
 const FILE = "recalld.mdb";
+/** The ports need nine; the rest is room for later. */
+const DATABASES_MAX = 32;
 /** Texts are private: what is created here is for this user alone. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -35,11 +37,8 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
       erasures: new LocalErasures(root),
       exclusive: true,
       check: () => check(path, meta),
-      close: async () => {
-        await root.close();
-        // Last, so that a successor finds everything written.
-        await release();
-      },
+      // Released last, so that a successor finds everything written.
+      close: () => close(root).finally(release),
     };
   } catch (error) {
     await root.close();
@@ -50,11 +49,28 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
 async function openRoot(dataDir: string, path: string): Promise<RootDatabase> {
   try {
     await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
-    const options = { path, permissionsMode: FILE_MODE };
-    return open(options);
+    const options = { path, maxDbs: DATABASES_MAX, permissionsMode: FILE_MODE };
+    const root = open(options);
+    handleCommits(root);
+    return root;
   } catch (error) {
     throw unusable(dataDir, error);
   }
+}
+
+/** LMDB waits for its last flush, and after one that failed, for ever: so there is one more, of nothing. */
+async function close(root: RootDatabase): Promise<void> {
+  await durably(root, () => {});
+  await root.close();
+}
+
+/**
+ * LMDB makes a promise for each group of transactions, and one for why it failed, and hands them to
+ * nobody: a full disk would end the process. What failed is told by each transaction's own promise.
+ */
+function handleCommits(root: RootDatabase): void {
+  const handled = (error?: { commitError?: Promise<never> }) => void error?.commitError?.catch(() => {});
+  root.on("beforecommit", () => queueMicrotask(() => root.committed.then(() => {}, handled)));
 }
 
 function unusable(dataDir: string, error: unknown): MemoryError {

@@ -1,0 +1,18 @@
+import { accountsContract } from "./accounts.js";
+import { claimsContract } from "./claims.js";
+import { erasingContract } from "./erasing.js";
+import { erasuresContract } from "./erasures.js";
+import { factsContract } from "./facts.js";
+import { logContract } from "./log.js";
+import { namesContract } from "./names.js";
+
+/** Every suite that an adapter of storage passes. */
+export const CONTRACTS = [
+  logContract,
+  namesContract,
+  erasingContract,
+  accountsContract,
+  factsContract,
+  claimsContract,
+  erasuresContract,
+];

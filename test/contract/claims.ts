@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { Claim } from "../../src/memory/claims.js";
+import { type MakeDatabase, useDatabase } from "./database.js";
+
+const HOUR_MS = 3_600_000;
+
+function aClaim(given: Partial<Claim> = {}): Claim {
+  const claimedAtMs = Date.now();
+  return {
+    id: `acc_1:${randomUUID()}`,
+    requestHash: "hash",
+    memoryId: `mem_${randomUUID()}`,
+    owner: randomUUID(),
+    claimedAtMs,
+    expiresAtMs: claimedAtMs + HOUR_MS,
+    ...given,
+  };
+}
+
+/** What every keeper of claims holds to. */
+export function claimsContract(name: string, make: MakeDatabase): void {
+  describe(`claims: ${name}`, () => {
+    const used = useDatabase(make);
+    const claims = () => used.storage.claims;
+    const claimed = async (given: Partial<Claim> = {}) => claims().claim(aClaim(given));
+    /** What stands now, seen by one who comes too late. */
+    const standing = ({ id }: Claim) => claims().claim(aClaim({ id, owner: "late" }));
+
+    it("answers all that claim the same key with the one claim that stands", async () => {
+      const { id } = aClaim();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => claims().claim(aClaim({ id }))));
+      expect(new Set(answers.map(({ owner }) => owner)).size).toBe(1);
+      expect(await standing(answers[0] as Claim)).toEqual(answers[0]);
+    });
+
+    it("keeps a claim and its answer when it is closed and opened again", async () => {
+      const claim = await claimed();
+      const answer = { tokens: 7, createdAtMs: 1_700_000_000_123 };
+      await claims().answer({ id: claim.id, answer });
+      await used.reopen();
+      expect(await standing(claim)).toEqual({ ...claim, answer });
+    });
+
+    it("gives an expired key to the next that claims it", async () => {
+      const old = await claimed({ claimedAtMs: Date.now() - 2 * HOUR_MS, expiresAtMs: Date.now() - HOUR_MS });
+      await claims().answer({ id: old.id, answer: { tokens: 1, createdAtMs: 1 } });
+      const young = aClaim({ id: old.id });
+      expect(await claims().claim(young)).toEqual(young);
+    });
+
+    it("forgets expired keys in time, and no others", async () => {
+      const kept = await claimed();
+      for (let i = 0; i < 5; i++) await claimed({ expiresAtMs: Date.now() - HOUR_MS });
+      await claimed();
+      expect(await standing(kept)).toEqual(kept);
+    });
+
+    it("lets exactly one of several take over from the same owner", async () => {
+      const claim = await claimed();
+      const takeOver = (to: string) =>
+        claims().takeOver({ id: claim.id, from: claim.owner, to, claimedAtMs: claim.claimedAtMs + 1 });
+      const took = await Promise.all(["a", "b", "c", "d"].map(takeOver));
+      expect(took.filter(Boolean)).toHaveLength(1);
+      const owner = ["a", "b", "c", "d"][took.indexOf(true)] as string;
+      expect(await standing(claim)).toEqual({ ...claim, owner, claimedAtMs: claim.claimedAtMs + 1 });
+      expect(await takeOver("e")).toBe(false);
+    });
+
+    it("frees a key for its owner only", async () => {
+      const claim = await claimed();
+      await claims().release({ id: claim.id, owner: "somebody else" });
+      expect(await standing(claim)).toEqual(claim);
+      await claims().release(claim);
+      expect((await standing(claim)).owner).toBe("late");
+    });
+
+    it("passes over keys that nobody claimed", async () => {
+      const { id, owner } = aClaim();
+      await claims().answer({ id, answer: { tokens: 1, createdAtMs: 1 } });
+      await claims().release({ id, owner });
+      expect(await claims().takeOver({ id, from: owner, to: "x", claimedAtMs: 1 })).toBe(false);
+      const claim = aClaim({ id });
+      expect(await claims().claim(claim)).toEqual(claim);
+    });
+  });
+}

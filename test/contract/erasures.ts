@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import type { Erasure } from "../../src/memory/erasures.js";
+import { type MakeDatabase, useDatabase } from "./database.js";
+import { anIncarnation, aScope } from "./samples.js";
+
+function anErasure(id: string, given: Partial<Erasure> = {}): Erasure {
+  return { id, scope: aScope("näme"), incarnation: anIncarnation(), begunAtMs: Date.now(), ...given };
+}
+
+/** What every keeper of erasures holds to. */
+export function erasuresContract(name: string, make: MakeDatabase): void {
+  describe(`erasures: ${name}`, () => {
+    const used = useDatabase(make);
+    const erasures = () => used.storage.erasures;
+
+    it("keeps what was begun until it is ended, also when it is closed and opened again", async () => {
+      const begun = [anErasure("b", { sequence: 7 }), anErasure("a"), anErasure("c")];
+      for (const erasure of begun) await erasures().begin(erasure);
+      await erasures().end("c");
+      await erasures().end("never begun");
+      await used.reopen();
+      expect(await erasures().pending(10)).toEqual([begun[1], begun[0]]);
+      expect(await erasures().pending(1)).toEqual([begun[1]]);
+      for (const { id } of begun) await erasures().end(id);
+      expect(await erasures().pending(10)).toEqual([]);
+    });
+  });
+}

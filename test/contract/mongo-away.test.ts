@@ -1,0 +1,123 @@
+import { inspect } from "node:util";
+import { describe, expect, it, vi } from "vitest";
+import { openMongo } from "../../src/storage/mongo/open.js";
+import { openTestMongo } from "../support/mongo/open.js";
+import { type StandIn, startStandIn } from "../support/mongo/stand-in.js";
+import { aMemory, aScope } from "./samples.js";
+
+const TEST_TIMEOUT_MS = 60_000;
+/** How long any call may take while the database is away. */
+const CALL_MS_MAX = 6_000;
+
+const found = await openTestMongo();
+const [reason, uri] = "reason" in found ? [found.reason, ""] : ["", found.uri];
+
+describe.skipIf(reason !== "")(
+  `MongoDB that is away or shared (${reason || "a stand-in of its own"})`,
+  () => {
+    /** Every port's call fails in time; afterwards, all that was answered before is there. */
+    const takeAway = async (away: (server: StandIn) => unknown, back: (server: StandIn) => unknown) => {
+      const server = await startStandIn();
+      const storage = await openMongo(server);
+      const { log, accounts, facts } = storage;
+      const scope = aScope();
+      const incarnation = await log.create(scope);
+      const entry = aMemory();
+      await log.append({ incarnation, from: 1, entries: [entry] });
+      await away(server);
+      const begunMs = performance.now();
+      const calls = await Promise.allSettled([
+        log.find(scope),
+        log.create(scope),
+        log.append({ incarnation, from: 2, entries: [aMemory({ text: "private words" })] }),
+        log.read({ incarnation, from: 1, limit: 10 }),
+        log.fetch({ incarnation, sequences: [1] }),
+        accounts.findByKey("none"),
+        accounts.charge({ accountId: "acc_none", keyHash: "none" }),
+        accounts.refund("acc_none"),
+        facts.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 }),
+        storage.check(),
+      ]);
+      expect(performance.now() - begunMs).toBeLessThan(CALL_MS_MAX);
+      for (const call of calls) {
+        expect(call).toMatchObject({
+          status: "rejected",
+          reason: { code: "unavailable", retryAfterMs: 1000 },
+        });
+        expect(inspect(call, { depth: 9 })).not.toContain("private words");
+      }
+      await back(server);
+      await vi.waitFor(() => storage.check(), { timeout: 20_000 });
+      expect(await log.fetch({ incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
+      await storage.close();
+      await server.stop();
+    };
+
+    const killed = "killed and started again";
+    it.concurrent(
+      `fails every call in time and loses nothing when it is ${killed}`,
+      async () => {
+        await takeAway(
+          (server) => server.kill(),
+          (server) => server.restart(),
+        );
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    it.concurrent(
+      "fails every call in time and loses nothing when it stops answering",
+      async () => {
+        await takeAway(
+          (server) => server.pause(),
+          (server) => server.resume(),
+        );
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    it.concurrent(
+      "says at the start that it cannot be reached",
+      async () => {
+        const opening = openMongo({ uri: "mongodb://user:S3cret@127.0.0.1:1/x" });
+        await expect(opening).rejects.toMatchObject({ code: "unavailable" });
+        await expect(opening).rejects.toThrow("MongoDB does not answer: connect ECONNREFUSED 127.0.0.1:1");
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    it.concurrent.each([
+      "mongodb://user:S3cret@127.0.0.1:1/x?serverSelectionTimeoutMS=1",
+      "mongodb://user:S3cret@@127.0.0.1/x",
+      "mongodb://user:S3cret/S3cret@127.0.0.1/x",
+      "mongodb://user:S3cret%@127.0.0.1/x",
+      "mongodb://user:S3cret@127.0.0.1/x?nonsense=S3cret",
+      "mongodb+srv://user:S3cret@127.0.0.1:27017/x",
+    ])(
+      "never shows a password: %#",
+      async (withPassword) => {
+        const error = await openMongo({ uri: withPassword }).catch((error) => error);
+        expect(error.message).toMatch(/^MONGODB_URI/);
+        expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("S3cret");
+      },
+      TEST_TIMEOUT_MS,
+    );
+
+    it("lets two processes write to one log", async () => {
+      const [one, other] = await Promise.all([openMongo({ uri }), openMongo({ uri })]);
+      const scope = aScope();
+      const created = await Promise.all([one.log.create(scope), other.log.create(scope)]);
+      expect(created[0]).toBe(created[1]);
+      const incarnation = created[0];
+      const write = async ({ log }: typeof one) => {
+        for (let from = 1, left = 20; left > 0; from++) {
+          left -= await log.append({ incarnation, from, entries: [aMemory()] });
+        }
+      };
+      await Promise.all([write(one), write(other), write(one), write(other)]);
+      const read = await other.log.read({ incarnation, from: 1, limit: 100 });
+      expect(read.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 80 }, (_, i) => i + 1));
+      await Promise.all([one.close(), other.close()]);
+    });
+  },
+);
