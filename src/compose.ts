@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+import { join } from "node:path";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { openGate } from "./accounts/authenticate.js";
@@ -22,6 +24,8 @@ import { openUsearch } from "./vectors/usearch.js";
 /** How often the database is asked whether it is there, for `/readyz`. */
 const STORAGE_CHECK_MS = 2000;
 
+/** From the end of the calls that took too long to the end of their connections. */
+const LAST_ANSWERS_MS = 100;
 /** How often interrupted erasures are looked for. */
 const SWEEP_MS = 60_000;
 
@@ -53,13 +57,18 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
     await pinModel(storage.facts, embedder.model);
     const clock = systemClock;
     const { log, claims, erasures, exclusive, accounts } = storage;
+    const vectors = openUsearch({
+      dimensions: embedder.model.dimensions,
+      snapshotsDir: join(config.dataDir, "snapshots"),
+    });
     const namespaces = new Namespaces({
       log,
       clock,
-      vectors: openUsearch({ dimensions: embedder.model.dimensions }),
+      vectors,
       indexMemoryBytesMax: config.indexMemoryBytesMax,
       onLost: (incarnation, { sequence, entry }) =>
         logger.error({ incarnation, sequence, reason: entry.reason }, "an entry of the log is lost"),
+      onTrouble: (error) => logger.warn({ err: error }, "index upkeep"),
     });
     closers.push(() => namespaces.close());
     const meter: Meter = {
@@ -68,10 +77,12 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
       refund: ({ accountId }) => accounts.refund(accountId),
     };
     const once = new Once({ claims, log, clock, exclusive });
-    const memory = { embedder, namespaces, meter, log, erasures, once, clock };
+    const memory = { embedder, namespaces, meter, log, erasures, vectors, once, clock };
     closers.push(keepSweeping(memory, logger));
     const readiness = new Readiness();
     const shutdown = new AbortController();
+    // One listener for each running call: that many are no leak.
+    setMaxListeners(0, shutdown.signal);
     const app = createApp({
       memory,
       accounts: { accounts, signUp: config.signUp, freeCalls: config.freeCalls },
@@ -135,7 +146,8 @@ async function drain(
 ): Promise<void> {
   const stop = setTimeout(() => {
     shutdown.abort(new ConnectError("the server is shutting down", Code.Unavailable));
-    app.server.closeAllConnections();
+    // The answers just given need a moment to leave.
+    setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS);
   }, timeoutMs);
   await app.close();
   clearTimeout(stop);

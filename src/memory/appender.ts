@@ -55,7 +55,8 @@ export class Appender {
   async #writeAll(): Promise<void> {
     if (this.#writing) return;
     this.#writing = true;
-    let faulty: unknown;
+    // A replica that has applied nothing knows nothing: its snapshot must come before its first entry.
+    let faulty = this.replica.applied === 0 ? await this.#look() : undefined;
     while (this.#waiting.size > 0) {
       if (faulty !== undefined) {
         this.#giveUp(faulty);

@@ -7,6 +7,7 @@ import type { Dropped, Log, Scope } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import type { Namespaces, Open } from "./namespaces.js";
+import type { Vectors } from "./vectors.js";
 
 /** Memories of a dropped namespace erased in one go. */
 const ERASE_MANY = 256;
@@ -18,6 +19,7 @@ const SWEEP_MAX = 1000;
 const UNFINISHED_MS = 60_000;
 
 export interface ForgetPorts {
+  readonly vectors: Vectors;
   readonly meter: Meter;
   readonly log: Log;
   readonly erasures: Erasures;
@@ -80,7 +82,16 @@ export async function sweep(ports: ForgetPorts): Promise<number> {
   const pending = await ports.erasures.pending(SWEEP_MAX);
   const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
   for (const erasure of left) await finish(ports, erasure);
+  await discardOrphans(ports);
   return left.length;
+}
+
+/** Another replica's drop leaves this one's snapshot behind. */
+async function discardOrphans({ vectors, log }: ForgetPorts): Promise<void> {
+  for (const incarnation of await vectors.kept()) {
+    const last = await log.last(incarnation);
+    if (last === undefined || last.entry.op === "drop") await vectors.discard(incarnation);
+  }
 }
 
 function newErasure(clock: Clock, of: { scope: Scope; incarnation: string }): Erasure {

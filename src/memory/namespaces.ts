@@ -18,6 +18,8 @@ export interface NamespacesOptions {
   readonly indexMemoryBytesMax: number;
   /** Told of entries that are missing or unreadable. */
   onLost?(incarnation: string, lost: Numbered<Lost>): void;
+  /** Told of failures of what runs in the background. */
+  onTrouble?(error: unknown): void;
 }
 
 /** A namespace this process holds open. */
@@ -26,6 +28,9 @@ export interface Open {
   readonly appender: Appender;
   /** No longer handed out: to be closed when the last call that uses it ends. */
   gone: boolean;
+  /** A fresh one is being built. */
+  renewing: boolean;
+  readonly scope: Scope;
 }
 
 /** The namespaces this process holds open: a replica and an appender each, within a memory budget. */
@@ -33,6 +38,7 @@ export class Namespaces {
   readonly #options: NamespacesOptions;
   /** By scope, the least recently used first. */
   readonly #open = new Map<string, Open>();
+  readonly #background = new Set<Promise<void>>();
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
@@ -52,16 +58,17 @@ export class Namespaces {
     await this.#following(scope, create, ({ appender }) => appender.append(entry));
   }
 
-  /** Closes a namespace's index, if it is open in this incarnation. */
+  /** Erases the index of a dropped incarnation. */
   forget(scope: Scope, incarnation: string): void {
     const key = keyOf(scope);
     const open = this.#open.get(key);
     if (open?.replica.incarnation === incarnation) this.#letGo(key, open);
+    else this.#inBackground(() => this.#options.vectors.discard(incarnation));
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#open.values()].map(({ replica }) => replica.close()));
-    this.#open.clear();
+    for (const [key, open] of this.#open) this.#letGo(key, open);
+    await Promise.all(this.#background);
   }
 
   async #following<T>(
@@ -92,7 +99,8 @@ export class Namespaces {
       return await work(open);
     } finally {
       replica.users--;
-      if (open.gone && replica.users === 0) await replica.close();
+      if (open.gone && replica.users === 0) this.#close(open);
+      else this.#tend(open);
       if (replica.bytes > bytesBefore) this.#makeRoom();
     }
   }
@@ -113,13 +121,13 @@ export class Namespaces {
   #admit(scope: Scope, incarnation: string | undefined): Open | undefined {
     if (incarnation === undefined) return undefined;
     // Another call may have opened it while this one asked the log.
-    const open = this.#lookUp(scope) ?? this.#create(incarnation);
+    const open = this.#lookUp(scope) ?? this.#create(scope, incarnation);
     this.#open.set(keyOf(scope), open);
     this.#makeRoom();
     return open;
   }
 
-  #create(incarnation: string): Open {
+  #create(scope: Scope, incarnation: string): Open {
     const { log, vectors, clock, onLost } = this.#options;
     const replica = new Replica(incarnation, {
       log,
@@ -127,13 +135,50 @@ export class Namespaces {
       clock,
       ...(onLost && { onLost }),
     });
-    return { replica, appender: new Appender(replica, { log, clock }), gone: false };
+    return { replica, appender: new Appender(replica, { log, clock }), scope, gone: false, renewing: false };
   }
 
   #letGo(key: string, open: Open): void {
     if (this.#open.get(key) === open) this.#open.delete(key);
     open.gone = true;
-    if (open.replica.users === 0) void open.replica.close();
+    if (open.replica.users === 0) this.#close(open);
+  }
+
+  /** In the background: whoever closes the whole house waits for it. */
+  #close({ replica }: Open): void {
+    this.#inBackground(async () => {
+      await replica.close();
+      if (replica.sealed) await this.#options.vectors.discard(replica.incarnation);
+    });
+  }
+
+  /** Keeps a snapshot when one is due, and builds a new index when the old is worn. */
+  #tend(open: Open): void {
+    const { replica } = open;
+    if (replica.broken || open.gone) return;
+    if (replica.worn) this.#renew(open);
+    else if (replica.snapshotDue) this.#inBackground(() => replica.keepSnapshot());
+  }
+
+  /** Builds a fresh index from the log while the worn one serves, then lets it take its place. */
+  #renew(worn: Open): void {
+    if (worn.renewing) return;
+    worn.renewing = true;
+    const fresh = this.#create(worn.scope, worn.replica.incarnation);
+    this.#inBackground(async () => {
+      await fresh.replica.rebuild();
+      const key = keyOf(worn.scope);
+      if (this.#open.get(key) !== worn) return fresh.replica.close();
+      this.#letGo(key, worn);
+      this.#open.set(key, fresh);
+    });
+  }
+
+  #inBackground(work: () => Promise<void>): void {
+    const running = work()
+      .catch((error) => this.#options.onTrouble?.(error))
+      .finally(() => this.#background.delete(running));
+    this.#background.add(running);
   }
 
   /** Closes what was used least recently, until the rest fits; what is in use stays. */

@@ -7,6 +7,10 @@ import type { VectorIndex } from "./vectors.js";
 const READ_FEW = 16;
 const READ_MANY = 512;
 
+/** A snapshot is due after so many entries, and so large a share of all. */
+const SNAPSHOT_ENTRIES_MIN = 10_000;
+const SNAPSHOT_SHARE = 0.1;
+
 /** Thrown to whoever uses a replica whose namespace was dropped: its name may have a new incarnation. */
 export class Sealed extends Error {}
 
@@ -33,6 +37,11 @@ export class Replica {
   sealed = false;
 
   #applied = 0;
+  /** Of the last entry applied, for snapshots. */
+  #opId = "";
+  #restored = false;
+  /** The number of the last entry that a snapshot holds. */
+  #kept = 0;
   readonly #catchUpOnce = coalesce(() => this.#catchUp());
 
   constructor(
@@ -50,6 +59,19 @@ export class Replica {
     return this.options.index.size;
   }
 
+  /** A fresh replica would serve better. */
+  get worn(): boolean {
+    return this.options.index.worn;
+  }
+
+  /** So much was applied since the last snapshot that a restart would take long. */
+  get snapshotDue(): boolean {
+    const since = this.#applied - this.#kept;
+    return (
+      this.options.index.large && since >= Math.max(SNAPSHOT_ENTRIES_MIN, this.#applied * SNAPSHOT_SHARE)
+    );
+  }
+
   get bytes(): number {
     return this.options.index.bytes;
   }
@@ -62,6 +84,12 @@ export class Replica {
   async current(): Promise<void> {
     await this.#catchUpOnce();
     if (this.sealed) throw new Sealed();
+  }
+
+  /** As `current`, but from the log alone: for an index whose snapshot is as worn as itself. */
+  rebuild(): Promise<void> {
+    this.#restored = true;
+    return this.current();
   }
 
   /** The `limit` memories nearest to a vector, in no particular order; fewer when there are fewer. */
@@ -80,13 +108,35 @@ export class Replica {
     if (first === undefined) return;
     if (first.sequence !== this.#applied + 1) throw new Error(`log gap before ${first.sequence}`);
     this.#applied += news.length;
+    this.#opId = (news.at(-1) as Numbered).entry.opId;
     const indexed = this.#guard(this.#index(news));
     for (const { entry } of news) this.onApplied(entry);
     await indexed;
   }
 
-  close(): Promise<void> {
-    return this.options.index.close();
+  /** Keeps what the index holds, so that the next start applies only what came later. */
+  async keepSnapshot(): Promise<void> {
+    this.#kept = this.#applied;
+    await this.#guard(this.options.index.snapshot({ sequence: this.#applied, opId: this.#opId }));
+  }
+
+  async close(): Promise<void> {
+    const { index } = this.options;
+    const changed = index.large && this.#applied > this.#kept;
+    if (changed && !index.worn && !this.broken && !this.sealed) await this.keepSnapshot();
+    await index.close();
+  }
+
+  /** Begins where the index's snapshot ends, if the log there is still the one it was made of. */
+  async #restore(): Promise<void> {
+    const { index, log } = this.options;
+    const mark = await index.restore();
+    if (mark === undefined) return;
+    const [at] = await log.read({ incarnation: this.incarnation, from: mark.sequence, limit: 1 });
+    if (at?.sequence !== mark.sequence || at.entry.opId !== mark.opId) return index.reset();
+    this.#applied = mark.sequence;
+    this.#kept = mark.sequence;
+    this.#opId = mark.opId;
   }
 
   /** Both changes are asked for at once: an index takes them in the order of the calls. */
@@ -116,6 +166,10 @@ export class Replica {
   }
 
   async #catchUp(): Promise<void> {
+    if (!this.#restored) {
+      await this.#restore();
+      this.#restored = true;
+    }
     for (let limit = READ_FEW; ; limit = READ_MANY) {
       const range = { incarnation: this.incarnation, from: this.#applied + 1, limit };
       const tail = await this.options.log.read(range);

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
-import type { VectorRow } from "../memory/vectors.js";
-import type { Reply, Request } from "./hnsw-worker.js";
+import type { Mark, VectorRow } from "../memory/vectors.js";
+import type { Answer, Reply, Request } from "./hnsw-worker.js";
+import type { SnapshotOf } from "./snapshot.js";
 
 /** Rows sent to the thread at a time: a search that comes behind them waits about 25 ms at most. */
 const SLICE_ROWS = 256;
@@ -14,11 +15,11 @@ export class Hnsw {
   /** Places of vectors that were taken out. */
   dead = 0;
   readonly #worker: Worker;
-  readonly #waiting: { resolve(reply: BigUint64Array): void; reject(error: unknown): void }[] = [];
+  readonly #waiting: { resolve(answer: Answer): void; reject(error: unknown): void }[] = [];
   #failure: Error | undefined;
 
-  constructor(readonly dimensions: number) {
-    this.#worker = new Worker(new URL("./hnsw-worker.js", import.meta.url), { workerData: { dimensions } });
+  constructor(readonly of: SnapshotOf) {
+    this.#worker = new Worker(new URL("./hnsw-worker.js", import.meta.url), { workerData: of });
     this.#worker.unref();
     this.#worker.on("message", (reply: Reply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(error));
@@ -26,7 +27,7 @@ export class Hnsw {
   }
 
   get bytes(): number {
-    return BYTES_PER_THREAD + (this.size + this.dead) * (this.dimensions * 2 + BYTES_PER_LINKED_ROW);
+    return BYTES_PER_THREAD + (this.size + this.dead) * (this.of.dimensions * 2 + BYTES_PER_LINKED_ROW);
   }
 
   /** Resolves when the thread has taken them in; a search begun later sees them in any case. */
@@ -41,15 +42,29 @@ export class Hnsw {
 
   /** Takes vectors out; their places stay taken until a new graph is built. */
   async remove(sequences: readonly number[]): Promise<void> {
-    const removed = await this.#send({ op: "remove", sequences: BigUint64Array.from(sequences, BigInt) });
+    const asked = BigUint64Array.from(sequences, BigInt);
+    const { sequences: removed = asked } = await this.#send({ op: "remove", sequences: asked });
     this.size -= removed.length;
     this.dead += removed.length;
   }
 
   /** The numbers of the `limit` nearest, best first, found by way of the graph. */
   async search(vector: Float32Array, limit: number): Promise<number[]> {
-    const sequences = await this.#send({ op: "search", vector, limit });
-    return Array.from(sequences, Number);
+    const { sequences } = await this.#send({ op: "search", vector, limit });
+    return Array.from(sequences ?? [], Number);
+  }
+
+  /** Fills the empty graph from its snapshot, if there is one that can be trusted. */
+  async restore(): Promise<Mark | undefined> {
+    const { restored } = await this.#send({ op: "restore" });
+    this.size = restored?.size ?? 0;
+    this.dead = restored?.dead ?? 0;
+    return restored?.mark;
+  }
+
+  /** While the file is written, searches of this graph wait: about a second for a gigabyte. */
+  async snapshot(mark: Mark): Promise<void> {
+    await this.#send({ op: "snapshot", mark });
   }
 
   async close(): Promise<void> {
@@ -57,9 +72,9 @@ export class Hnsw {
   }
 
   #pack(rows: readonly VectorRow[]): Request {
-    const packed = new Float32Array(rows.length * this.dimensions);
+    const packed = new Float32Array(rows.length * this.of.dimensions);
     rows.forEach(({ vector }, i) => {
-      packed.set(vector, i * this.dimensions);
+      packed.set(vector, i * this.of.dimensions);
     });
     return {
       op: "add",
@@ -68,7 +83,7 @@ export class Hnsw {
     };
   }
 
-  #send(request: Request): Promise<BigUint64Array> {
+  #send(request: Request): Promise<Answer> {
     if (this.#failure) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
@@ -79,7 +94,7 @@ export class Hnsw {
   #settle(reply: Reply): void {
     const waiting = this.#waiting.shift();
     if ("error" in reply) waiting?.reject(new Error(reply.error));
-    else waiting?.resolve(reply.sequences);
+    else waiting?.resolve(reply);
   }
 
   #fail(error: unknown): void {

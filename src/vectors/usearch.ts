@@ -1,7 +1,8 @@
 import { MemoryError } from "../errors.js";
-import type { VectorIndex, VectorRow, Vectors } from "../memory/vectors.js";
+import type { Mark, VectorIndex, VectorRow, Vectors } from "../memory/vectors.js";
 import { Flat } from "./flat.js";
 import { Hnsw } from "./hnsw.js";
+import { eraseSnapshot, hasSnapshot, type SnapshotOf, snapshotsIn } from "./snapshot.js";
 
 /**
  * Up to here every search is exact. Measured: an exact scan of 20,000 × 384 takes 1 ms, a search of
@@ -17,12 +18,23 @@ const MOVE_ROWS = 256;
 
 export interface UsearchOptions {
   readonly dimensions: number;
+  /** Where snapshots of graphs are kept. */
+  readonly snapshotsDir: string;
   readonly exactRowsMax?: number;
 }
 
 /** Vector indexes by USearch: exact while small, a graph (HNSW) beyond. */
-export function openUsearch({ dimensions, exactRowsMax = EXACT_ROWS_MAX }: UsearchOptions): Vectors {
-  return { open: () => new UsearchIndex(dimensions, exactRowsMax) };
+export function openUsearch({
+  dimensions,
+  snapshotsDir,
+  exactRowsMax = EXACT_ROWS_MAX,
+}: UsearchOptions): Vectors {
+  const snapshotOf = (incarnation: string) => ({ folder: snapshotsDir, incarnation, dimensions });
+  return {
+    open: (incarnation) => new UsearchIndex(snapshotOf(incarnation), exactRowsMax),
+    discard: async (incarnation) => eraseSnapshot(snapshotOf(incarnation)),
+    kept: async () => snapshotsIn(snapshotsDir),
+  };
 }
 
 class UsearchIndex implements VectorIndex {
@@ -31,10 +43,10 @@ class UsearchIndex implements VectorIndex {
   #moving: Promise<void> | undefined;
 
   constructor(
-    private readonly dimensions: number,
+    private readonly of: SnapshotOf,
     private readonly exactRowsMax: number,
   ) {
-    this.#flat = new Flat(dimensions);
+    this.#flat = new Flat(of.dimensions);
   }
 
   get size(): number {
@@ -45,8 +57,36 @@ class UsearchIndex implements VectorIndex {
     return this.#hnsw !== undefined && this.#hnsw.dead > DEAD_SHARE_MAX * (this.#hnsw.size + this.#hnsw.dead);
   }
 
+  get large(): boolean {
+    return this.#flat === undefined;
+  }
+
   get bytes(): number {
     return (this.#flat?.bytes ?? 0) + (this.#hnsw?.bytes ?? 0);
+  }
+
+  async restore(): Promise<Mark | undefined> {
+    if (!hasSnapshot(this.of)) return undefined;
+    const hnsw = new Hnsw(this.of);
+    const mark = await hnsw.restore().catch(() => undefined);
+    if (mark === undefined) {
+      await hnsw.close();
+      return undefined;
+    }
+    this.#hnsw = hnsw;
+    this.#flat = undefined;
+    return mark;
+  }
+
+  async reset(): Promise<void> {
+    await this.#hnsw?.close();
+    this.#hnsw = undefined;
+    this.#flat = new Flat(this.of.dimensions);
+    eraseSnapshot(this.of);
+  }
+
+  async snapshot(mark: Mark): Promise<void> {
+    await this.#hnsw?.snapshot(mark);
   }
 
   async add(rows: readonly VectorRow[]): Promise<void> {
@@ -76,7 +116,7 @@ class UsearchIndex implements VectorIndex {
 
   /** Builds the graph beside the flat array, which answers until the graph holds all of it. */
   async #move(flat: Flat): Promise<void> {
-    const hnsw = new Hnsw(this.dimensions);
+    const hnsw = new Hnsw(this.of);
     // From here on `add` gives new rows to both; these are the ones that only `flat` has.
     this.#hnsw = hnsw;
     const end = flat.size;
@@ -88,8 +128,9 @@ class UsearchIndex implements VectorIndex {
 
   /** USearch takes vectors that are not finite, and then finds them first: never let one in. */
   #check(vector: Float32Array): void {
-    if (vector.length !== this.dimensions || !vector.every(Number.isFinite)) {
-      throw new MemoryError("internal", `not a finite vector of ${this.dimensions} numbers`);
+    const { dimensions } = this.of;
+    if (vector.length !== dimensions || !vector.every(Number.isFinite)) {
+      throw new MemoryError("internal", `not a finite vector of ${dimensions} numbers`);
     }
   }
 }

@@ -30,10 +30,11 @@ class Replica {
   constructor(db: Database) {
     const clock = db.time.clockOf(this);
     const log = logOf(db, this);
+    const vectors = { open: exactIndex, discard: async () => {}, kept: async () => [] };
     const namespaces = new Namespaces({
       log,
       clock,
-      vectors: { open: () => exactIndex() },
+      vectors,
       indexMemoryBytesMax: Number.MAX_SAFE_INTEGER,
     });
     const once = new Once({ claims: claimsOf(db, this), log, clock, exclusive: false });
@@ -42,6 +43,7 @@ class Replica {
       clock,
       namespaces,
       once,
+      vectors,
       erasures: erasuresOf(db, this),
       meter: { charge: async () => {}, refund: async () => {}, verify: async () => {} },
       embedder: {
@@ -179,7 +181,11 @@ function exactIndex(): VectorIndex {
       return rows.size;
     },
     worn: false,
+    large: false,
     bytes: 0,
+    restore: async () => undefined,
+    reset: async () => {},
+    snapshot: async () => {},
     add: async (added) => {
       for (const row of added) {
         if (rows.has(row.sequence)) throw new Error(`${row.sequence} was applied twice`);

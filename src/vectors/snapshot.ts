@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Mark } from "../memory/vectors.js";
+
+// Synchronous throughout: this runs in an index's own thread.
+
+/** Of the manifest and of what it describes; another one is ignored. */
+const FORMAT = 1;
+const HASH_CHUNK_BYTES = 1 << 22;
+
+/** What a snapshot is of, and how to tell that it is whole. */
+export interface Manifest {
+  readonly format: typeof FORMAT;
+  readonly incarnation: string;
+  readonly dimensions: number;
+  readonly mark: Mark;
+  /** Vectors in it, and places of vectors that were taken out. */
+  readonly size: number;
+  readonly blanks: number;
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface SnapshotOf {
+  readonly folder: string;
+  readonly incarnation: string;
+  readonly dimensions: number;
+}
+
+/**
+ * Keeps a snapshot: `save` writes the file, the manifest follows by a rename, so that whatever moment
+ * a crash picks, the manifest names a whole file.
+ */
+export function keepSnapshot(
+  of: SnapshotOf,
+  { mark, size, blanks }: Pick<Manifest, "mark" | "size" | "blanks">,
+  save: (path: string) => void,
+): void {
+  mkdirSync(of.folder, { recursive: true, mode: 0o700 });
+  const file = `${of.incarnation}-${mark.sequence}.usearch`;
+  const path = join(of.folder, file);
+  save(path);
+  sync(path);
+  const { bytes, sha256 } = digestOf(path);
+  const { incarnation, dimensions } = of;
+  const manifest: Manifest = {
+    format: FORMAT,
+    incarnation,
+    dimensions,
+    mark,
+    size,
+    blanks,
+    file,
+    bytes,
+    sha256,
+  };
+  const draft = `${manifestPath(of)}.draft`;
+  writeFileSync(draft, JSON.stringify(manifest), { mode: 0o600 });
+  sync(draft);
+  renameSync(draft, manifestPath(of));
+  removeFiles(of, (name) => name.endsWith(".usearch") && name !== file);
+}
+
+/**
+ * The snapshot, if it is whole, ours and of this kind: native code must not see any other, for a cut
+ * file ends the process and a changed one answers wrongly.
+ */
+export function findSnapshot(of: SnapshotOf): { manifest: Manifest; path: string } | undefined {
+  try {
+    const manifest = JSON.parse(readFileSync(manifestPath(of), "utf8")) as Manifest;
+    const { format, incarnation, dimensions } = manifest;
+    if (format !== FORMAT || incarnation !== of.incarnation || dimensions !== of.dimensions) return undefined;
+    const path = join(of.folder, manifest.file);
+    if (statSync(path).size !== manifest.bytes || digestOf(path).sha256 !== manifest.sha256) return undefined;
+    return { manifest, path };
+  } catch {
+    // Missing or unreadable: either way it is built anew from the log.
+    return undefined;
+  }
+}
+
+/** Whether there is something that claims to be a snapshot. */
+export function hasSnapshot(of: SnapshotOf): boolean {
+  return existsSync(manifestPath(of));
+}
+
+/** The incarnations that files in the folder are of, whole or not. */
+export function snapshotsIn(folder: string): string[] {
+  return [...new Set(namesIn(folder).map((name) => name.replace(/[-.].*$/, "")))];
+}
+
+/** Erases a snapshot, the manifest first. */
+export function eraseSnapshot(of: Pick<SnapshotOf, "folder" | "incarnation">): void {
+  rmSync(manifestPath(of), { force: true });
+  removeFiles(of, () => true);
+}
+
+function manifestPath({ folder, incarnation }: Pick<SnapshotOf, "folder" | "incarnation">): string {
+  return join(folder, `${incarnation}.json`);
+}
+
+function removeFiles(
+  { folder, incarnation }: Pick<SnapshotOf, "folder" | "incarnation">,
+  which: (name: string) => boolean,
+): void {
+  for (const name of namesIn(folder)) {
+    if (name.startsWith(incarnation) && which(name)) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function digestOf(path: string): { bytes: number; sha256: string } {
+  const hash = createHash("sha256");
+  const chunk = Buffer.allocUnsafe(HASH_CHUNK_BYTES);
+  const fd = openSync(path, "r");
+  let bytes = 0;
+  try {
+    for (;;) {
+      const read = readSync(fd, chunk);
+      if (read === 0) break;
+      hash.update(chunk.subarray(0, read));
+      bytes += read;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}
+
+function sync(path: string): void {
+  const fd = openSync(path, "r");
+  fsyncSync(fd);
+  closeSync(fd);
+}
