@@ -70,7 +70,9 @@ export function keepSnapshot(
     sha256,
   };
   const draft = `${manifestPath(of)}.draft`;
-  writeFileSync(draft, JSON.stringify(manifest), { mode: 0o600 });
+  const json = JSON.stringify(manifest);
+  // A line of its own tells whether the manifest itself is whole.
+  writeFileSync(draft, `${sha256Of(json)}\n${json}`, { mode: 0o600 });
   sync(draft);
   renameSync(draft, manifestPath(of));
   removeFiles(of, (name) => name.endsWith(".usearch") && name !== file);
@@ -82,7 +84,7 @@ export function keepSnapshot(
  */
 export function findSnapshot(of: SnapshotOf): { manifest: Manifest; path: string } | undefined {
   try {
-    const manifest = JSON.parse(readFileSync(manifestPath(of), "utf8")) as Manifest;
+    const manifest = readManifest(manifestPath(of));
     const { format, incarnation, dimensions } = manifest;
     if (format !== FORMAT || incarnation !== of.incarnation || dimensions !== of.dimensions) return undefined;
     const path = join(of.folder, manifest.file);
@@ -108,6 +110,16 @@ export function snapshotsIn(folder: string): string[] {
 export function eraseSnapshot(of: Pick<SnapshotOf, "folder" | "incarnation">): void {
   rmSync(manifestPath(of), { force: true });
   removeFiles(of, () => true);
+}
+
+function readManifest(path: string): Manifest {
+  const [sha256, json = ""] = readFileSync(path, "utf8").split("\n");
+  if (sha256 !== sha256Of(json)) throw new Error("the manifest is damaged");
+  return JSON.parse(json) as Manifest;
+}
+
+function sha256Of(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 function manifestPath({ folder, incarnation }: Pick<SnapshotOf, "folder" | "incarnation">): string {

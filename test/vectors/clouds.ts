@@ -1,0 +1,37 @@
+import type { VectorRow } from "../../src/memory/vectors.js";
+import { seeded } from "../simulation/time.js";
+
+/** Normalised vectors around a few centres, as texts lie around topics; the same for the same seed. */
+export function cloud(
+  count: number,
+  { dimensions, seed = 1, from = 1 }: { dimensions: number; seed?: number; from?: number },
+): VectorRow[] {
+  const random = seeded(seed);
+  const centres = Array.from({ length: 32 }, () => gauss(dimensions, random));
+  return Array.from({ length: count }, (_, i) => {
+    const centre = centres[Math.floor(random() * centres.length)] as Float32Array;
+    const noise = gauss(dimensions, random);
+    return { sequence: from + i, vector: normalised(centre.map((x, j) => x + (noise[j] as number))) };
+  });
+}
+
+/** The numbers of the nearest rows, found by looking at every one. */
+export function nearest(rows: readonly VectorRow[], query: Float32Array, limit: number): number[] {
+  const dot = (vector: Float32Array) => vector.reduce((sum, x, i) => sum + x * (query[i] as number), 0);
+  return rows
+    .map(({ sequence, vector }) => ({ sequence, score: dot(vector) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, limit)
+    .map(({ sequence }) => sequence);
+}
+
+function gauss(dimensions: number, random: () => number): Float32Array {
+  return Float32Array.from({ length: dimensions }, () => {
+    return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  });
+}
+
+function normalised(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector);
+  return vector.map((x) => x / length);
+}

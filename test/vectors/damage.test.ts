@@ -1,0 +1,96 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { VectorRow } from "../../src/memory/vectors.js";
+import { seeded } from "../simulation/time.js";
+import { openUsearch } from "./built.js";
+import { cloud, nearest } from "./clouds.js";
+
+/** The long form (`npm run test:faults`) sets 1,000. */
+const DAMAGES = Number(process.env.DAMAGED_SNAPSHOTS ?? 30);
+const DIMENSIONS = 16;
+const folder = mkdtempSync(join(tmpdir(), "recalld-damage-"));
+const mine = cloud(600, { dimensions: DIMENSIONS, seed: 1 });
+const others = cloud(600, { dimensions: DIMENSIONS, seed: 2 });
+const random = seeded(7);
+
+const vectorsIn = (snapshotsDir: string) =>
+  openUsearch({ dimensions: DIMENSIONS, snapshotsDir, exactRowsMax: 100 });
+const pick = (below: number) => Math.floor(random() * below);
+
+beforeAll(async () => {
+  const vectors = vectorsIn(join(folder, "whole"));
+  for (const [incarnation, rows] of [
+    ["mine", mine],
+    ["other", others],
+  ] as const) {
+    const index = vectors.open(incarnation);
+    await index.add(rows.slice(0, 400));
+    await index.snapshot({ sequence: 400, opId: "op400" });
+    if (incarnation === "mine") cpSync(join(folder, "whole"), join(folder, "older"), { recursive: true });
+    await index.add(rows.slice(400));
+    await index.snapshot({ sequence: 600, opId: "op600" });
+    await index.close();
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (dir: string, end: string) =>
+  readdirSync(dir).find((name) => name.startsWith("mine") && name.endsWith(end)) as string;
+
+/** Each does something else to the copy of a whole snapshot. */
+const DAMAGES_BY_NAME: Record<string, (dir: string) => void> = {
+  "cut vectors": (dir) => cut(join(dir, file(dir, ".usearch"))),
+  "cut manifest": (dir) => cut(join(dir, file(dir, ".json"))),
+  "flipped vectors": (dir) => flip(join(dir, file(dir, ".usearch"))),
+  "flipped manifest": (dir) => flip(join(dir, file(dir, ".json"))),
+  "swapped vectors": (dir) => cpSync(join(dir, "other-600.usearch"), join(dir, "mine-600.usearch")),
+  "swapped both": (dir) => cpSync(join(dir, "other.json"), join(dir, "mine.json")),
+  "missing vectors": (dir) => rmSync(join(dir, file(dir, ".usearch"))),
+  "manifest of an older one": (dir) => cpSync(join(folder, "older", "mine.json"), join(dir, "mine.json")),
+  "older vectors": (dir) => cpSync(join(folder, "older", "mine-400.usearch"), join(dir, "mine-600.usearch")),
+  "an older one": (dir) => cpSync(join(folder, "older"), dir, { recursive: true }),
+};
+
+describe(`${DAMAGES} damaged snapshots`, () => {
+  it("crash nothing and answer nothing wrong", { timeout: 1_800_000 }, async () => {
+    const names = Object.keys(DAMAGES_BY_NAME);
+    for (let i = 0; i < DAMAGES; i++) {
+      const name = names[i % names.length] as string;
+      const dir = join(folder, `copy-${i}`);
+      cpSync(join(folder, "whole"), dir, { recursive: true });
+      (DAMAGES_BY_NAME[name] as (dir: string) => void)(dir);
+      await expectRight(dir, name);
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
+
+/** Restored or not, after the rest of the log it must answer as if nothing had been. */
+async function expectRight(dir: string, name: string): Promise<void> {
+  const index = vectorsIn(dir).open("mine");
+  const mark = await index.restore();
+  if (mark !== undefined) expect(mark, name).toEqual({ sequence: 400, opId: "op400" });
+  await index.add(mine.slice(mark?.sequence ?? 0));
+  expect(index.size, name).toBe(mine.length);
+  let hits = 0;
+  const queries = mine.filter((_, i) => i % 60 === 0);
+  for (const { vector } of queries as VectorRow[]) {
+    const truth = new Set(nearest(mine, vector, 5));
+    hits += (await index.search({ vector, limit: 5 })).filter((sequence) => truth.has(sequence)).length;
+  }
+  expect(hits / (queries.length * 5), name).toBeGreaterThan(0.97);
+  await index.close();
+}
+
+function cut(path: string): void {
+  truncateSync(path, pick(readFileSync(path).length));
+}
+
+function flip(path: string): void {
+  const bytes = readFileSync(path);
+  const at = pick(bytes.length);
+  bytes[at] = (bytes[at] as number) ^ (1 << pick(8));
+  writeFileSync(path, bytes);
+}

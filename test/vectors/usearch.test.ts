@@ -1,0 +1,174 @@
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { VectorIndex, VectorRow } from "../../src/memory/vectors.js";
+import { openUsearch } from "./built.js";
+import { cloud, nearest } from "./clouds.js";
+
+const DIMENSIONS = 32;
+const EXACT_ROWS_MAX = 500;
+const rows = cloud(2000, { dimensions: DIMENSIONS });
+const queries = cloud(50, { dimensions: DIMENSIONS, seed: 2 }).map(({ vector }) => vector);
+
+const opened: VectorIndex[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((index) => index.close())));
+
+function open(snapshotsDir = newFolder()): { index: VectorIndex; snapshotsDir: string } {
+  const vectors = openUsearch({ dimensions: DIMENSIONS, snapshotsDir, exactRowsMax: EXACT_ROWS_MAX });
+  const index = vectors.open("i1");
+  opened.push(index);
+  return { index, snapshotsDir };
+}
+
+const newFolder = () => mkdtempSync(join(tmpdir(), "recalld-vectors-"));
+const mark = (sequence: number) => ({ sequence, opId: `op${sequence}` });
+
+async function recallOf(index: VectorIndex, present: readonly VectorRow[]): Promise<number> {
+  let hits = 0;
+  for (const vector of queries) {
+    const truth = new Set(nearest(present, vector, 10));
+    hits += (await index.search({ vector, limit: 10 })).filter((sequence) => truth.has(sequence)).length;
+  }
+  return hits / (queries.length * 10);
+}
+
+describe("an index by USearch", () => {
+  it("finds nothing while it is empty", async () => {
+    const { index } = open();
+    expect(await index.search({ vector: queries[0] as Float32Array, limit: 5 })).toEqual([]);
+  });
+
+  it("is exact while small", async () => {
+    const { index } = open();
+    await index.add(rows.slice(0, EXACT_ROWS_MAX));
+    expect(index.large).toBe(false);
+    expect(await recallOf(index, rows.slice(0, EXACT_ROWS_MAX))).toBe(1);
+  });
+
+  it("finds nearly all by way of the graph when large", async () => {
+    const { index } = open();
+    await index.add(rows);
+    expect(index.large).toBe(true);
+    expect(index.size).toBe(rows.length);
+    expect(await recallOf(index, rows)).toBeGreaterThan(0.98);
+  });
+
+  it("answers, and takes in more, while it moves to the graph", async () => {
+    const { index } = open();
+    const adding: Promise<void>[] = [];
+    for (let from = 0; from < rows.length; from += 50) {
+      adding.push(index.add(rows.slice(from, from + 50)));
+      expect(await recallOf(index, rows.slice(0, from + 50))).toBeGreaterThan(0.97);
+    }
+    await Promise.all(adding);
+    expect(index.size).toBe(rows.length);
+  });
+
+  it.each([
+    ["small", 300],
+    ["large", 2000],
+  ])("never finds what was taken out of a %s one", async (_, count) => {
+    const { index } = open();
+    const present = rows.slice(0, count);
+    await index.add(present);
+    const gone = present.filter(({ sequence }) => sequence % 5 === 0).map(({ sequence }) => sequence);
+    await index.remove(gone);
+    await index.remove([...gone, 999_999]);
+    const left = present.filter(({ sequence }) => sequence % 5 !== 0);
+    expect(index.size).toBe(left.length);
+    expect(await recallOf(index, left)).toBeGreaterThan(0.97);
+    for (const vector of queries) {
+      const found = await index.search({ vector, limit: count });
+      expect(found.filter((sequence) => sequence % 5 === 0)).toEqual([]);
+    }
+  });
+
+  it("takes vectors out while it moves to the graph", async () => {
+    const { index } = open();
+    const adding = index.add(rows.slice(0, EXACT_ROWS_MAX + 1));
+    const removing = index.remove([1, 2, 3]);
+    await Promise.all([adding, removing]);
+    expect(index.size).toBe(EXACT_ROWS_MAX - 2);
+    expect(await recallOf(index, rows.slice(3, EXACT_ROWS_MAX + 1))).toBeGreaterThan(0.98);
+  });
+
+  it("says when so much was taken out that it is worn", async () => {
+    const { index } = open();
+    await index.add(rows);
+    await index.remove(rows.slice(0, 500).map(({ sequence }) => sequence));
+    expect(index.worn).toBe(false);
+    await index.remove(rows.slice(500, 700).map(({ sequence }) => sequence));
+    expect(index.worn).toBe(true);
+  });
+
+  it.each([
+    ["NaN", Float32Array.from({ length: DIMENSIONS }, () => Number.NaN)],
+    ["infinite", Float32Array.from({ length: DIMENSIONS }, () => Number.POSITIVE_INFINITY)],
+    ["shorter", new Float32Array(DIMENSIONS - 1)],
+  ])("refuses a vector that is %s", async (_, vector) => {
+    const { index } = open();
+    await expect(index.add([{ sequence: 1, vector }])).rejects.toThrow(/finite vector of 32/);
+    await expect(index.search({ vector, limit: 1 })).rejects.toThrow(/finite vector of 32/);
+    expect(index.size).toBe(0);
+  });
+});
+
+describe("a snapshot", () => {
+  it("gives the index back, and the place in the log", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.remove([7]);
+    await index.snapshot(mark(rows.length));
+    const { index: again } = open(snapshotsDir);
+    expect(await again.restore()).toEqual(mark(rows.length));
+    expect(again.size).toBe(rows.length - 1);
+    expect(
+      await recallOf(
+        again,
+        rows.filter(({ sequence }) => sequence !== 7),
+      ),
+    ).toBeGreaterThan(0.98);
+  });
+
+  it("takes the place of the one before", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows.slice(0, 1000));
+    await index.snapshot(mark(1000));
+    await index.add(rows.slice(1000));
+    await index.snapshot(mark(2000));
+    expect(readdirSync(snapshotsDir).sort()).toEqual(["i1-2000.usearch", "i1.json"]);
+    const { index: again } = open(snapshotsDir);
+    expect(await again.restore()).toEqual(mark(2000));
+  });
+
+  it("holds nothing of a vector that was taken out", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.snapshot(mark(2000));
+    const bytesOf = (sequence: number) => bf16((rows[sequence - 1] as VectorRow).vector).subarray(0, 24);
+    const kept = () => readFileSync(join(snapshotsDir, "i1-2000.usearch"));
+    for (const sequence of [5, 6, 7]) expect(kept().includes(bytesOf(sequence))).toBe(true);
+    await index.remove([5, 6, 7]);
+    expect(readdirSync(snapshotsDir)).toEqual([]);
+    await index.snapshot(mark(2000));
+    for (const sequence of [5, 6, 7]) expect(kept().includes(bytesOf(sequence))).toBe(false);
+    expect(kept().includes(bytesOf(8))).toBe(true);
+  });
+
+  it("is gone after a reset", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.snapshot(mark(2000));
+    await index.reset();
+    expect(index.size).toBe(0);
+    expect(readdirSync(snapshotsDir)).toEqual([]);
+  });
+});
+
+/** As USearch keeps it: the upper half of each float32, rounded to even. */
+function bf16(vector: Float32Array): Buffer {
+  const bits = new Uint32Array(vector.slice().buffer);
+  const halves = Uint16Array.from(bits, (x) => (x + 0x7fff + ((x >>> 16) & 1)) >>> 16);
+  return Buffer.from(halves.buffer);
+}
