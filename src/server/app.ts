@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
@@ -18,7 +19,7 @@ import { registerHealth } from "./health.js";
 import { type MemoryPorts, memoryService } from "./memory-service.js";
 import type { Call } from "./observe.js";
 import { createOnePortServer } from "./one-port.js";
-import { shapeFastifyErrors } from "./plain-errors.js";
+import { answerUnroutable, shapeFastifyErrors } from "./plain-errors.js";
 import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
 import { addResourcePaths } from "./resource-paths.js";
@@ -65,10 +66,12 @@ export function createApp(options: AppOptions): FastifyInstance {
     exposeHeadRoutes: false,
     // A namespace of 256 bytes, percent-encoded.
     routerOptions: { maxParamLength: 768 },
+    frameworkErrors: answerUnroutable,
   });
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
     reply.header("x-request-id", request.id);
+    nameHost(request.raw);
   });
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
@@ -118,6 +121,12 @@ function addProbes(app: FastifyInstance, readiness: Readiness): void {
 
 function logCall(logger: FastifyBaseLogger, { ms, ...call }: Call): void {
   logger.info({ ...call, ms: Math.round(ms * 100) / 100 }, "call");
+}
+
+/** Connect needs a host to read a request at all; HTTP/1.0 may leave it out, and nothing here depends on it. */
+function nameHost({ headers }: IncomingMessage): void {
+  const host = headers[":authority"] ?? headers.host;
+  if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
 }
 
 function requestId(given: string | string[] | undefined): string {

@@ -24,19 +24,22 @@ export function dressHandlers(
   { plainPaths, bodyBytesMax, onEnd }: HandlerOptions,
 ): void {
   for (const [i, bare] of [...router.handlers].entries()) {
-    const handler = explained(strict(bare, bodyBytesMax));
-    router.handlers[i] = observed(handler, onEnd);
+    router.handlers[i] = observed(explained(strict(bare, { bytesMax: bodyBytesMax })), onEnd);
     const requestPath = plainPaths[bare.requestPath];
     if (requestPath === undefined) continue;
+    const handler = explained(strict(bare, { bytesMax: bodyBytesMax, tooLargeStatus: 413 }));
     router.handlers.push(
       observed(Object.assign(plain(handler, bodyBytesMax), handler, { requestPath }), onEnd),
     );
   }
 }
 
-/** Checks a JSON body while it is read, behind the gate. */
-function strict(handler: UniversalHandler, bytesMax: number): UniversalHandler {
-  const checked = (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+/** Checks a JSON body while it is read, behind the gate; `tooLargeStatus` replaces Connect's own. */
+function strict(
+  handler: UniversalHandler,
+  { bytesMax, tooLargeStatus }: { bytesMax: number; tooLargeStatus?: number },
+): UniversalHandler {
+  const checked = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     if (!isJson(request)) return handler(request);
     if (!isByteStream(request.body)) {
       // Of a resource path: written out as JSON, it takes the same way as all others.
@@ -44,8 +47,14 @@ function strict(handler: UniversalHandler, bytesMax: number): UniversalHandler {
       return checked({ ...request, body: once(bytes) });
     }
     const encoding = request.header.get("content-encoding");
-    const body = checkedJsonBody(request.body, { message: handler.method.input, encoding, bytesMax });
-    return handler({ ...request, body });
+    let large = false;
+    const onTooLarge = () => {
+      large = true;
+    };
+    const message = handler.method.input;
+    const body = checkedJsonBody(request.body, { message, encoding, bytesMax, onTooLarge });
+    const response = await handler({ ...request, body });
+    return large && tooLargeStatus !== undefined ? { ...response, status: tooLargeStatus } : response;
   };
   return Object.assign(checked, handler);
 }
@@ -80,17 +89,7 @@ function plain(handler: UniversalHandler, bytesMax: number) {
     if (Number(request.header.get("content-length")) > bytesMax) {
       return withBody({ status: 413 }, tooLarge(bytesMax).message);
     }
-    if (!isByteStream(request.body)) return handler(request);
-    const body = request.body;
-    let bytes = 0;
-    async function* counted() {
-      for await (const chunk of body) {
-        bytes += chunk.byteLength;
-        yield chunk;
-      }
-    }
-    const response = await handler({ ...request, body: counted() });
-    return bytes > bytesMax ? { ...response, status: 413 } : response;
+    return handler(request);
   };
 }
 

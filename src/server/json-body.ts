@@ -10,6 +10,8 @@ const gunzipBytes = promisify(gunzip);
 /** Structs may nest deeper than the room allows, but not so deep that walking them overflows the stack. */
 const NESTING_MAX = 64;
 
+const TOO_LARGE = "BODY_TOO_LARGE";
+
 /**
  * A JSON body that is checked, before it is decoded, for what Protobuf's own JSON rules let pass or
  * report without naming the field: numbers in quotes, unknown fields, broken JSON. Yields the bytes
@@ -19,15 +21,26 @@ const NESTING_MAX = 64;
  */
 export async function* checkedJsonBody(
   body: AsyncIterable<Uint8Array>,
-  { message, encoding, bytesMax }: { message: DescMessage; encoding: string | null; bytesMax: number },
+  { message, encoding, bytesMax, onTooLarge }: JsonBodyOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
     const bytes = await readAll(body, bytesMax);
     checkMessage(message, parse(await decode(bytes, { encoding, bytesMax })));
     yield bytes;
   } catch (error) {
+    if (error instanceof MemoryError && error.reason === TOO_LARGE) onTooLarge();
     throw error instanceof MemoryError ? toConnectError(error) : error;
   }
+}
+
+export interface JsonBodyOptions {
+  /** What the body is to become. */
+  readonly message: DescMessage;
+  readonly encoding: string | null;
+  /** The limit, which holds before and after decompressing. */
+  readonly bytesMax: number;
+  /** Called before `resource_exhausted` is thrown. */
+  onTooLarge(): void;
 }
 
 /** The error for a body over the limit. */
@@ -36,7 +49,7 @@ export function tooLarge(bytesMax: number): MemoryError {
     "resource_exhausted",
     `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`,
     {
-      reason: "BODY_TOO_LARGE",
+      reason: TOO_LARGE,
     },
   );
 }

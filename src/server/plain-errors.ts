@@ -1,5 +1,5 @@
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 /** Connect's names for what HTTP alone can be wrong about. */
 const CODES: Record<number, string> = {
@@ -48,6 +48,13 @@ export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknow
     const path = request.url.split("?", 1)[0] as string;
     return send(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}`);
   });
+}
+
+/** For a URL that no route could be looked up for: its percent-encoding is broken, or a part is too long. */
+export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  // The hooks that see to this elsewhere do not run.
+  reply.header("x-request-id", request.id);
+  send(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
 }
 
 export function unsupported(contentType: string): string {
