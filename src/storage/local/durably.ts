@@ -1,5 +1,5 @@
 import type { Database } from "lmdb";
-import { MemoryError, unavailable } from "../../errors.js";
+import { unavailable } from "../../errors.js";
 import { within } from "../within.js";
 
 /** A disk that takes longer than this to keep a few records is as good as away. */
@@ -12,11 +12,22 @@ const WRITE_TIMEOUT_MS = 10_000;
  * The action must check before it writes: what it wrote before it threw stays written.
  */
 export async function durably<T>(db: Database, action: () => T): Promise<T> {
+  const faults = new Set<unknown>();
+  const watched = () => {
+    try {
+      return action();
+    } catch (error) {
+      if (!isOfLmdb(error)) faults.add(error);
+      throw error;
+    }
+  };
   try {
-    const [result] = await within(WRITE_TIMEOUT_MS, Promise.all([db.transaction(action), db.flushed]));
+    const [result] = await within(WRITE_TIMEOUT_MS, Promise.all([db.transaction(watched), db.flushed]));
     return result;
   } catch (error) {
-    throw await failureOf(error);
+    // What the action refused, or a mistake in it: the database is well.
+    if (faults.has(error)) throw error;
+    throw unavailable("the database could not write; its disk may be full", await causeOf(error));
   }
 }
 
@@ -29,15 +40,13 @@ export function reading<T>(action: () => T): T {
   }
 }
 
-async function failureOf(error: unknown): Promise<MemoryError> {
-  if (error instanceof MemoryError) return error;
-  const cause = await rootOf(error);
-  // LMDB says "Input/output error" for a disk without room.
-  return unavailable("the database could not write; its disk may be full", cause);
+/** LMDB's own errors carry its numbers. */
+function isOfLmdb(error: unknown): boolean {
+  return typeof (error as { code?: unknown }).code === "number";
 }
 
 /** LMDB keeps why a commit failed in a promise beside the error, which nobody else handles. */
-async function rootOf(error: unknown): Promise<unknown> {
+async function causeOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<never> };
   if (commitError === undefined) return error;
   return within(WRITE_TIMEOUT_MS, commitError).catch((cause) => cause);
