@@ -27,8 +27,12 @@ export interface StandIn extends TestServer {
 export async function startStandIn(): Promise<StandIn> {
   const lib = await findJars(FOLDER);
   const data = await mkdtemp(join(tmpdir(), "recalld-mongo-"));
+  const discard = () => rm(data, { recursive: true, force: true });
   const start = (port: number) => launch({ lib, port, file: join(data, "data.mv") });
-  let { jvm, port } = await start(0);
+  let { jvm, port } = await start(0).catch(async (error) => {
+    await discard();
+    throw error;
+  });
   return {
     uri: `mongodb://127.0.0.1:${port}`,
     kind: "mongo-java-server (a stand-in)",
@@ -40,7 +44,7 @@ export async function startStandIn(): Promise<StandIn> {
     resume: () => void jvm.kill("SIGCONT"),
     stop: async () => {
       await end(jvm, () => jvm.kill("SIGKILL"));
-      await rm(data, { recursive: true, force: true });
+      await discard();
     },
   };
 }
