@@ -198,6 +198,16 @@ describe("the packages", () => {
     expect(VERSION).toBe(version);
   });
 
+  test("those for every system are in the lockfile: `npm ci` refuses it otherwise", () => {
+    interface Lock {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+    }
+    const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as Lock;
+    const optional = Object.values(packages).flatMap((one) => Object.keys(one.optionalDependencies ?? {}));
+    // `node scripts/complete-lockfile.js` mends this.
+    expect(optional.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([]);
+  });
+
   test("none runs a script when it is installed", () => {
     expect(readFileSync(join(ROOT, ".npmrc"), "utf8").split("\n")).toContain("ignore-scripts=true");
   });
