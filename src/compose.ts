@@ -3,14 +3,18 @@ import { join } from "node:path";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { openGate } from "./accounts/authenticate.js";
+import { UsageCounter } from "./accounts/count-usage.js";
+import { LastUsed } from "./accounts/last-used.js";
 import { charge, getAccount } from "./accounts/quota.js";
 import type { Config } from "./config.js";
 import { openEmbedder } from "./embedding/open.js";
 import { MemoryError } from "./errors.js";
 import { systemClock } from "./memory/clock.js";
+import { dropAll } from "./memory/drop-all.js";
 import type { ModelIdentity } from "./memory/embedder.js";
 import { type ForgetPorts, sweep } from "./memory/forget.js";
 import type { Meter } from "./memory/meter.js";
+import { parseNamespace } from "./memory/namespace.js";
 import { Namespaces } from "./memory/namespaces.js";
 import { Once } from "./memory/once.js";
 import type { Facts } from "./memory/pin.js";
@@ -26,6 +30,9 @@ const STORAGE_CHECK_MS = 2000;
 
 /** From the end of the calls that took too long to the end of their connections. */
 const LAST_ANSWERS_MS = 100;
+/** How often what was counted behind the calls is written. */
+const FLUSH_MS = 5_000;
+
 /** How often interrupted erasures are looked for. */
 const SWEEP_MS = 60_000;
 
@@ -71,10 +78,21 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
       onTrouble: (error) => logger.warn({ err: error }, "index upkeep"),
     });
     closers.push(() => namespaces.close());
+    const usage = new UsageCounter(storage.usage, {
+      everyMs: FLUSH_MS,
+      onTrouble: (error) => logger.warn({ err: error }, "usage is not written; it is tried again"),
+    });
+    closers.push(() => usage.close());
+    const lastUsed = new LastUsed(accounts, {
+      everyMs: FLUSH_MS,
+      onTrouble: (error) => logger.warn({ err: error }, "when keys were last used is not written"),
+    });
+    closers.push(() => lastUsed.close());
     const meter: Meter = {
       charge: (caller) => charge(accounts, caller),
       verify: async (caller) => void (await getAccount(accounts, caller)),
       refund: ({ accountId }) => accounts.refund(accountId),
+      count: ({ accountId }, call) => usage.count(accountId, call),
     };
     const once = new Once({ claims, log, clock, exclusive });
     const memory = { embedder, namespaces, meter, log, erasures, vectors, once, clock };
@@ -85,8 +103,15 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
     setMaxListeners(0, shutdown.signal);
     const app = createApp({
       memory,
-      accounts: { accounts, signUp: config.signUp, freeCalls: config.freeCalls },
-      authenticate: openGate(accounts),
+      accounts: {
+        accounts,
+        signUp: config.signUp,
+        freeCalls: config.freeCalls,
+        usage,
+        parseNamespace,
+        eraseMemories: (accountId) => dropAll(memory, accountId),
+      },
+      authenticate: openGate({ accounts, onUse: (caller) => lastUsed.note(caller) }),
       readiness,
       logger,
       shutdownSignal: shutdown.signal,

@@ -1,3 +1,8 @@
+import type { Key } from "./key.js";
+
+/** Keys an account may have at once. */
+export const KEYS_MAX = 50;
+
 /** An account with its keys and what is left of its plan. */
 export interface Account {
   /** `acc_…` */
@@ -7,13 +12,27 @@ export interface Account {
   readonly plan: "free";
   readonly callsLimit: number;
   readonly callsLeft: number;
-  /** SHA-256 of each living key, in hex. */
-  readonly keys: readonly string[];
+  /** The living ones, the oldest first. */
+  readonly keys: readonly Key[];
   readonly createdAtMs: number;
 }
 
+/** A key of an account, by its id. */
+export interface KeyOf {
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
+/** When a key was used. */
+export interface KeyUse {
+  readonly accountId: string;
+  readonly keyHash: string;
+  readonly atMs: number;
+}
+
 /**
- * The port to where accounts are kept. Every adapter passes `test/contract/accounts.ts`.
+ * The port to where accounts are kept. Every adapter passes `test/contract/accounts.ts` and
+ * `test/contract/keys.ts`. A key whose `expiresAtMs` has passed is as good as none.
  *
  * All methods throw MemoryError `unavailable` when the database cannot answer.
  */
@@ -29,4 +48,19 @@ export interface Accounts {
   charge(of: { accountId: string; keyHash: string }): Promise<boolean>;
   /** Gives one call back, never above the limit. */
   refund(accountId: string): Promise<void>;
+  /** In one atomic step: adds a key, unless the account has KEYS_MAX; answers whether it did. */
+  addKey(of: { accountId: string; key: Key }): Promise<boolean>;
+  /**
+   * In one atomic step: takes a key away, but the last one only with `force`. Answers whether it did;
+   * from then on the key is refused everywhere.
+   */
+  removeKey(of: KeyOf & { force: boolean }): Promise<boolean>;
+  /** Lets a key end at a time, or leaves it as it is when it ends before. */
+  expireKey(of: KeyOf & { atMs: number }): Promise<void>;
+  /** A key replaces no other any more. */
+  settleKey(of: KeyOf): Promise<void>;
+  /** Keeps when keys were last used; keys that are gone are passed over. */
+  touch(uses: readonly KeyUse[]): Promise<void>;
+  /** Takes the account away, keys and all. */
+  remove(accountId: string): Promise<void>;
 }

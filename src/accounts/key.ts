@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { typeid } from "typeid-js";
 
 const PREFIX = "rcl_";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -8,6 +9,51 @@ const SECRET_BYTES = 32;
 const SECRET_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
 const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`);
+
+/** How much of a key is kept readable, for its owner to tell it by. */
+const SHOWN_CHARS = 8;
+/** When a key that has no end ends: the last second that a wire timestamp can say. */
+export const NEVER_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/** What a key may do. */
+export type KeyAccess = "full" | "read_only";
+
+/** A key, as it is kept: all but the secret. */
+export interface Key {
+  /** `key_…`; not a secret. */
+  readonly id: string;
+  /** SHA-256 of the key, in hex. */
+  readonly hash: string;
+  readonly name: string;
+  /** The key's first 8 characters. */
+  readonly prefix: string;
+  readonly access: KeyAccess;
+  /** The only namespace it may touch. */
+  readonly namespace?: string;
+  readonly createdAtMs: number;
+  /** To the minute; absent when never. */
+  readonly lastUsedAtMs?: number;
+  /** NEVER_MS when it has no end. */
+  readonly expiresAtMs: number;
+  /** The id of the key that ends `graceMs` after this one's first use. */
+  readonly replaces?: string;
+  readonly graceMs?: number;
+}
+
+/** A new key: the secret, which is shown once, and what is kept of it. */
+export function makeKey(given: Partial<Key> & Pick<Key, "name">): { secret: string; key: Key } {
+  const secret = newKey();
+  const key: Key = {
+    id: typeid("key").toString(),
+    hash: hashKey(secret),
+    prefix: secret.slice(0, SHOWN_CHARS),
+    access: "full",
+    createdAtMs: Date.now(),
+    expiresAtMs: NEVER_MS,
+    ...given,
+  };
+  return { secret, key };
+}
 
 /**
  * A new API key: `rcl_`, 43 digits of secret and 6 of checksum. The prefix lets secret scanners find

@@ -1,9 +1,10 @@
 import { typeid } from "typeid-js";
 import { invalid, MemoryError } from "../errors.js";
 import type { Account, Accounts } from "./account.js";
-import { hashKey, newKey } from "./key.js";
+import { makeKey } from "./key.js";
 
 export const EMAIL_BYTES_MAX = 254;
+const FIRST_KEY_NAME = "first key";
 
 export interface SignUpOptions {
   readonly accounts: Accounts;
@@ -24,18 +25,18 @@ export async function signUp(
 ): Promise<{ account: Account; key: string }> {
   if (signUp === "closed")
     throw new MemoryError("permission_denied", "sign-up is closed here: ask the operator");
-  const key = newKey();
+  const { secret, key } = makeKey({ name: FIRST_KEY_NAME });
   const account: Account = {
     id: typeid("acc").toString(),
     email: parseEmail(request.email),
     plan: "free",
     callsLimit: freeCalls,
     callsLeft: freeCalls,
-    keys: [hashKey(key)],
+    keys: [key],
     createdAtMs: Date.now(),
   };
   await accounts.create(account);
-  return { account, key };
+  return { account, key: secret };
 }
 
 /** Empty, or something of the form name@host: it is never written to, so no more is asked of it. */

@@ -7,6 +7,7 @@ import type { Dropped, Log, Scope } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import type { Namespaces, Open } from "./namespaces.js";
+import { permit } from "./permit.js";
 import type { Vectors } from "./vectors.js";
 
 /** Memories of a dropped namespace erased in one go. */
@@ -37,6 +38,7 @@ export interface ForgetPorts {
 export async function deleteMemory(ports: ForgetPorts, { caller, ...request }: MemoryRequest): Promise<void> {
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
   const id = parseMemoryId(request.id);
+  await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
   await ports.meter.verify(caller);
   const found = await ports.namespaces.reading(scope, async ({ replica }) => {
     await replica.current();
@@ -65,16 +67,27 @@ export interface DropRequest {
 export async function deleteNamespace(ports: ForgetPorts, request: DropRequest): Promise<number> {
   const { caller, force } = request;
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
   await ports.meter.verify(caller);
+  const dropped = await drop(ports, scope, { force });
+  if (dropped === undefined) throw new MemoryError("not_found", "there is no namespace with this name");
+  return dropped;
+}
+
+/** Drops a namespace, whoever asks; answers how many memories it held, undefined when there is none. */
+export async function drop(
+  ports: ForgetPorts,
+  scope: Scope,
+  { force }: { force: boolean },
+): Promise<number | undefined> {
   const dropped = await ports.namespaces.reading(scope, async (open) => {
     await open.replica.current();
     const erasure = newErasure(ports.clock, { scope, incarnation: open.replica.incarnation });
     const count = await seal(ports, open, { erasure, force });
     return { erasure, count };
   });
-  if (dropped === undefined) throw new MemoryError("not_found", "there is no namespace with this name");
-  await finish(ports, dropped.erasure);
-  return dropped.count;
+  if (dropped !== undefined) await finish(ports, dropped.erasure);
+  return dropped?.count;
 }
 
 /** Finishes what a crash interrupted: run at start, and now and then. Answers how many it finished. */

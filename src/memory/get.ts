@@ -3,6 +3,7 @@ import { parseMemoryId } from "./id.js";
 import type { Log, Stored } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
+import { permit } from "./permit.js";
 
 export interface MemoryRequest {
   readonly caller: Caller;
@@ -21,6 +22,7 @@ export async function getMemory(
 ): Promise<Stored> {
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
   const id = parseMemoryId(request.id);
+  await permit(meter, caller, { writes: false, namespace: scope.namespace });
   await meter.verify(caller);
   const incarnation = await log.find(scope);
   if (incarnation === undefined) throw noSuchMemory();

@@ -10,6 +10,14 @@ export interface Meter {
   verify(caller: Caller): Promise<void>;
   /** Gives one call back, because it failed. */
   refund(caller: Caller): Promise<void>;
+  /** Counts a call that succeeded, for the account's usage. */
+  count(caller: Caller, call: Counted): void;
+}
+
+/** A call that succeeded, and the tokens of its text or query. */
+export interface Counted {
+  readonly call: "store" | "recall";
+  readonly tokens: number;
 }
 
 /** Who asks, as the gate found out. */
@@ -17,4 +25,8 @@ export interface Caller {
   readonly accountId: string;
   /** SHA-256 of the key, in hex. */
   readonly keyHash: string;
+  /** What the key may do. */
+  readonly access: "full" | "read_only";
+  /** The only namespace it may touch. */
+  readonly namespace?: string;
 }

@@ -1,6 +1,7 @@
 import { charged } from "./charged.js";
 import type { Caller } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
+import { permit } from "./permit.js";
 import { rank, type Scored } from "./score.js";
 import { either, type Ports } from "./store.js";
 import { parseText } from "./text.js";
@@ -35,6 +36,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
   const text = parseText("query", request.query);
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
   const topK = parseTopK(request.topK);
+  await permit(ports.meter, caller, { writes: false, namespace: scope.namespace });
 
   return charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
     const signal = either(unpaid, request.signal);
@@ -44,6 +46,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       return rank(vector, await replica.nearest({ vector, limit: topK + SPARE_CANDIDATES }));
     });
     const [results, { tokens }] = await Promise.all([found, embedding, paid]);
+    ports.meter.count(caller, { call: "recall", tokens });
     return { results: (results ?? []).slice(0, topK), queryTokens: tokens };
   });
 }

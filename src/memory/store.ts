@@ -8,6 +8,7 @@ import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import type { Namespaces } from "./namespaces.js";
 import { type Once, type Outcome, parseIdempotencyKey, type Write } from "./once.js";
+import { permit } from "./permit.js";
 import { parseText } from "./text.js";
 
 /** What the room needs of the rest of the house. */
@@ -41,6 +42,7 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
   const text = parseText("text", request.text);
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
   const metadata = parseMetadata(request.metadata);
+  await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
   const write: Write = (id, onAppend) =>
     charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
       const signal = either(unpaid, request.signal);
@@ -56,6 +58,7 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
       };
       onAppend();
       await ports.namespaces.append(scope, entry);
+      ports.meter.count(caller, { call: "store", tokens: entry.tokens });
       return entry;
     });
   if (request.idempotencyKey === undefined) {

@@ -8,9 +8,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import type { SignUpOptions } from "../accounts/sign-up.js";
 import type { Caller } from "../memory/meter.js";
-import { accountService } from "./account-service.js";
+import { type AccountPorts, accountService } from "./account-service.js";
 import { gate } from "./caller.js";
 import { deadline } from "./deadline.js";
 import { translateErrors } from "./errors.js";
@@ -46,7 +45,7 @@ const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/
 
 export interface AppOptions {
   readonly memory: MemoryPorts;
-  readonly accounts: SignUpOptions;
+  readonly accounts: AccountPorts;
   readonly readiness: Readiness;
   readonly logger: FastifyBaseLogger;
   /** Aborted when the calls that still run must end. */

@@ -1,4 +1,5 @@
 import type { Accounts } from "../accounts/account.js";
+import type { Usage } from "../accounts/usage.js";
 import type { Claims } from "../memory/claims.js";
 import type { Erasures } from "../memory/erasures.js";
 import type { Log } from "../memory/log.js";
@@ -8,6 +9,7 @@ import type { Facts } from "../memory/pin.js";
 export interface Storage {
   readonly log: Log;
   readonly accounts: Accounts;
+  readonly usage: Usage;
   readonly facts: Facts;
   readonly claims: Claims;
   readonly erasures: Erasures;

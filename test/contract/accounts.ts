@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Key } from "../../src/accounts/key.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { anAccount } from "./samples.js";
+import { aKey, anAccount } from "./samples.js";
 
 /** What every keeper of accounts holds to. */
 export function accountsContract(name: string, make: MakeDatabase): void {
@@ -10,13 +11,16 @@ export function accountsContract(name: string, make: MakeDatabase): void {
     const create = async (given = {}) => {
       const account = anAccount(given);
       await accounts().create(account);
-      const of = { accountId: account.id, keyHash: account.keys[0] as string };
+      const of = { accountId: account.id, keyHash: (account.keys[0] as Key).hash };
       const left = async () => (await accounts().findByKey(of.keyHash))?.callsLeft;
       return { account, of, left };
     };
 
     it("finds an account by each of its keys, as it was given", async () => {
-      const { account } = await create({ email: "ß@ex.ample", keys: ["one-hash", "other-hash"] });
+      const { account } = await create({
+        email: "ß@ex.ample",
+        keys: [aKey({ hash: "one-hash" }), aKey({ hash: "other-hash" })],
+      });
       expect(await accounts().findByKey("one-hash")).toEqual(account);
       expect(await accounts().findByKey("other-hash")).toEqual(account);
       expect(await accounts().findByKey("no-hash")).toBeUndefined();
@@ -32,7 +36,7 @@ export function accountsContract(name: string, make: MakeDatabase): void {
 
     it("does not let an id be taken twice", async () => {
       const { account, of, left } = await create({ callsLeft: 7 });
-      const twin = { ...account, callsLeft: 1000, keys: ["twin"] };
+      const twin = { ...account, callsLeft: 1000, keys: [aKey({ hash: "twin" })] };
       await expect(accounts().create(twin)).rejects.toMatchObject({ code: "already_exists" });
       expect(await left()).toBe(7);
       expect(await accounts().findByKey("twin")).toBeUndefined();

@@ -3,8 +3,10 @@ import { claimsContract } from "./claims.js";
 import { erasingContract } from "./erasing.js";
 import { erasuresContract } from "./erasures.js";
 import { factsContract } from "./facts.js";
+import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
 import { namesContract } from "./names.js";
+import { usageContract } from "./usage.js";
 
 /** Every suite that an adapter of storage passes. */
 export const CONTRACTS = [
@@ -12,6 +14,8 @@ export const CONTRACTS = [
   namesContract,
   erasingContract,
   accountsContract,
+  keysContract,
+  usageContract,
   factsContract,
   claimsContract,
   erasuresContract,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Account } from "../../src/accounts/account.js";
+import { type Key, makeKey } from "../../src/accounts/key.js";
 import type { Scope, Stored } from "../../src/memory/log.js";
 
 /** A memory; all that is not given is made up, and differs from call to call. */
@@ -32,6 +33,11 @@ export function anIncarnation(): string {
   return randomUUID().replaceAll("-", "").slice(0, 20);
 }
 
+/** A key as it is kept: nobody has its secret. */
+export function aKey(given: Partial<Key> = {}): Key {
+  return { ...makeKey({ name: "a key" }).key, ...given };
+}
+
 export function anAccount(given: Partial<Account> = {}): Account {
   return {
     id: `acc_${randomUUID()}`,
@@ -39,7 +45,7 @@ export function anAccount(given: Partial<Account> = {}): Account {
     plan: "free",
     callsLimit: 1000,
     callsLeft: 1000,
-    keys: [randomUUID()],
+    keys: [aKey()],
     createdAtMs: Date.now(),
     ...given,
   };

@@ -16,7 +16,7 @@ export interface Setup {
   readonly mistakes?: Mistakes;
 }
 
-const CALLER = { accountId: "acc", keyHash: "hash" };
+const CALLER = { accountId: "acc", keyHash: "hash", access: "full" } as const;
 const NAMESPACES = ["a", "b"];
 /** A recall shows 20 memories at most: no more are stored in a schedule, so that it shows all. */
 const STORES_MAX = 18;
@@ -45,7 +45,7 @@ class Replica {
       once,
       vectors,
       erasures: erasuresOf(db, this),
-      meter: { charge: async () => {}, refund: async () => {}, verify: async () => {} },
+      meter: { charge: async () => {}, refund: async () => {}, verify: async () => {}, count: () => {} },
       embedder: {
         model: { id: "none", revision: "", dtype: "", dimensions: 1 },
         embed: async () => {

@@ -1,5 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Account, Accounts } from "../../accounts/account.js";
+import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
+import type { Key } from "../../accounts/key.js";
 import { MemoryError } from "../../errors.js";
 import { durably, reading } from "./durably.js";
 
@@ -18,37 +19,110 @@ export class LocalAccounts implements Accounts {
       if (this.#accounts.doesExist(account.id)) {
         throw new MemoryError("already_exists", `account ${account.id} exists already`);
       }
-      this.#accounts.putSync(account.id, account);
-      for (const key of account.keys) this.#holders.putSync(key, account.id);
+      this.#put(account);
     });
   }
 
   async findByKey(keyHash: string): Promise<Account | undefined> {
     return reading(() => {
       const id = this.#holders.get(keyHash);
-      return id === undefined ? undefined : holding(this.#accounts.get(id), keyHash);
+      return id === undefined ? undefined : holding(this.#living(id), keyHash);
     });
   }
 
   async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
-    return durably(this.#accounts, () => {
-      const account = holding(this.#accounts.get(accountId), keyHash);
-      if (account === undefined || account.callsLeft < 1) return false;
-      this.#accounts.putSync(accountId, { ...account, callsLeft: account.callsLeft - 1 });
-      return true;
+    return this.#change(accountId, (account) => {
+      if (holding(account, keyHash) === undefined || account.callsLeft < 1) return undefined;
+      return { ...account, callsLeft: account.callsLeft - 1 };
     });
   }
 
   async refund(accountId: string): Promise<void> {
+    await this.#change(accountId, (account) => {
+      if (account.callsLeft >= account.callsLimit) return undefined;
+      return { ...account, callsLeft: account.callsLeft + 1 };
+    });
+  }
+
+  addKey({ accountId, key }: Parameters<Accounts["addKey"]>[0]): Promise<boolean> {
+    return this.#change(accountId, (account) => {
+      return account.keys.length < KEYS_MAX ? { ...account, keys: [...account.keys, key] } : undefined;
+    });
+  }
+
+  removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
+    return this.#change(accountId, (account) => {
+      const keys = account.keys.filter(({ id }) => id !== keyId);
+      const isLast = keys.length === 0 && !force;
+      return keys.length === account.keys.length || isLast ? undefined : { ...account, keys };
+    });
+  }
+
+  async expireKey({ accountId, keyId, atMs }: Parameters<Accounts["expireKey"]>[0]): Promise<void> {
+    await this.#changeKey(accountId, keyId, (key) => {
+      return { ...key, expiresAtMs: Math.min(key.expiresAtMs, atMs) };
+    });
+  }
+
+  async settleKey({ accountId, keyId }: Parameters<Accounts["settleKey"]>[0]): Promise<void> {
+    await this.#changeKey(accountId, keyId, ({ replaces, graceMs, ...key }) => key);
+  }
+
+  async touch(uses: readonly KeyUse[]): Promise<void> {
+    await durably(this.#accounts, () => {
+      for (const { accountId, keyHash, atMs } of uses) {
+        const account = this.#living(accountId);
+        const used = (key: Key) => {
+          const lastUsedAtMs = Math.max(key.lastUsedAtMs ?? 0, atMs);
+          return key.hash === keyHash ? { ...key, lastUsedAtMs } : key;
+        };
+        if (account !== undefined) this.#put({ ...account, keys: account.keys.map(used) });
+      }
+    });
+  }
+
+  async remove(accountId: string): Promise<void> {
     await durably(this.#accounts, () => {
       const account = this.#accounts.get(accountId);
-      if (account === undefined || account.callsLeft >= account.callsLimit) return;
-      this.#accounts.putSync(accountId, { ...account, callsLeft: account.callsLeft + 1 });
+      for (const { hash } of account?.keys ?? []) this.#holders.removeSync(hash);
+      this.#accounts.removeSync(accountId);
     });
+  }
+
+  /** In one transaction: puts what `to` makes of an account, if anything; answers whether it did. */
+  #change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
+    return durably(this.#accounts, () => {
+      const account = this.#living(accountId);
+      const changed = account && to(account);
+      if (changed !== undefined) this.#put(changed);
+      return changed !== undefined;
+    });
+  }
+
+  #changeKey(accountId: string, keyId: string, to: (key: Key) => Key): Promise<boolean> {
+    return this.#change(accountId, (account) => {
+      return { ...account, keys: account.keys.map((key) => (key.id === keyId ? to(key) : key)) };
+    });
+  }
+
+  #living(accountId: string): Account | undefined {
+    const account = this.#accounts.get(accountId);
+    if (account === undefined) return undefined;
+    const nowMs = Date.now();
+    return { ...account, keys: account.keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs) };
+  }
+
+  /** Keys that are no longer in it lose their holder too. */
+  #put(account: Account): void {
+    const hashes = new Set(account.keys.map(({ hash }) => hash));
+    const before = this.#accounts.get(account.id)?.keys ?? [];
+    for (const { hash } of before) if (!hashes.delete(hash)) this.#holders.removeSync(hash);
+    for (const hash of hashes) this.#holders.putSync(hash, account.id);
+    this.#accounts.putSync(account.id, account);
   }
 }
 
 /** The account, if the key is among its living ones: that alone decides, not who held it once. */
 function holding(account: Account | undefined, keyHash: string): Account | undefined {
-  return account?.keys.includes(keyHash) ? account : undefined;
+  return account?.keys.some(({ hash }) => hash === keyHash) ? account : undefined;
 }

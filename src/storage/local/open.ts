@@ -10,9 +10,10 @@ import { LocalErasures } from "./erasures.js";
 import { LocalFacts, type Meta } from "./facts.js";
 import { LocalLog } from "./log.js";
 import { claim } from "./owner.js";
+import { LocalUsage } from "./usage.js";
 
 const FILE = "recalld.mdb";
-/** The ports need nine; the rest is room for later. */
+/** The ports need ten; the rest is room for later. */
 const DATABASES_MAX = 32;
 /** Texts are private: what is created here is for this user alone. */
 const FOLDER_MODE = 0o700;
@@ -32,6 +33,7 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
     return {
       log: new LocalLog(root),
       accounts: new LocalAccounts(root),
+      usage: new LocalUsage(root),
       facts: new LocalFacts(meta),
       claims: new LocalClaims(root),
       erasures: new LocalErasures(root),

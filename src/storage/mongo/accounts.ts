@@ -1,5 +1,5 @@
 import { type Collection, type Db, MongoServerError } from "mongodb";
-import type { Account, Accounts } from "../../accounts/account.js";
+import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
 import { MemoryError } from "../../errors.js";
 import { answer } from "./answer.js";
 
@@ -10,7 +10,7 @@ interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {
   readonly createdAt: Date;
 }
 
-/** The accounts in MongoDB. */
+/** The accounts in MongoDB, each with its keys in one document: what is atomic there is so for both. */
 export class MongoAccounts implements Accounts {
   readonly #accounts: Collection<AccountRecord>;
 
@@ -20,7 +20,7 @@ export class MongoAccounts implements Accounts {
 
   /** To be called before the first use. */
   async createIndexes(): Promise<void> {
-    await this.#accounts.createIndex({ keys: 1 });
+    await this.#accounts.createIndex({ "keys.hash": 1 });
   }
 
   create({ id, createdAtMs, ...account }: Account): Promise<void> {
@@ -28,14 +28,16 @@ export class MongoAccounts implements Accounts {
   }
 
   async findByKey(keyHash: string): Promise<Account | undefined> {
-    const record = await answer(this.#accounts.findOne({ keys: keyHash }));
+    const record = await answer(this.#accounts.findOne(withKey({ hash: keyHash })));
     if (record === null) return undefined;
-    const { _id, createdAt, ...account } = record;
-    return { id: _id, ...account, createdAtMs: createdAt.getTime() };
+    const { _id, createdAt, keys, ...account } = record;
+    const nowMs = Date.now();
+    const living = keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+    return { id: _id, ...account, keys: living, createdAtMs: createdAt.getTime() };
   }
 
   async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
-    const payable = { _id: accountId, keys: keyHash, callsLeft: { $gte: 1 } };
+    const payable = { _id: accountId, ...withKey({ hash: keyHash }), callsLeft: { $gte: 1 } };
     const paid = this.#accounts.findOneAndUpdate(payable, { $inc: { callsLeft: -1 } }, ONLY_WHETHER);
     return (await answer(paid)) !== null;
   }
@@ -45,12 +47,56 @@ export class MongoAccounts implements Accounts {
     await answer(this.#accounts.findOneAndUpdate(paid, { $inc: { callsLeft: 1 } }, ONLY_WHETHER));
   }
 
+  async addKey({ accountId, key }: Parameters<Accounts["addKey"]>[0]): Promise<boolean> {
+    const expired = { $pull: { keys: { expiresAtMs: { $lte: Date.now() } } } };
+    await answer(this.#accounts.updateOne({ _id: accountId }, expired));
+    const withRoom = { _id: accountId, [`keys.${KEYS_MAX - 1}`]: { $exists: false } };
+    const added = this.#accounts.findOneAndUpdate(withRoom, { $push: { keys: key } }, ONLY_WHETHER);
+    return (await answer(added)) !== null;
+  }
+
+  async removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
+    const notLast = force ? {} : withKey({ id: { $ne: keyId } });
+    const removable = { _id: accountId, "keys.id": keyId, ...notLast };
+    const without = { $pull: { keys: { id: keyId } } };
+    return (await answer(this.#accounts.findOneAndUpdate(removable, without, ONLY_WHETHER))) !== null;
+  }
+
+  async expireKey({ accountId, keyId, atMs }: Parameters<Accounts["expireKey"]>[0]): Promise<void> {
+    const sooner = { $min: { "keys.$.expiresAtMs": atMs } };
+    await answer(this.#accounts.updateOne({ _id: accountId, "keys.id": keyId }, sooner));
+  }
+
+  async settleKey({ accountId, keyId }: Parameters<Accounts["settleKey"]>[0]): Promise<void> {
+    const settled = { $unset: { "keys.$.replaces": "", "keys.$.graceMs": "" } } as const;
+    await answer(this.#accounts.updateOne({ _id: accountId, "keys.id": keyId }, settled));
+  }
+
+  async touch(uses: readonly KeyUse[]): Promise<void> {
+    const writes = uses.map(({ accountId, keyHash, atMs }) => ({
+      updateOne: {
+        filter: { _id: accountId, "keys.hash": keyHash },
+        update: { $max: { "keys.$.lastUsedAtMs": atMs } },
+      },
+    }));
+    if (writes.length > 0) await answer(this.#accounts.bulkWrite(writes, { ordered: false }));
+  }
+
+  async remove(accountId: string): Promise<void> {
+    await answer(this.#accounts.deleteOne({ _id: accountId }));
+  }
+
   async #insert(record: AccountRecord): Promise<void> {
     await this.#accounts.insertOne(record).catch((error) => {
       const taken = error instanceof MongoServerError && error.code === DUPLICATE_KEY;
       throw taken ? new MemoryError("already_exists", `account ${record._id} exists already`) : error;
     });
   }
+}
+
+/** Accounts with a living key like this one. */
+function withKey(key: { hash: string } | { id: { $ne: string } }) {
+  return { keys: { $elemMatch: { ...key, expiresAtMs: { $gt: Date.now() } } } };
 }
 
 const ONLY_WHETHER = { projection: { _id: 1 } } as const;

@@ -7,6 +7,7 @@ import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
 import { MongoFacts } from "./facts.js";
 import { MongoLog } from "./log.js";
+import { MongoUsage } from "./usage.js";
 
 const DATABASE = "recalld";
 
@@ -48,9 +49,10 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
   const log = new MongoLog(db);
   const accounts = new MongoAccounts(db);
   const claims = new MongoClaims(db);
+  const usage = new MongoUsage(db);
   try {
     await client.connect();
-    await Promise.all([log.createIndexes(), accounts.createIndexes(), claims.createIndexes()]);
+    await Promise.all([log, accounts, claims, usage].map((each) => each.createIndexes()));
   } catch (error) {
     await client.close();
     throw unreachable(error);
@@ -58,6 +60,7 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
   return {
     log,
     accounts,
+    usage,
     facts: new MongoFacts(db),
     claims,
     erasures: new MongoErasures(db),

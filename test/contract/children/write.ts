@@ -15,7 +15,7 @@ async function append(): Promise<void> {
 
 async function charge(): Promise<void> {
   const account = anAccount({ callsLimit: 1_000_000, callsLeft: 1_000_000 });
-  const keyHash = account.keys[0] as string;
+  const keyHash = account.keys[0]?.hash as string;
   await accounts.create(account);
   for (let charged = 1; ; charged++) {
     await accounts.charge({ accountId: account.id, keyHash });

@@ -1,0 +1,131 @@
+import { invalid, MemoryError } from "../errors.js";
+import { type Account, type Accounts, KEYS_MAX } from "./account.js";
+import type { Authenticated } from "./authenticate.js";
+import { type Key, type KeyAccess, makeKey } from "./key.js";
+import { getAccount } from "./quota.js";
+
+export const KEY_NAME_BYTES_MAX = 64;
+export const GRACE_SECONDS_MAX = 86_400;
+
+export interface KeysOptions {
+  readonly accounts: Accounts;
+  /** What a namespace's name must be is the room's rule. */
+  parseNamespace(value: string): string;
+}
+
+export interface CreateKeyRequest {
+  readonly caller: Authenticated;
+  readonly name: string;
+  readonly access: KeyAccess;
+  /** Empty: all. */
+  readonly namespace: string;
+  /** The id of the key to replace; empty: none. */
+  readonly replaces: string;
+  readonly graceSeconds?: number | undefined;
+}
+
+/**
+ * Makes a key. With `replaces` it is like that key, which ends once the new one is used.
+ *
+ * @throws MemoryError `invalid_argument`, `not_found` for what it replaces, `permission_denied`, or
+ * `failed_precondition` (KEYS_LIMIT) when the account has 50.
+ */
+export async function createKey(
+  { accounts, parseNamespace }: KeysOptions,
+  { caller, ...request }: CreateKeyRequest,
+): Promise<{ secret: string; key: Key }> {
+  const name = parseName(request.name);
+  const graceMs = parseGraceSeconds(request) * 1000;
+  const namespace = request.namespace === "" ? {} : { namespace: parseNamespace(request.namespace) };
+  const account = await managedBy(accounts, caller);
+  const scope = { access: request.access, ...namespace };
+  const made = makeKey(
+    request.replaces === ""
+      ? { name, ...scope }
+      : successorOf(keyWith(account, { field: "replaces", id: request.replaces }), { name, graceMs }),
+  );
+  if (!(await accounts.addKey({ accountId: account.id, key: made.key }))) throw tooMany();
+  return made;
+}
+
+/** The account's living keys, the oldest first. */
+export async function listKeys(accounts: Accounts, caller: Authenticated): Promise<readonly Key[]> {
+  return (await managedBy(accounts, caller)).keys;
+}
+
+/**
+ * Revokes a key, on every replica at once.
+ *
+ * @throws MemoryError `not_found`, `permission_denied`, or `failed_precondition` (LAST_KEY) when it is
+ * the last one and `force` is not set.
+ */
+export async function revokeKey(
+  accounts: Accounts,
+  { caller, id, force }: { caller: Authenticated; id: string; force: boolean },
+): Promise<void> {
+  if (id === "") throw invalid("id", "is missing");
+  keyWith(await managedBy(accounts, caller), { field: "id", id });
+  if (await accounts.removeKey({ accountId: caller.accountId, keyId: id, force })) return;
+  // Another call may have revoked it meanwhile.
+  keyWith(await getAccount(accounts, caller), { field: "id", id });
+  throw new MemoryError(
+    "failed_precondition",
+    "this is the account's last key, and nobody gets in without one; set force to revoke it",
+    { reason: "LAST_KEY" },
+  );
+}
+
+/**
+ * The caller's account, if its key may manage it.
+ *
+ * @throws MemoryError `permission_denied` for a key that may only read, or only touch one namespace.
+ */
+export async function managedBy(accounts: Accounts, caller: Authenticated): Promise<Account> {
+  const account = await getAccount(accounts, caller);
+  const { access, namespace } = caller;
+  if (access !== "full")
+    throw denied("KEY_READ_ONLY", "this key may only read: it cannot manage the account");
+  if (namespace === undefined) return account;
+  const message = `this key is for the namespace ${namespace} alone: it cannot manage the account`;
+  throw denied("KEY_OTHER_NAMESPACE", message);
+}
+
+function keyWith({ keys }: Account, { field, id }: { field: string; id: string }): Key {
+  const found = keys.find((key) => key.id === id);
+  if (found === undefined)
+    throw new MemoryError("not_found", "the account has no key with this id", { field });
+  return found;
+}
+
+function successorOf(old: Key, { name, graceMs }: { name: string; graceMs: number }) {
+  const { access, namespace } = old;
+  const scope = { access, ...(namespace !== undefined && { namespace }) };
+  return { name: name === "" ? old.name : name, ...scope, replaces: old.id, graceMs };
+}
+
+function parseName(value: string): string {
+  const bytes = Buffer.byteLength(value);
+  if (bytes > KEY_NAME_BYTES_MAX) {
+    throw invalid("name", `is ${bytes} bytes; the limit is ${KEY_NAME_BYTES_MAX}`);
+  }
+  if (!value.isWellFormed()) throw invalid("name", "is not well-formed Unicode (a lone surrogate)");
+  if (/\p{Cc}/u.test(value)) throw invalid("name", "has a control character");
+  return value;
+}
+
+function parseGraceSeconds({ graceSeconds = 0 }: Pick<CreateKeyRequest, "graceSeconds">): number {
+  if (!Number.isInteger(graceSeconds) || graceSeconds < 0 || graceSeconds > GRACE_SECONDS_MAX) {
+    throw invalid("grace_seconds", `is ${graceSeconds}; it must be a whole number from 0 to 86,400`);
+  }
+  return graceSeconds;
+}
+
+function tooMany(): MemoryError {
+  return new MemoryError("failed_precondition", `the account has ${KEYS_MAX} keys; revoke one first`, {
+    reason: "KEYS_LIMIT",
+  });
+}
+
+function denied(reason: string, message: string): MemoryError {
+  return new MemoryError("permission_denied", message, { reason });
+}

@@ -1,0 +1,44 @@
+import type { Accounts, KeyUse } from "./account.js";
+import { type Background, type BackgroundOptions, inBackground } from "./background.js";
+
+/** Keys whose last use is remembered; the least recent are forgotten first. */
+const KEYS_NOTED_MAX = 10_000;
+/** How exact it is: a key that is used all the time costs one write a minute. */
+const PRECISION_MS = 60_000;
+
+/**
+ * Keeps when keys were last used, to the minute, in batched writes behind the calls. What was not
+ * written when the process dies is lost: it is a hint for the owner, and decides nothing.
+ */
+export class LastUsed {
+  readonly #noted = new Map<string, number>();
+  #waiting = new Map<string, KeyUse>();
+  readonly #background: Background;
+
+  constructor(
+    private readonly accounts: Accounts,
+    options: BackgroundOptions,
+  ) {
+    this.#background = inBackground(() => this.#write(), options);
+  }
+
+  note({ accountId, keyHash }: { accountId: string; keyHash: string }): void {
+    const nowMs = Date.now();
+    const atMs = nowMs - (nowMs % PRECISION_MS);
+    if (this.#noted.get(keyHash) === atMs) return;
+    this.#noted.delete(keyHash);
+    this.#noted.set(keyHash, atMs);
+    if (this.#noted.size > KEYS_NOTED_MAX) this.#noted.delete(this.#noted.keys().next().value as string);
+    if (this.#waiting.size < KEYS_NOTED_MAX) this.#waiting.set(keyHash, { accountId, keyHash, atMs });
+  }
+
+  close(): Promise<void> {
+    return this.#background.close();
+  }
+
+  async #write(): Promise<void> {
+    const uses = [...this.#waiting.values()];
+    this.#waiting = new Map();
+    if (uses.length > 0) await this.accounts.touch(uses);
+  }
+}

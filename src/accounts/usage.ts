@@ -1,0 +1,60 @@
+import { invalid } from "../errors.js";
+import type { Accounts } from "./account.js";
+import type { Authenticated } from "./authenticate.js";
+import { getAccount } from "./quota.js";
+
+/** How long a day's counts are kept, today included. */
+export const USAGE_DAYS_MAX = 90;
+const USAGE_DAYS_DEFAULT = 30;
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What was used: calls that succeeded, and the tokens of their texts and queries. */
+export interface Counts {
+  readonly stores: number;
+  readonly recalls: number;
+  readonly tokensStored: number;
+  readonly tokensQueried: number;
+}
+
+export const NOTHING: Counts = { stores: 0, recalls: 0, tokensStored: 0, tokensQueried: 0 };
+
+/** What an account used on one day. */
+export interface DayUsage extends Counts {
+  /** In UTC, `2026-11-21`. */
+  readonly date: string;
+}
+
+export interface AccountDay extends DayUsage {
+  readonly accountId: string;
+}
+
+/** The port to what was used. Every adapter passes `test/contract/usage.ts`. */
+export interface Usage {
+  /** Adds to what is kept of these days; may forget days older than USAGE_DAYS_MAX. */
+  add(days: readonly AccountDay[]): Promise<void>;
+  /** The account's days from one on that have counts, in order. */
+  read(of: { accountId: string; from: string }): Promise<DayUsage[]>;
+  /** Forgets all of an account's days. */
+  remove(accountId: string): Promise<void>;
+}
+
+export function dateOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** One entry for each of the last days, today included, the oldest first. */
+export async function getUsage(
+  { accounts, usage }: { accounts: Accounts; usage: Pick<Usage, "read"> },
+  { caller, days = USAGE_DAYS_DEFAULT }: { caller: Authenticated; days?: number | undefined },
+): Promise<DayUsage[]> {
+  if (!Number.isInteger(days) || days < 1 || days > USAGE_DAYS_MAX) {
+    throw invalid("days", `is ${days}; it must be a whole number from 1 to ${USAGE_DAYS_MAX}`);
+  }
+  // It costs nothing, so nothing else proves that the key lives.
+  await getAccount(accounts, caller);
+  const nowMs = Date.now();
+  const dates = Array.from({ length: days }, (_, i) => dateOf(nowMs - (days - 1 - i) * DAY_MS));
+  const kept = await usage.read({ accountId: caller.accountId, from: dates[0] as string });
+  const byDate = new Map(kept.map((day) => [day.date, day]));
+  return dates.map((date) => byDate.get(date) ?? { date, ...NOTHING });
+}

@@ -1,0 +1,53 @@
+import type { Database, RootDatabase } from "lmdb";
+import { sum } from "../../accounts/count-usage.js";
+import {
+  type AccountDay,
+  type Counts,
+  DAY_MS,
+  type DayUsage,
+  dateOf,
+  NOTHING,
+  USAGE_DAYS_MAX,
+  type Usage,
+} from "../../accounts/usage.js";
+import { durably, reading } from "./durably.js";
+
+type Key = [accountId: string, date: string];
+/** Sorts behind every date. */
+const AFTER_ALL = "~";
+
+/** What was used, in LMDB. */
+export class LocalUsage implements Usage {
+  readonly #days: Database<Counts, Key>;
+
+  constructor(root: RootDatabase) {
+    this.#days = root.openDB("usage", { encoding: "json" });
+  }
+
+  async add(days: readonly AccountDay[]): Promise<void> {
+    const before = dateOf(Date.now() - USAGE_DAYS_MAX * DAY_MS);
+    await durably(this.#days, () => {
+      for (const { accountId, date, ...counts } of days) {
+        this.#forget(accountId, before);
+        const kept = this.#days.get([accountId, date]) ?? NOTHING;
+        this.#days.putSync([accountId, date], sum(kept, counts));
+      }
+    });
+  }
+
+  async read({ accountId, from }: Parameters<Usage["read"]>[0]): Promise<DayUsage[]> {
+    return reading(() => {
+      const found = this.#days.getRange({ start: [accountId, from], end: [accountId, AFTER_ALL] });
+      return [...found].map(({ key, value }) => ({ date: key[1], ...value }));
+    });
+  }
+
+  async remove(accountId: string): Promise<void> {
+    await durably(this.#days, () => this.#forget(accountId, AFTER_ALL));
+  }
+
+  #forget(accountId: string, before: string): void {
+    const old = [...this.#days.getKeys({ start: [accountId, ""], end: [accountId, before] })];
+    for (const key of old) this.#days.removeSync(key);
+  }
+}

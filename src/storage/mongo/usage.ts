@@ -1,0 +1,54 @@
+import type { Collection, Db } from "mongodb";
+import {
+  type AccountDay,
+  type Counts,
+  DAY_MS,
+  type DayUsage,
+  USAGE_DAYS_MAX,
+  type Usage,
+} from "../../accounts/usage.js";
+import { answer } from "./answer.js";
+import { idsFrom } from "./number.js";
+
+interface DayRecord extends Counts {
+  /** `<account>:<date>` */
+  readonly _id: string;
+  /** A Date, so that MongoDB removes it by itself. */
+  readonly expiresAt: Date;
+}
+
+/** What was used, in MongoDB: a document for each account and day. */
+export class MongoUsage implements Usage {
+  readonly #days: Collection<DayRecord>;
+
+  constructor(db: Db) {
+    this.#days = db.collection("usage");
+  }
+
+  /** To be called before the first use. */
+  async createIndexes(): Promise<void> {
+    await this.#days.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  }
+
+  async add(days: readonly AccountDay[]): Promise<void> {
+    const writes = days.map(({ accountId, date, ...counts }) => {
+      const expiresAt = new Date(Date.parse(date) + USAGE_DAYS_MAX * DAY_MS);
+      const update = { $inc: counts, $setOnInsert: { expiresAt } };
+      return { updateOne: { filter: { _id: `${accountId}:${date}` }, update, upsert: true } };
+    });
+    if (writes.length > 0) await answer(this.#days.bulkWrite(writes, { ordered: false }));
+  }
+
+  async read({ accountId, from }: Parameters<Usage["read"]>[0]): Promise<DayUsage[]> {
+    const _id = idsFrom(accountId, `${accountId}:${from}`);
+    const found = await answer(this.#days.find({ _id }, { sort: { _id: 1 } }).toArray());
+    return found.map(({ _id, expiresAt, ...counts }) => ({
+      date: _id.slice(accountId.length + 1),
+      ...counts,
+    }));
+  }
+
+  async remove(accountId: string): Promise<void> {
+    await answer(this.#days.deleteMany({ _id: idsFrom(accountId) }));
+  }
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { type AccountDay, DAY_MS, dateOf, NOTHING } from "../../src/accounts/usage.js";
+import { type MakeDatabase, useDatabase } from "./database.js";
+import { aScope } from "./samples.js";
+
+/** What every keeper of usage holds to. */
+export function usageContract(name: string, make: MakeDatabase): void {
+  describe(`usage: ${name}`, () => {
+    const used = useDatabase(make);
+    const usage = () => used.storage.usage;
+    const daysAgo = (days: number) => dateOf(Date.now() - days * DAY_MS);
+    const aDay = (given: Partial<AccountDay>): AccountDay => ({
+      accountId: aScope().accountId,
+      date: daysAgo(0),
+      ...NOTHING,
+      ...given,
+    });
+
+    it("adds up what comes in, day by day, and keeps it over a restart", async () => {
+      const { accountId } = aScope();
+      await usage().add([aDay({ accountId, stores: 1, tokensStored: 7 }), aDay({ stores: 100 })]);
+      await usage().add([
+        aDay({ accountId, stores: 2, recalls: 1, tokensStored: 3, tokensQueried: 5 }),
+        aDay({ accountId, date: daysAgo(1), recalls: 4 }),
+      ]);
+      await usage().add([]);
+      await used.reopen();
+      expect(await usage().read({ accountId, from: daysAgo(30) })).toEqual([
+        { date: daysAgo(1), ...NOTHING, recalls: 4 },
+        { date: daysAgo(0), stores: 3, recalls: 1, tokensStored: 10, tokensQueried: 5 },
+      ]);
+    });
+
+    it("loses nothing of what is added at once", async () => {
+      const { accountId } = aScope();
+      await Promise.all(Array.from({ length: 30 }, () => usage().add([aDay({ accountId, stores: 1 })])));
+      expect(await usage().read({ accountId, from: daysAgo(0) })).toMatchObject([{ stores: 30 }]);
+    });
+
+    it("reads the days from the one asked on, of one account only", async () => {
+      const { accountId } = aScope();
+      const dates = [2, 1, 0].map(daysAgo);
+      await usage().add(dates.map((date) => aDay({ accountId, date, stores: 1 })));
+      await usage().add([aDay({ accountId: `${accountId}x`, stores: 9 })]);
+      const read = await usage().read({ accountId, from: daysAgo(1) });
+      expect(read.map(({ date }) => date)).toEqual(dates.slice(1));
+    });
+
+    it("forgets an account's days", async () => {
+      const { accountId } = aScope();
+      await usage().add([aDay({ accountId, stores: 1 }), aDay({ accountId, date: daysAgo(9), stores: 1 })]);
+      await usage().remove(accountId);
+      expect(await usage().read({ accountId, from: daysAgo(90) })).toEqual([]);
+    });
+  });
+}
