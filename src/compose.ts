@@ -8,6 +8,7 @@ import { LastUsed } from "./accounts/last-used.js";
 import { charge, getAccount } from "./accounts/quota.js";
 import type { Config } from "./config.js";
 import { openEmbedder } from "./embedding/open.js";
+import { packageRoot } from "./embedding/package-root.js";
 import { MemoryError } from "./errors.js";
 import { systemClock } from "./memory/clock.js";
 import { dropAll } from "./memory/drop-all.js";
@@ -19,6 +20,7 @@ import { Namespaces } from "./memory/namespaces.js";
 import { Once } from "./memory/once.js";
 import type { Facts } from "./memory/pin.js";
 import { createApp } from "./server/app.js";
+import { loadPortal } from "./server/portal-files.js";
 import { Readiness } from "./server/readiness.js";
 import { openLocal } from "./storage/local/open.js";
 import { openMongo } from "./storage/mongo/open.js";
@@ -115,6 +117,7 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
       readiness,
       logger,
       shutdownSignal: shutdown.signal,
+      portal: await loadPortal(join(packageRoot(), "dist/web")),
     });
     const address = await listen(app, config);
     closers.push(() => drain(app, { shutdown, timeoutMs: config.shutdownTimeoutMs }));

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
 
 export interface Config {
@@ -10,7 +11,17 @@ export interface Config {
   readonly modelsDir: string;
   readonly embedWorkers: number;
   readonly signUp: "open" | "closed";
+  /** Sign-ups of one client address; that many at once, then spread over the hour. */
+  readonly signUpsPerHour: number;
+  /** Sign-ups of all client addresses together. */
+  readonly signUpsPerHourTotal: number;
   readonly freeCalls: number;
+  /** Blocks of addresses (CIDR) whose `X-Forwarded-For` counts. */
+  readonly trustedProxies: readonly string[];
+  /** Files of the certificate (chain) and its key, in PEM; undefined is plain HTTP. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Origins whose pages may call from a browser; `*` alone is all. */
+  readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
   readonly indexMemoryBytesMax: number;
   readonly shutdownTimeoutMs: number;
@@ -29,13 +40,22 @@ export const SETTINGS = [
   "MODELS_DIR",
   "EMBED_WORKERS",
   "SIGNUP",
+  "SIGNUPS_PER_HOUR",
+  "SIGNUPS_PER_HOUR_TOTAL",
   "FREE_CALLS",
+  "TRUSTED_PROXIES",
+  "TLS_CERT",
+  "TLS_KEY",
+  "CORS_ORIGINS",
   "LOG_LEVEL",
   "INDEX_MEMORY_BYTES_MAX",
   "SHUTDOWN_TIMEOUT_MS",
 ] as const;
 type Setting = (typeof SETTINGS)[number];
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** More sign-ups an hour than any one process could serve: as good as no limit. */
+const SIGN_UPS_MAX = 10_000_000;
 
 /** All that is wrong with the settings, a line each. */
 export class ConfigError extends Error {
@@ -50,53 +70,113 @@ export class ConfigError extends Error {
  * @throws ConfigError with every problem at once.
  */
 export function loadConfig(env: Environment): Config {
-  const problems: string[] = misspelt(env);
-  const text = (name: Setting) => env[name] || undefined;
-  const number = (name: Setting, { fallback, min, max }: { fallback: number; min: number; max: number }) => {
-    const value = text(name);
-    if (value === undefined) return fallback;
-    const parsed = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (parsed >= min && parsed <= max) return parsed;
-    problems.push(`${name} is ${JSON.stringify(value)}; it must be a whole number from ${min} to ${max}`);
-    return fallback;
-  };
-  const choice = <T extends string>(name: Setting, choices: readonly T[], fallback: T): T => {
-    const value = text(name) ?? fallback;
-    if ((choices as readonly string[]).includes(value)) return value as T;
-    problems.push(`${name} is ${JSON.stringify(value)}; it must be one of ${choices.join(", ")}`);
-    return fallback;
-  };
-
-  const dataDir = text("DATA_DIR") ?? "./data";
-  const mongodbUri = text("MONGODB_URI");
-  // The value is not repeated: it may hold a password.
-  if (mongodbUri !== undefined && !/^mongodb(\+srv)?:\/\/./.test(mongodbUri)) {
-    problems.push("MONGODB_URI must begin with mongodb:// or mongodb+srv://");
-  }
+  const read = new Reader(env);
+  const dataDir = read.text("DATA_DIR") ?? "./data";
   const config: Config = {
-    port: number("PORT", { fallback: 8080, min: 0, max: 65_535 }),
-    host: text("HOST") ?? "127.0.0.1",
+    port: read.number("PORT", { fallback: 8080, min: 0, max: 65_535 }),
+    host: read.text("HOST") ?? "127.0.0.1",
     dataDir,
-    mongodbUri,
-    model: text("MODEL") ?? "bundled",
-    modelsDir: text("MODELS_DIR") ?? `${dataDir}/models`,
-    embedWorkers: number("EMBED_WORKERS", {
+    mongodbUri: read.mongodbUri(),
+    model: read.text("MODEL") ?? "bundled",
+    modelsDir: read.text("MODELS_DIR") ?? `${dataDir}/models`,
+    embedWorkers: read.number("EMBED_WORKERS", {
       fallback: Math.max(1, availableParallelism() - 1),
       min: 1,
       max: 256,
     }),
-    signUp: choice("SIGNUP", ["open", "closed"], "open"),
-    freeCalls: number("FREE_CALLS", { fallback: 1000, min: 0, max: 2_000_000_000 }),
-    logLevel: choice("LOG_LEVEL", LOG_LEVELS, "info"),
-    indexMemoryBytesMax: number("INDEX_MEMORY_BYTES_MAX", {
+    signUp: read.choice("SIGNUP", ["open", "closed"], "open"),
+    // Enough for a class or an office behind one address, too few to farm free plans.
+    signUpsPerHour: read.number("SIGNUPS_PER_HOUR", { fallback: 60, min: 1, max: SIGN_UPS_MAX }),
+    signUpsPerHourTotal: read.number("SIGNUPS_PER_HOUR_TOTAL", { fallback: 1000, min: 1, max: SIGN_UPS_MAX }),
+    freeCalls: read.number("FREE_CALLS", { fallback: 1000, min: 0, max: 2_000_000_000 }),
+    trustedProxies: read.list("TRUSTED_PROXIES", whyNoBlock),
+    tls: read.tls(),
+    corsOrigins: read.list("CORS_ORIGINS", whyNoOrigin),
+    logLevel: read.choice("LOG_LEVEL", LOG_LEVELS, "info"),
+    indexMemoryBytesMax: read.number("INDEX_MEMORY_BYTES_MAX", {
       fallback: 2_000_000_000,
       min: 1_000_000,
       max: Number.MAX_SAFE_INTEGER,
     }),
-    shutdownTimeoutMs: number("SHUTDOWN_TIMEOUT_MS", { fallback: 10_000, min: 0, max: 600_000 }),
+    shutdownTimeoutMs: read.number("SHUTDOWN_TIMEOUT_MS", { fallback: 10_000, min: 0, max: 600_000 }),
   };
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
   return Object.freeze(config);
+}
+
+/** Reads single settings; a malformed one is noted, and its fallback taken, so that all are read. */
+class Reader {
+  readonly problems: string[];
+
+  constructor(private readonly env: Environment) {
+    this.problems = misspelt(env);
+  }
+
+  text(name: Setting): string | undefined {
+    return this.env[name] || undefined;
+  }
+
+  number(name: Setting, { fallback, min, max }: { fallback: number; min: number; max: number }): number {
+    const value = this.text(name);
+    if (value === undefined) return fallback;
+    const parsed = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (parsed >= min && parsed <= max) return parsed;
+    this.problems.push(
+      `${name} is ${JSON.stringify(value)}; it must be a whole number from ${min} to ${max}`,
+    );
+    return fallback;
+  }
+
+  choice<T extends string>(name: Setting, choices: readonly T[], fallback: T): T {
+    const value = this.text(name) ?? fallback;
+    if ((choices as readonly string[]).includes(value)) return value as T;
+    this.problems.push(`${name} is ${JSON.stringify(value)}; it must be one of ${choices.join(", ")}`);
+    return fallback;
+  }
+
+  /** Values between commas; `whyNot` says what is wrong with one. */
+  list(name: Setting, whyNot: (value: string) => string | undefined): readonly string[] {
+    const values = (this.text(name) ?? "").split(",").flatMap((value) => value.trim() || []);
+    for (const value of values) {
+      const wrong = whyNot(value);
+      if (wrong !== undefined) this.problems.push(`${name} holds ${JSON.stringify(value)}; ${wrong}`);
+    }
+    return Object.freeze(values);
+  }
+
+  mongodbUri(): string | undefined {
+    const uri = this.text("MONGODB_URI");
+    // The value is not repeated: it may hold a password.
+    if (uri !== undefined && !/^mongodb(\+srv)?:\/\/./.test(uri)) {
+      this.problems.push("MONGODB_URI must begin with mongodb:// or mongodb+srv://");
+    }
+    return uri;
+  }
+
+  tls(): Config["tls"] {
+    const certFile = this.text("TLS_CERT");
+    const keyFile = this.text("TLS_KEY");
+    if (certFile !== undefined && keyFile !== undefined) return Object.freeze({ certFile, keyFile });
+    if (certFile !== undefined) this.problems.push("TLS_CERT is set without TLS_KEY; HTTPS needs both");
+    if (keyFile !== undefined) this.problems.push("TLS_KEY is set without TLS_CERT; HTTPS needs both");
+    return undefined;
+  }
+}
+
+function whyNoBlock(value: string): string | undefined {
+  const [address = "", length = "", ...rest] = value.split("/");
+  const lengthMax = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;
+  const good = /^\d{1,3}$/.test(length) && Number(length) <= lengthMax && rest.length === 0;
+  if (!good) return "it must be a block of addresses (CIDR), such as 10.0.0.0/8 or 192.0.2.7/32";
+  // Whoever trusts everybody lets every caller choose its own address.
+  return Number(length) === 0 ? "it would trust everybody; name the proxies' own addresses" : undefined;
+}
+
+function whyNoOrigin(value: string): string | undefined {
+  if (value === "*" || (/^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value)) {
+    return undefined;
+  }
+  return "it must be an origin, such as https://app.example.org, or * for all";
 }
 
 /** Variables that are one or two letters from a setting's name: those are never meant. */

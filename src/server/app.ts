@@ -19,6 +19,8 @@ import { type MemoryPorts, memoryService } from "./memory-service.js";
 import type { Call } from "./observe.js";
 import { createOnePortServer } from "./one-port.js";
 import { answerUnroutable, shapeFastifyErrors } from "./plain-errors.js";
+import { addPortal } from "./portal.js";
+import type { PortalFile } from "./portal-files.js";
 import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
 import { addResourcePaths } from "./resource-paths.js";
@@ -50,6 +52,7 @@ export interface AppOptions {
   readonly logger: FastifyBaseLogger;
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
+  readonly portal: readonly PortalFile[];
   authenticate(key: string | undefined): Promise<Caller>;
 }
 
@@ -69,13 +72,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
-    reply.header("x-request-id", request.id);
+    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
     nameHost(request.raw);
   });
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
   shapeFastifyErrors(app, onFault);
   addProbes(app, readiness);
+  addPortal(app, options.portal);
   const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {
     routes: (router) => {

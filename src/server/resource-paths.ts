@@ -29,7 +29,8 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
       url,
       handler: async (request, reply) => {
         reply.hijack();
-        reply.raw.setHeader("x-request-id", request.id);
+        for (const [name, value] of Object.entries(reply.getHeaders()))
+          reply.raw.setHeader(name, value ?? "");
         const body = requestOf(request);
         const posted = universalRequestFromNodeRequest(request.raw, reply.raw, body, createContextValues());
         posted.header.set("content-type", "application/json");

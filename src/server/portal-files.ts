@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join, relative, sep } from "node:path";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+
+const gzipBytes = promisify(gzip);
+
+/** The built portal is well under a megabyte: a folder larger than this is not it. */
+const BYTES_MAX = 16_777_216;
+const FILES_MAX = 1000;
+/** Below that a file and its headers fit one packet: nothing is won. */
+const GZIP_BYTES_MIN = 1024;
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+  ".webmanifest": "application/manifest+json",
+  ".ico": "image/x-icon",
+  ".png": "image/png",
+  ".webp": "image/webp",
+  ".woff2": "font/woff2",
+};
+const COMPRESSED_ALREADY = new Set([".png", ".webp", ".woff2"]);
+
+/** A file of the portal, in memory as it is sent. */
+export interface PortalFile {
+  /** Where it is served, such as `/assets/index-4f2a.js`. */
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** Absent when compressing wins nothing. */
+  readonly gzipped: Buffer | undefined;
+  readonly etag: string;
+}
+
+/**
+ * Reads the built portal, once: what is served afterwards is a fixed set of paths, and no request
+ * reaches the disk. Empty when it is not built.
+ */
+export async function loadPortal(folder: string): Promise<readonly PortalFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const paths = entries.flatMap((entry) => (entry.isFile() ? join(entry.parentPath, entry.name) : []));
+  if (paths.length > FILES_MAX) throw tooLarge(folder);
+  const files: PortalFile[] = [];
+  let bytes = 0;
+  for (const path of paths) {
+    const file = await load(path, `/${relative(folder, path).split(sep).join("/")}`);
+    bytes += file.bytes.byteLength;
+    if (bytes > BYTES_MAX) throw tooLarge(folder);
+    files.push(file);
+  }
+  return files;
+}
+
+async function load(file: string, path: string): Promise<PortalFile> {
+  const bytes = await readFile(file);
+  const extension = extname(file);
+  return {
+    path,
+    type: TYPES[extension] ?? "application/octet-stream",
+    bytes,
+    gzipped: COMPRESSED_ALREADY.has(extension) ? undefined : await compress(bytes),
+    etag: createHash("sha256").update(bytes).digest("base64url").slice(0, 22),
+  };
+}
+
+async function compress(bytes: Buffer): Promise<Buffer | undefined> {
+  if (bytes.byteLength < GZIP_BYTES_MIN) return undefined;
+  const gzipped = await gzipBytes(bytes, { level: constants.Z_BEST_COMPRESSION });
+  return gzipped.byteLength < bytes.byteLength ? gzipped : undefined;
+}
+
+function tooLarge(folder: string): Error {
+  return new Error(
+    `${folder} holds more than ${BYTES_MAX} bytes or ${FILES_MAX} files: it is not the portal`,
+  );
+}

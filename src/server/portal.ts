@@ -1,0 +1,70 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { errorBody } from "./plain-errors.js";
+import type { PortalFile } from "./portal-files.js";
+
+const INDEX = "/index.html";
+const YEAR_SECONDS = 31_536_000;
+
+/** Nothing but the portal's own files, no script or style in the page itself, and nobody may frame it. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  // Text that becomes markup or script is an error: the portal has no need of it.
+  "require-trusted-types-for 'script'",
+].join("; ");
+
+const PAGE_HEADERS = {
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+  // What the portal does not use; copying a key is all it asks of the browser.
+  "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+};
+
+/**
+ * Serves the portal's files, each at its own path; the page itself also at `/`. There is no path that
+ * answers for others: a mistyped API path or an asset of an older build stays a 404 in JSON.
+ */
+export function addPortal(app: FastifyInstance, files: readonly PortalFile[]): void {
+  for (const file of files) {
+    const urls = file.path === INDEX ? ["/", INDEX] : [file.path];
+    for (const url of urls) {
+      app.route({ method: ["GET", "HEAD"], url, handler: (request, reply) => send(file, request, reply) });
+    }
+  }
+  if (!files.some(({ path }) => path === INDEX)) app.get("/", notBuilt);
+}
+
+function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.headers({ etag: `"${file.etag}"`, "cross-origin-resource-policy": "same-origin" });
+  reply.header("cache-control", lifetimeOf(file));
+  if (file.type.startsWith("text/html")) reply.headers(PAGE_HEADERS);
+  if (file.gzipped !== undefined) reply.header("vary", "accept-encoding");
+  // A proxy that compresses marks the tag as weak.
+  if (request.headers["if-none-match"]?.includes(`"${file.etag}"`)) return reply.code(304).send();
+  reply.type(file.type);
+  if (file.gzipped === undefined || !takesGzip(request)) return reply.send(file.bytes);
+  return reply.header("content-encoding", "gzip").send(file.gzipped);
+}
+
+/** Names under /assets/ change with their content; all others are asked for anew each time. */
+function lifetimeOf({ path }: PortalFile): string {
+  return path.startsWith("/assets/") ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache";
+}
+
+function takesGzip({ headers }: FastifyRequest): boolean {
+  return /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(headers["accept-encoding"] ?? ""));
+}
+
+function notBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const message = "the portal is not built: run `npm run build` and start again; the API is at /openapi.json";
+  return reply.code(404).type("application/json").send(errorBody(404, message));
+}

@@ -1,0 +1,151 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import Fastify, { type FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shapeFastifyErrors } from "../../src/server/plain-errors.js";
+import { addPortal } from "../../src/server/portal.js";
+import { loadPortal } from "../../src/server/portal-files.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+const PAGE = `<!doctype html><title>recalld</title><p>${"a".repeat(2000)}</p>`;
+const SCRIPT = `console.log(${JSON.stringify("b".repeat(2000))});`;
+const ICON = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+
+let folder: string;
+let app: FastifyInstance;
+let url: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "recalld-web-"));
+  const files = { "index.html": PAGE, "assets/index-1a2b.js": SCRIPT, "favicon.svg": ICON, "a b.txt": "c" };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  ({ app, url } = await serve(folder));
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function serve(from: string) {
+  const app = Fastify({ exposeHeadRoutes: false });
+  shapeFastifyErrors(app, () => {});
+  addPortal(app, await loadPortal(from));
+  return { app, url: await app.listen({ port: 0, host: "127.0.0.1" }) };
+}
+
+describe("the portal", () => {
+  it.each(["/", "/index.html", "/?a=b"])(
+    "is served at %s, never kept by a cache, under a strict policy",
+    async (path) => {
+      const answer = await fetch(url + path);
+      expect(await answer.text()).toBe(PAGE);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": "no-cache",
+        "referrer-policy": "no-referrer",
+        "x-frame-options": "DENY",
+        "cross-origin-opener-policy": "same-origin",
+        "permissions-policy": expect.stringContaining("camera=()"),
+      });
+      const policy = answer.headers.get("content-security-policy");
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /);
+      expect(policy).not.toMatch(/unsafe|data:|http|\*/);
+      expect(policy).toContain("frame-ancestors 'none'");
+    },
+  );
+
+  it("lets its assets be kept for ever", async () => {
+    const answer = await fetch(`${url}/assets/index-1a2b.js`);
+    expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(await answer.text()).toBe(SCRIPT);
+  });
+
+  it("is compressed for those who can read it, and for no other", async () => {
+    const encodingFor = async (accepted: string) => {
+      const { headers } = await fetch(url, { method: "HEAD", headers: { "accept-encoding": accepted } });
+      expect(headers.get("vary")).toBe("accept-encoding");
+      return headers.get("content-encoding");
+    };
+    expect(await encodingFor("gzip, br")).toBe("gzip");
+    expect(await encodingFor("br;q=1.0, gzip;q=0.5")).toBe("gzip");
+    expect(await encodingFor("gzip;q=0")).toBe(null);
+    expect(await encodingFor("identity")).toBe(null);
+    const { headers } = await fetch(`${url}/favicon.svg`);
+    expect(headers.get("content-encoding")).toBe(null);
+    expect(headers.get("content-type")).toBe("image/svg+xml");
+  });
+
+  it("is not sent again to those who have it", async () => {
+    const etag = String((await fetch(url)).headers.get("etag"));
+    for (const tag of [etag, `W/${etag}`]) {
+      const again = await fetch(url, { headers: { "if-none-match": tag } });
+      expect(again.status).toBe(304);
+      expect(await again.text()).toBe("");
+    }
+    expect((await fetch(url, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+  });
+
+  it("answers HEAD with the headers alone", async () => {
+    const answer = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "identity" } });
+    expect(answer.headers.get("content-length")).toBe(String(PAGE.length));
+    expect(await answer.text()).toBe("");
+  });
+
+  it("serves names that must be escaped", async () => {
+    expect(await (await fetch(`${url}/a%20b.txt`)).text()).toBe("c");
+  });
+
+  it.each([
+    "/assets/index-0old.js",
+    "/assets/",
+    "/assets",
+    "/stroe",
+    "/docs",
+    "/index.htm",
+    "/..%2fpackage.json",
+    "/%2e%2e/package.json",
+    "/assets/..%2findex.html",
+    "//index.html",
+  ])("is not the answer to %s", async (path) => {
+    const answer = await fetch(url + path);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code: "not_found" });
+  });
+
+  it("says how to build it when it is not", async () => {
+    const bare = await serve(join(folder, "nowhere"));
+    const answer = await fetch(bare.url);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toEqual({
+      code: "not_found",
+      message: expect.stringContaining("npm run build"),
+    });
+    await bare.app.close();
+  });
+});
+
+describe("the whole server", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+
+  it.each([
+    "/",
+    "/livez",
+    "/nowhere",
+    "/recall",
+    "/namespaces/n/memories/mem_1",
+    "/recalld.v1.AccountService/GetAccount",
+  ])("forbids browsers to guess at the type of %s", async (path) => {
+    const { headers } = await fetch(server.url + path);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("x-request-id")).not.toBe(null);
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { ConfigError, loadConfig, SETTINGS } from "../../src/config.js";
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("the settings", () => {
+  it("all have a default", () => {
+    expect(loadConfig({})).toMatchObject({
+      port: 8080,
+      host: "127.0.0.1",
+      mongodbUri: undefined,
+      signUp: "open",
+      signUpsPerHour: 60,
+      signUpsPerHourTotal: 1000,
+      trustedProxies: [],
+      tls: undefined,
+      corsOrigins: [],
+    });
+  });
+
+  it("count as absent when empty", () => {
+    const empty = Object.fromEntries(SETTINGS.map((name) => [name, ""]));
+    expect(loadConfig(empty)).toEqual(loadConfig({}));
+  });
+
+  it("cannot be changed once read", () => {
+    const config = loadConfig({ TRUSTED_PROXIES: "10.0.0.0/8" });
+    expect(() => Object.assign(config, { port: 1 })).toThrow(TypeError);
+    expect(() => (config.trustedProxies as string[]).push("::/0")).toThrow(TypeError);
+  });
+
+  it("are reported all at once, a line each", () => {
+    const problems = problemsOf({
+      PORT: "http",
+      SIGNUP: "maybe",
+      SIGNUPS_PER_HOUR: "0",
+      SIGNUPS_PER_HOUR_TOTAL: "-1",
+      MONGODB_URI: "postgres://me:secret@db",
+      TRUSTED_PROXIES: "true, 10.0.0.0/8, 10.0.0.1",
+      TLS_CERT: "cert.pem",
+      CORS_ORIGINS: "https://a.example,https://b.example/",
+      LOG_LEVEL: "loud",
+      DATADIR: "here",
+    });
+    const named = [
+      /^DATADIR is not a setting; did you mean DATA_DIR\?$/,
+      /^PORT is "http"; it must be a whole number from 0 to 65535$/,
+      /^MONGODB_URI must begin/,
+      /^SIGNUP is "maybe"; it must be one of open, closed$/,
+      /^SIGNUPS_PER_HOUR is "0"/,
+      /^SIGNUPS_PER_HOUR_TOTAL is "-1"/,
+      /^TRUSTED_PROXIES holds "true"/,
+      /^TRUSTED_PROXIES holds "10.0.0.1"/,
+      /^TLS_CERT is set without TLS_KEY/,
+      /^CORS_ORIGINS holds "https:\/\/b.example\/"/,
+      /^LOG_LEVEL is "loud"/,
+    ];
+    expect(problems).toHaveLength(named.length);
+    for (const [n, pattern] of named.entries()) expect(problems[n]).toMatch(pattern);
+    expect(problems.join()).not.toContain("secret");
+  });
+
+  it.each([
+    ["DATA_DIRS", "DATA_DIR"],
+    ["TRUSTED_PROXY", undefined],
+    ["TRUSTED_PROXIE", "TRUSTED_PROXIES"],
+    ["CORS_ORIGIN", "CORS_ORIGINS"],
+    ["SIGN_UP", "SIGNUP"],
+    ["TLSKEY", "TLS_KEY"],
+    ["PATH", undefined],
+    ["SPORT", undefined],
+  ])("%s is taken for %s", (given, meant) => {
+    const expected = meant === undefined ? [] : [`${given} is not a setting; did you mean ${meant}?`];
+    expect(problemsOf({ [given]: "x" })).toEqual(expected);
+  });
+
+  it("no two settings' names are taken for each other", () => {
+    const all = Object.fromEntries(SETTINGS.map((name) => [name, ""]));
+    expect(problemsOf(all)).toEqual([]);
+  });
+});
+
+describe("TRUSTED_PROXIES", () => {
+  it.each(["10.0.0.0/8", "192.0.2.7/32", "fd00::/8", "::1/128", " 10.0.0.0/8 ,, fd00::/8 "])(
+    "takes %j",
+    (blocks) => {
+      expect(problemsOf({ TRUSTED_PROXIES: blocks })).toEqual([]);
+    },
+  );
+
+  it.each([
+    "1",
+    "true",
+    "*",
+    "10.0.0.1",
+    "10.0.0.0/33",
+    "fd00::/129",
+    "10.0.0.0/",
+    "10.0.0.0/8/8",
+    "proxy/8",
+  ])("refuses %j", (block) => {
+    expect(problemsOf({ TRUSTED_PROXIES: block })).toEqual([expect.stringContaining("CIDR")]);
+  });
+
+  it.each(["0.0.0.0/0", "::/0"])("refuses %j, which would trust everybody", (block) => {
+    expect(problemsOf({ TRUSTED_PROXIES: block })).toEqual([expect.stringContaining("everybody")]);
+  });
+});
+
+describe("CORS_ORIGINS", () => {
+  it.each(["*", "https://app.example.org", "http://localhost:5173, https://a.example"])(
+    "takes %j",
+    (list) => {
+      expect(problemsOf({ CORS_ORIGINS: list })).toEqual([]);
+    },
+  );
+
+  it.each([
+    "app.example.org",
+    "https://a.example/",
+    "https://a.example/x",
+    "HTTPS://a.example",
+    "null",
+    "file://",
+  ])("refuses %j", (origin) => {
+    expect(problemsOf({ CORS_ORIGINS: origin })).toEqual([expect.stringContaining("it must be an origin")]);
+  });
+});
+
+describe("TLS_CERT and TLS_KEY", () => {
+  it("belong together", () => {
+    expect(loadConfig({ TLS_CERT: "c.pem", TLS_KEY: "k.pem" }).tls).toEqual({
+      certFile: "c.pem",
+      keyFile: "k.pem",
+    });
+    expect(problemsOf({ TLS_KEY: "k.pem" })).toEqual([expect.stringContaining("TLS_CERT")]);
+  });
+});
