@@ -1,0 +1,231 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { exactSearch, MetricKind } from "usearch";
+import { openEmbedder } from "../dist/src/embedding/open.js";
+import { systemClock } from "../dist/src/memory/clock.js";
+import { Namespaces } from "../dist/src/memory/namespaces.js";
+import { openLocal } from "../dist/src/storage/local/open.js";
+import { openUsearch } from "../dist/src/vectors/usearch.js";
+import type { Stored } from "../src/memory/log.js";
+import { seeded } from "../test/simulation/time.js";
+import { percentile, timed } from "./machine.js";
+import { question, sentence } from "./sentences.js";
+
+const DIMENSIONS = 384;
+const SENTENCES = 2000;
+const QUERIES = 200;
+const BATCH = 512;
+/** Length of the noise beside a vector of length 1: neighbours stay neighbours, and no two are the same. */
+const NOISE = 0.5;
+
+const [phase, dataDir = "", perNamespaceText, countText] = process.argv.slice(2);
+const perNamespace = Number(perNamespaceText);
+const count = Number(countText);
+mkdirSync(dataDir, { recursive: true });
+const storage = await openLocal({ dataDir });
+const snapshotsDir = join(dataDir, "snapshots");
+const vectors = openUsearch({ dimensions: DIMENSIONS, snapshotsDir });
+const namespaces = new Namespaces({
+  log: storage.log,
+  vectors,
+  clock: systemClock,
+  indexMemoryBytesMax: 8e9,
+  onTrouble: console.error,
+});
+const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
+
+const phases: Record<string, () => Promise<void>> = { fill, rebuild, restart, visit };
+await phases[phase as string]?.();
+await namespaces.close();
+await storage.close();
+
+async function fill(): Promise<void> {
+  const base = await embedAll(Array.from({ length: SENTENCES }, (_, i) => sentence(i * 17)));
+  const random = seeded(1);
+  const { ms } = await timed(async () => {
+    for (let n = 0; n < count; n++) {
+      const incarnation = await storage.log.create(scopeOf(n));
+      for (let from = 1; from <= perNamespace; from += BATCH) {
+        const size = Math.min(BATCH, perNamespace - from + 1);
+        const entries = Array.from({ length: size }, (_, i) => entry(from + i, near(base, random)));
+        await storage.log.append({ incarnation, from, entries });
+        progress(n * perNamespace + from, count * perNamespace);
+      }
+    }
+  });
+  report("written to the log, per second", (count * perNamespace) / (ms / 1000));
+}
+
+/** No snapshot: everything from the log, while another namespace serves. */
+async function rebuild(): Promise<void> {
+  rmSync(snapshotsDir, { recursive: true, force: true });
+  const queries = await queryVectors();
+  const before = memory();
+  const small = { accountId: "acc_bench", namespace: "small" };
+  const other = await storage.log.create(small);
+  await storage.log.append({ incarnation: other, from: 1, entries: [entry(1, queries[0] as Float32Array)] });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  const others: number[] = [];
+  let rebuilding = true;
+  const serving = (async () => {
+    while (rebuilding) {
+      others.push((await timed(() => recallFrom(small, queries[1] as Float32Array, 5))).ms);
+      await systemClock.sleep(5);
+    }
+  })();
+  delay.enable();
+  const first = await timed(() => recallFrom(scopeOf(0), queries[0] as Float32Array, 10));
+  delay.disable();
+  rebuilding = false;
+  await serving;
+  report("first recall, without a snapshot, s", first.ms / 1000);
+  report("event loop delay meanwhile, p99, ms", delay.percentile(99) / 1e6);
+  report("event loop delay meanwhile, max, ms", delay.max / 1e6);
+  report("another namespace's search meanwhile, p99, ms", percentile(others, 0.99));
+  report("resident bytes per memory", (memory() - before) / perNamespace);
+  await searches(queries);
+  const closing = await timed(() => namespaces.close());
+  report("snapshot written in, s", closing.ms / 1000);
+}
+
+async function restart(): Promise<void> {
+  const queries = await queryVectors();
+  const first = await timed(() => recallFrom(scopeOf(0), queries[0] as Float32Array, 10));
+  report("first recall, from the snapshot, s", first.ms / 1000);
+}
+
+/** Many small namespaces: each opened once, then some of them again. */
+async function visit(): Promise<void> {
+  const [query] = (await queryVectors()) as [Float32Array];
+  const before = memory();
+  const opening: number[] = [];
+  for (let n = 0; n < count; n++) opening.push((await timed(() => recallFrom(scopeOf(n), query, 5))).ms);
+  report("namespace opened and searched, p50, ms", percentile(opening, 0.5));
+  report("namespace opened and searched, p99, ms", percentile(opening, 0.99));
+  report("resident bytes per memory", (memory() - before) / (count * perNamespace));
+  const again: number[] = [];
+  for (let i = 0; i < 2000; i++)
+    again.push((await timed(() => recallFrom(scopeOf((i * 7919) % count), query, 5))).ms);
+  report("searched again, p50, ms", percentile(again, 0.5));
+  report("searched again, p99, ms", percentile(again, 0.99));
+}
+
+async function searches(queries: readonly Float32Array[]): Promise<void> {
+  const truth = await exactNearest(queries, 10);
+  const ms: number[] = [];
+  let hits = 0;
+  for (let round = 0; round < 5; round++) {
+    for (const [i, query] of queries.entries()) {
+      const found = await timed(() => searchIn(scopeOf(0), query, 10 + 8));
+      ms.push(found.ms);
+      if (round > 0) continue;
+      const ranked = found.value.slice(0, 10);
+      hits += ranked.filter((sequence) => truth[i]?.includes(sequence)).length;
+    }
+  }
+  report("recall@10 against an exact scan", hits / (queries.length * 10));
+  report("search and fetch, p50, ms", percentile(ms, 0.5));
+  report("search and fetch, p99, ms", percentile(ms, 0.99));
+}
+
+/** By the room's own way: nearest in the index, scored by the stored vectors. */
+async function searchIn(
+  scope: { accountId: string; namespace: string },
+  vector: Float32Array,
+  limit: number,
+): Promise<number[]> {
+  const found = await namespaces.reading(scope, ({ replica }) => replica.nearest({ vector, limit }));
+  const score = (v: Float32Array) => v.reduce((sum, x, i) => sum + x * (vector[i] as number), 0);
+  return (found ?? [])
+    .map(({ sequence, entry }) => ({ sequence, score: score(entry.vector) }))
+    .sort((a, b) => b.score - a.score)
+    .map(({ sequence }) => sequence);
+}
+
+async function recallFrom(
+  scope: { accountId: string; namespace: string },
+  vector: Float32Array,
+  limit: number,
+): Promise<void> {
+  await namespaces.reading(scope, async ({ replica }) => {
+    await replica.current();
+    await replica.nearest({ vector, limit });
+  });
+}
+
+/** The true nearest, by a scan over the log in slices. */
+async function exactNearest(queries: readonly Float32Array[], limit: number): Promise<number[][]> {
+  const incarnation = (await storage.log.find(scopeOf(0))) as string;
+  const best: { sequence: number; distance: number }[][] = queries.map(() => []);
+  const slice = 10_000;
+  for (let from = 1; from <= perNamespace; from += slice) {
+    const entries = await storage.log.read({ incarnation, from, limit: slice });
+    const rows = new Float32Array(entries.length * DIMENSIONS);
+    entries.forEach(({ entry }, i) => {
+      rows.set((entry as Stored).vector, i * DIMENSIONS);
+    });
+    for (const [q, query] of queries.entries()) {
+      const found = exactSearch(rows, query.slice(), DIMENSIONS, limit, MetricKind.Cos, 1);
+      found.keys.forEach((row, i) => {
+        best[q]?.push({ sequence: from + Number(row), distance: found.distances[i] as number });
+      });
+    }
+  }
+  return best.map((each) =>
+    each
+      .sort((a, b) => a.distance - b.distance)
+      .slice(0, limit)
+      .map(({ sequence }) => sequence),
+  );
+}
+
+async function queryVectors(): Promise<Float32Array[]> {
+  const random = seeded(2);
+  const base = await embedAll(Array.from({ length: QUERIES }, (_, i) => question(i)));
+  return base.map((vector) => near([vector], random));
+}
+
+async function embedAll(texts: readonly string[]): Promise<Float32Array[]> {
+  const embedder = await openEmbedder({ model: "bundled", modelsDir: dataDir, workers: 1 });
+  const embedded: Float32Array[] = [];
+  for (const text of texts) embedded.push((await embedder.embed({ text, field: "text" })).vector);
+  await embedder.close();
+  return embedded;
+}
+
+function near(base: readonly Float32Array[], random: () => number): Float32Array {
+  const centre = base[Math.floor(random() * base.length)] as Float32Array;
+  // Uniform numbers of this width have the wanted length together.
+  const width = 2 * NOISE * Math.sqrt(3 / DIMENSIONS);
+  const moved = centre.map((x) => x + (random() - 0.5) * width);
+  const length = Math.sqrt(moved.reduce((sum, x) => sum + x * x, 0));
+  return moved.map((x) => x / length);
+}
+
+function entry(i: number, vector: Float32Array): Stored {
+  const id = `mem_${i.toString(32).padStart(26, "0")}`;
+  return {
+    op: "store",
+    opId: id,
+    id,
+    text: sentence(i),
+    metadata: "{}",
+    vector,
+    tokens: 12,
+    createdAtMs: 1_700_000_000_000,
+  };
+}
+
+function memory(): number {
+  (globalThis as { gc?: () => void }).gc?.();
+  return process.memoryUsage().rss;
+}
+
+function progress(done: number, all: number): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${Math.round((done / all) * 100)} %`);
+}
+
+function report(what: string, value: number): void {
+  console.log(`${(phase as string).padEnd(9)}${what.padEnd(48)}${value.toPrecision(4).padStart(12)}`);
+}
