@@ -7,6 +7,13 @@ import { fileURLToPath } from "node:url";
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 
+/** What must not outlive the tests; one listener for all, because Node warns of a leak at eleven. */
+const leftovers = { children: new Set<ChildProcess>(), dirs: new Set<string>() };
+process.once("exit", () => {
+  for (const child of leftovers.children) child.kill("SIGKILL");
+  for (const dir of leftovers.dirs) rmSync(dir, { recursive: true, force: true });
+});
+
 /** The real program in a process of its own, on a free port. */
 export interface TestServer {
   readonly url: string;
@@ -63,14 +70,15 @@ export async function runUntilExit(
 
 export function newDataDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "recalld-test-"));
-  process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  leftovers.dirs.add(dir);
   return dir;
 }
 
 function runMain(env: Readonly<Record<string, string>>): ChildProcess {
   // Nothing of the tester's own environment but where to find programs: settings come from `env` alone.
   const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH ?? "", ...env } });
-  process.once("exit", () => child.kill("SIGKILL"));
+  leftovers.children.add(child);
+  child.once("exit", () => leftovers.children.delete(child));
   return child;
 }
 

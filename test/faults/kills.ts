@@ -1,0 +1,144 @@
+import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
+import { type Chance, chanceOf } from "../support/chance.js";
+import type { TestServer } from "../support/server.js";
+import { expectGot, expectRecalled, inParallel, type Kept, keptOf, outcomeOf } from "./load.js";
+
+const ACCOUNTS = 3;
+const CLIENTS = 8;
+const RECALLS_CHECKED = 5;
+
+export interface KillOptions {
+  /** Starts a server on the same database each time. */
+  start(env: Record<string, string>): Promise<TestServer>;
+  readonly kills: number;
+  /** Stores that are acknowledged before each kill. */
+  storesBefore(chance: Chance): number;
+  /** Of each account; a small one is reached before the kill, a large one never. */
+  readonly callsLimit: number;
+  readonly seed: number;
+  /** Recalls every acknowledged memory, not some of them. */
+  readonly recallAll?: boolean;
+}
+
+export interface KillFigures {
+  readonly kills: number;
+  readonly acknowledged: number;
+  readonly unanswered: number;
+  /** Calls paid by accounts beyond those that were answered: the ones in flight at a kill. */
+  readonly paidUnanswered: number;
+}
+
+/** What one account's clients saw before the kill. */
+interface Seen {
+  readonly caller: Caller;
+  answered: number;
+  unanswered: number;
+}
+
+/**
+ * Kills a server with -9 under load, again and again. After each restart every acknowledged memory
+ * is there as it was given, and each account has paid for every answer, for no more than the calls in
+ * flight besides, and never beyond its limit.
+ *
+ * @throws Error naming what was lost or charged wrongly.
+ */
+export async function killUnderLoad(options: KillOptions): Promise<KillFigures> {
+  const chance = chanceOf(options.seed);
+  const figures = { kills: 0, acknowledged: 0, unanswered: 0, paidUnanswered: 0 };
+  const all: Kept[] = [];
+  const start = () => options.start({ FREE_CALLS: String(options.callsLimit) });
+  let server = await start();
+  try {
+    while (figures.kills < options.kills) {
+      const { kept, seen } = await loadUntilKilled(server, { options, chance });
+      server = await start();
+      figures.kills++;
+      figures.acknowledged += kept.length;
+      for (const each of seen) {
+        figures.unanswered += each.unanswered;
+        figures.paidUnanswered += await checkCharge(each, { url: server.url, limit: options.callsLimit });
+      }
+      await checkKept(kept, { url: server.url, options });
+      all.push(...kept);
+    }
+    const { url } = server;
+    await inParallel({ times: all.length, parallel: CLIENTS }, (i) => expectGot(all[i] as Kept, url));
+  } finally {
+    await server.kill();
+  }
+  return figures;
+}
+
+async function loadUntilKilled(
+  server: TestServer,
+  { options, chance }: { options: KillOptions; chance: Chance },
+): Promise<{ kept: Kept[]; seen: Seen[] }> {
+  const callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => signUp(server.url)));
+  const seen: Seen[] = callers.map((caller) => ({ caller, answered: 0, unanswered: 0 }));
+  const kept: Kept[] = [];
+  const killAt = options.storesBefore(chance);
+  let killed: Promise<void> | undefined;
+  let exhausted = 0;
+  const kill = () => {
+    killed ??= server.kill();
+  };
+  const client = async () => {
+    while (killed === undefined) {
+      const account = chance.pick(seen);
+      const sent = { text: chance.text(), namespace: chance.pick(["a", "b"]), metadata: chance.metadata() };
+      const storing = chance.next() < 0.75;
+      const outcome = await outcomeOf(storing ? account.caller.store(sent) : recallOf(account.caller, sent));
+      if (outcome === "unanswered") account.unanswered++;
+      else if (outcome.code === "ok") account.answered++;
+      else if (outcome.code === "resource_exhausted") exhausted++;
+      else throw new Error(`${outcome.code}: ${outcome.message}`);
+      if (storing && outcome !== "unanswered" && outcome.code === "ok") {
+        kept.push(keptOf(account.caller, sent, outcome));
+      }
+      // The others' calls are in flight; one that is refused again and again has nothing left to wait for.
+      if (kept.length >= killAt || exhausted > 50) kill();
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  await killed;
+  return { kept, seen };
+}
+
+function recallOf(caller: Caller, { text, namespace }: Sent) {
+  return caller.recall(text, namespace);
+}
+
+/** Answers how many calls were paid that nobody got an answer to. */
+async function checkCharge(
+  { caller, answered, unanswered }: Seen,
+  { url, limit }: { url: string; limit: number },
+): Promise<number> {
+  const used = await caller.at(url).used();
+  const fair = used >= answered && used <= answered + unanswered && used <= limit;
+  if (fair) return used - answered;
+  throw new Error(
+    `${answered} calls of ${limit} were answered and ${unanswered} not, but ${used} are charged`,
+  );
+}
+
+async function checkKept(
+  kept: readonly Kept[],
+  { url, options }: { url: string; options: KillOptions },
+): Promise<void> {
+  await inParallel({ times: kept.length, parallel: CLIENTS }, (i) => expectGot(kept[i] as Kept, url));
+  const recalled = options.recallAll ? kept : kept.slice(-RECALLS_CHECKED);
+  for (const each of recalled) {
+    if ((await each.caller.at(url).used()) < options.callsLimit) await expectRecalled(each, url);
+  }
+  await checkOnce(recalled, url);
+}
+
+/** Nothing is there twice. */
+async function checkOnce(kept: readonly Kept[], url: string): Promise<void> {
+  const [last] = kept.slice(-1);
+  if (last === undefined) return;
+  const outcome = await last.caller.at(url).recall(last.sent.text, last.sent.namespace, 20);
+  if (outcome.code !== "ok") return;
+  const texts = resultsOf(outcome).map(({ text }) => text);
+  if (new Set(texts).size < texts.length) throw new Error("a memory is recalled twice");
+}

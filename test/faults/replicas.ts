@@ -1,0 +1,81 @@
+import { resultsOf, signUp } from "../support/caller.js";
+import { chanceOf } from "../support/chance.js";
+import { expectRecalled, inParallel, keptOf } from "./load.js";
+
+const PARALLEL = 8;
+const NAMESPACES = ["a", "b", "c"];
+
+export interface ReplicaOptions {
+  /** Of servers over one database. */
+  readonly urls: readonly string[];
+  readonly times: number;
+  readonly seed: number;
+}
+
+/**
+ * Stores on one server and recalls on another, at once.
+ *
+ * @throws Error when a recall missed what was stored before it.
+ */
+export async function storeHereRecallThere({
+  urls,
+  times,
+  seed,
+}: ReplicaOptions): Promise<{ stored: number }> {
+  const chance = chanceOf(seed);
+  const caller = await signUp(urls[0] as string);
+  await inParallel({ times, parallel: PARALLEL }, async () => {
+    const here = chance.pick(urls);
+    const there = chance.pick(urls.filter((url) => url !== here));
+    const sent = { text: chance.text(), namespace: chance.pick(NAMESPACES), metadata: chance.metadata() };
+    const outcome = await caller.at(here).store(sent);
+    if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
+    await expectRecalled(keptOf(caller, sent, outcome), there);
+  });
+  return { stored: times };
+}
+
+/**
+ * Sends each store three times with one key: two at once on different servers, one afterwards.
+ *
+ * @throws Error when they made more than one memory, differ in their answer, or cost more than once.
+ */
+export async function retryStores({ urls, times, seed }: ReplicaOptions): Promise<{ replayed: number }> {
+  const chance = chanceOf(seed);
+  const caller = await signUp(urls[0] as string);
+  let replayed = 0;
+  await inParallel({ times, parallel: PARALLEL }, async (i) => {
+    const sent = { text: chance.text(), namespace: chance.pick(NAMESPACES), metadata: chance.metadata() };
+    const attempt = async () => {
+      const at = caller.at(chance.pick(urls));
+      const outcome = await at.store(sent, { "idempotency-key": `retry-${seed}-${i}` });
+      if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
+      if (outcome.header.get("idempotent-replayed") === "true") replayed++;
+      return JSON.stringify(outcome.body);
+    };
+    const answers = [...(await Promise.all([attempt(), attempt()])), await attempt()];
+    if (new Set(answers).size > 1) throw new Error(`one key, several answers: ${answers}`);
+  });
+  const used = await caller.used();
+  if (used !== times) throw new Error(`${times} keys cost ${used} calls`);
+  if (replayed !== 2 * times) throw new Error(`${replayed} of ${2 * times} retries say that they are`);
+  await expectEachOnce(caller, { times, seed });
+  return { replayed };
+}
+
+/** Every memory of these namespaces is another text: counted by asking for each text anew. */
+async function expectEachOnce(
+  caller: Awaited<ReturnType<typeof signUp>>,
+  { times, seed }: { times: number; seed: number },
+): Promise<void> {
+  const chance = chanceOf(seed);
+  for (let i = 0; i < times; i++) {
+    const [text, namespace] = [chance.text(), chance.pick(NAMESPACES)];
+    chance.metadata();
+    if (times > 1000 && i % 10 > 0) continue;
+    const found = resultsOf(await caller.recall(text, namespace, 20)).filter(
+      (result) => result.text === text,
+    );
+    if (found.length > 1) throw new Error(`${text} was stored ${found.length} times`);
+  }
+}
