@@ -8,9 +8,18 @@ import { VERSION } from "./version.js";
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
   const logger = openLog(config.logLevel);
-  const service = await openService(config, logger);
-  console.log(banner(config, service));
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop(service));
+  const stopping = new AbortController();
+  const opening = openService(config, { logger, stopping: stopping.signal });
+  stopping.signal.addEventListener("abort", () => {
+    opening
+      .then((service) => service.close())
+      .then(() => process.exit(0))
+      .catch(fail);
+  });
+  // From the beginning, and for every repeat: a terminal and npm both send ^C, and as process 1 of a
+  // container there is no default that would end it.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
+  console.log(banner(config, await opening));
 }
 
 function banner({ mongodbUri, dataDir, model }: Config, service: Service): string {
@@ -28,15 +37,6 @@ function banner({ mongodbUri, dataDir, model }: Config, service: Service): strin
 /** The hosts of a connection string, without its user, password and options. */
 function hostsOf(uri: string): string {
   return uri.replace(/^[^:]+:\/\/(?:[^@/]*@)?([^/?]*).*$/, "$1");
-}
-
-async function stop(service: Service): Promise<void> {
-  try {
-    await service.close();
-    process.exit(0);
-  } catch (error) {
-    fail(error);
-  }
 }
 
 /** One clear line for what the operator can mend, a stack for what we must. */

@@ -2,11 +2,14 @@ import { unavailable } from "../errors.js";
 import { Appender } from "./appender.js";
 import type { Clock } from "./clock.js";
 import type { Appended, Log, Lost, Numbered, Scope } from "./log.js";
+import type { Recent } from "./recent.js";
 import { Replica, Sealed } from "./replica.js";
 import type { Vectors } from "./vectors.js";
 
 /** Namespaces held open at once, whatever their size. */
 const OPEN_MAX = 10_000;
+/** How often a namespace in use is noted as such. */
+const TOUCH_MS = 600_000;
 /** How often one call follows a name to a new incarnation before it gives up. */
 const INCARNATIONS_MAX = 5;
 
@@ -14,6 +17,7 @@ export interface NamespacesOptions {
   readonly log: Log;
   readonly vectors: Vectors;
   readonly clock: Clock;
+  readonly recent: Recent;
   /** Beyond this, the least recently used indexes are closed, in bytes. */
   readonly indexMemoryBytesMax: number;
   /** Told of entries that are missing or unreadable. */
@@ -28,6 +32,8 @@ export interface Open {
   readonly appender: Appender;
   /** No longer handed out: to be closed when the last call that uses it ends. */
   gone: boolean;
+  /** When its use was last noted, by the clock that never runs backwards. */
+  touchedMs: number;
   /** A fresh one is being built. */
   renewing: boolean;
   readonly scope: Scope;
@@ -60,6 +66,7 @@ export class Namespaces {
 
   /** Erases the index of a dropped incarnation. */
   forget(scope: Scope, incarnation: string): void {
+    this.#inBackground(() => this.#options.recent.forget(scope));
     const key = keyOf(scope);
     const open = this.#open.get(key);
     if (open?.replica.incarnation === incarnation) this.#letGo(key, open);
@@ -85,6 +92,7 @@ export class Namespaces {
         if (!(error instanceof Sealed)) throw error;
         // Whoever dropped it may have died before the name was taken off.
         await this.#options.log.retire(scope, open.replica.incarnation);
+        this.#inBackground(() => this.#options.recent.forget(scope));
         this.#letGo(keyOf(scope), open);
       }
     }
@@ -135,7 +143,8 @@ export class Namespaces {
       clock,
       ...(onLost && { onLost }),
     });
-    return { replica, appender: new Appender(replica, { log, clock }), scope, gone: false, renewing: false };
+    const appender = new Appender(replica, { log, clock });
+    return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false, renewing: false };
   }
 
   #letGo(key: string, open: Open): void {
@@ -152,12 +161,20 @@ export class Namespaces {
     });
   }
 
-  /** Keeps a snapshot when one is due, and builds a new index when the old is worn. */
+  /** Notes the use, keeps a snapshot when one is due, and builds a new index when the old is worn. */
   #tend(open: Open): void {
     const { replica } = open;
     if (replica.broken || open.gone) return;
+    this.#touch(open);
     if (replica.worn) this.#renew(open);
     else if (replica.snapshotDue) this.#inBackground(() => replica.keepSnapshot());
+  }
+
+  #touch(open: Open): void {
+    const { recent, clock } = this.#options;
+    if (clock.nowMs() - open.touchedMs < TOUCH_MS) return;
+    open.touchedMs = clock.nowMs();
+    this.#inBackground(() => recent.touch(open.scope, clock.wallMs()));
   }
 
   /** Builds a fresh index from the log while the worn one serves, then lets it take its place. */
@@ -181,10 +198,20 @@ export class Namespaces {
     this.#background.add(running);
   }
 
-  /** Closes what was used least recently, until the rest fits; what is in use stays. */
-  #makeRoom(): void {
+  /** No room for another without closing one. */
+  get isFull(): boolean {
+    return this.#open.size >= OPEN_MAX || this.#bytes() >= this.#options.indexMemoryBytesMax;
+  }
+
+  #bytes(): number {
     let bytes = 0;
     for (const { replica } of this.#open.values()) bytes += replica.bytes;
+    return bytes;
+  }
+
+  /** Closes what was used least recently, until the rest fits; what is in use stays. */
+  #makeRoom(): void {
+    let bytes = this.#bytes();
     for (const [key, open] of this.#open) {
       if (bytes <= this.#options.indexMemoryBytesMax && this.#open.size <= OPEN_MAX) return;
       if (open.replica.users > 0) continue;

@@ -35,6 +35,7 @@ class Replica {
       log,
       clock,
       vectors,
+      recent: { touch: async () => {}, list: async () => [], forget: async () => {} },
       indexMemoryBytesMax: Number.MAX_SAFE_INTEGER,
     });
     const once = new Once({ claims: claimsOf(db, this), log, clock, exclusive: false });
