@@ -14,17 +14,20 @@ import { systemClock } from "./memory/clock.js";
 import { dropAll } from "./memory/drop-all.js";
 import type { ModelIdentity } from "./memory/embedder.js";
 import { type ForgetPorts, sweep } from "./memory/forget.js";
+import { Maps } from "./memory/map.js";
 import type { Meter } from "./memory/meter.js";
 import { parseNamespace } from "./memory/namespace.js";
 import { Namespaces } from "./memory/namespaces.js";
 import { Once } from "./memory/once.js";
 import type { Facts } from "./memory/pin.js";
+import { warm } from "./memory/warm.js";
 import { createApp } from "./server/app.js";
 import { loadPortal } from "./server/portal-files.js";
 import { Readiness } from "./server/readiness.js";
 import { openLocal } from "./storage/local/open.js";
 import { openMongo } from "./storage/mongo/open.js";
 import type { Storage } from "./storage/storage.js";
+import { ThreadProjector } from "./vectors/projector.js";
 import { openUsearch } from "./vectors/usearch.js";
 
 /** How often the database is asked whether it is there, for `/readyz`. */
@@ -48,7 +51,10 @@ export interface Service {
 }
 
 /** Builds the house from its settings: the only place that names concrete adapters. */
-export async function openService(config: Config, logger: FastifyBaseLogger): Promise<Service> {
+export async function openService(
+  config: Config,
+  { logger, stopping }: { logger: FastifyBaseLogger; stopping: AbortSignal },
+): Promise<Service> {
   const closers: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -65,7 +71,7 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
     closers.push(() => embedder.close());
     await pinModel(storage.facts, embedder.model);
     const clock = systemClock;
-    const { log, claims, erasures, exclusive, accounts } = storage;
+    const { log, claims, erasures, recent, exclusive, accounts } = storage;
     const vectors = openUsearch({
       dimensions: embedder.model.dimensions,
       snapshotsDir: join(config.dataDir, "snapshots"),
@@ -74,6 +80,7 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
       log,
       clock,
       vectors,
+      recent,
       indexMemoryBytesMax: config.indexMemoryBytesMax,
       onLost: (incarnation, { sequence, entry }) =>
         logger.error({ incarnation, sequence, reason: entry.reason }, "an entry of the log is lost"),
@@ -97,7 +104,10 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
       count: ({ accountId }, call) => usage.count(accountId, call),
     };
     const once = new Once({ claims, log, clock, exclusive });
-    const memory = { embedder, namespaces, meter, log, erasures, vectors, once, clock };
+    const projector = new ThreadProjector();
+    closers.push(() => projector.close());
+    const maps = new Maps({ log, projector, clock });
+    const memory = { embedder, namespaces, meter, log, erasures, vectors, once, maps, clock };
     closers.push(keepSweeping(memory, logger));
     const readiness = new Readiness();
     const shutdown = new AbortController();
@@ -121,9 +131,16 @@ export async function openService(config: Config, logger: FastifyBaseLogger): Pr
     });
     const address = await listen(app, config);
     closers.push(() => drain(app, { shutdown, timeoutMs: config.shutdownTimeoutMs }));
+    await warm({
+      recent,
+      namespaces,
+      clock,
+      stopping,
+      onProgress: (done, of) => logger.debug({ done, of }, "warming"),
+    });
+    readiness.set(true);
     const stopWatching = watchStorage(storage, readiness);
     closers.push(async () => stopWatching());
-    readiness.set(true);
     return { address, model: embedder.model, close: closeAll };
   } catch (error) {
     await closeAll();

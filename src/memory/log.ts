@@ -109,6 +109,16 @@ export interface Log {
 
   /** The account's living namespaces in order of their names' bytes, after the one given. */
   list(of: { accountId: string; after?: string; limit: number }): Promise<Head[]>;
+
+  /** What an incarnation holds now, without what was erased. */
+  measure(of: { incarnation: string }): Promise<Measured>;
+}
+
+/** What a namespace holds. */
+export interface Measured {
+  readonly memories: number;
+  /** Bytes of their texts and metadata together. */
+  readonly bytes: number;
 }
 
 /** A namespace and its living incarnation. */

@@ -3,14 +3,17 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { deleteMemory, deleteNamespace, type ForgetPorts } from "../memory/forget.js";
 import { getMemory } from "../memory/get.js";
+import { listMemories } from "../memory/list.js";
+import { listNamespaces } from "../memory/list-namespaces.js";
 import type { Stored } from "../memory/log.js";
+import { type Maps, mapNamespace } from "../memory/map.js";
 import type { JsonObject } from "../memory/metadata.js";
 import { recall } from "../memory/recall.js";
 import { type Ports, store } from "../memory/store.js";
 import { callerOf } from "./caller.js";
 
 /** All that the room's calls need. */
-export type MemoryPorts = Ports & ForgetPorts;
+export type MemoryPorts = Ports & ForgetPorts & { readonly maps: Maps };
 
 /** recalld.v1.MemoryService: translates between the wire and the room. */
 export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
@@ -41,6 +44,22 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
     },
     async deleteNamespace({ namespace, force }, context) {
       return { deleted: await deleteNamespace(ports, { caller: callerOf(context), namespace, force }) };
+    },
+    async listNamespaces({ pageSize, pageToken }, context) {
+      const request = { caller: callerOf(context), pageSize, pageToken };
+      const { items, nextPageToken } = await listNamespaces(ports, request);
+      const namespaces = items.map(({ bytes, ...each }) => ({ ...each, bytes: BigInt(bytes) }));
+      return { namespaces, nextPageToken };
+    },
+    async listMemories({ namespace, pageSize, pageToken }, context) {
+      const request = { caller: callerOf(context), namespace, pageSize, pageToken };
+      const { items, nextPageToken } = await listMemories(ports, request);
+      const memories = items.map((entry) => ({ ...shared(entry), tokens: entry.tokens }));
+      return { memories, namespace, nextPageToken };
+    },
+    async mapNamespace({ namespace }, context) {
+      const map = await mapNamespace(ports, { caller: callerOf(context), namespace });
+      return { points: [...map.points], memories: map.memories, namespace };
     },
   };
 }

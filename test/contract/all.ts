@@ -5,6 +5,7 @@ import { erasuresContract } from "./erasures.js";
 import { factsContract } from "./facts.js";
 import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
+import { measureContract } from "./measure.js";
 import { namesContract } from "./names.js";
 import { usageContract } from "./usage.js";
 
@@ -13,6 +14,7 @@ export const CONTRACTS = [
   logContract,
   namesContract,
   erasingContract,
+  measureContract,
   accountsContract,
   keysContract,
   usageContract,

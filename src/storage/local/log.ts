@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RootDatabase } from "lmdb";
-import type { Head, Log, Numbered, Scope, Stored } from "../../memory/log.js";
+import type { Head, Log, Measured, Numbered, Scope, Stored } from "../../memory/log.js";
 import { durably, reading } from "./durably.js";
 import { Entries } from "./entries.js";
 import { Names } from "./names.js";
@@ -36,6 +36,16 @@ export class LocalLog implements Log {
 
   async list(of: Parameters<Log["list"]>[0]): Promise<Head[]> {
     return reading(() => this.#names.list(of));
+  }
+
+  async measure({ incarnation }: { incarnation: string }): Promise<Measured> {
+    let measured: Measured = { memories: 0, bytes: 0 };
+    const slices = this.#entries.measure(incarnation);
+    for (let slice = reading(() => slices.next()); !slice.done; slice = reading(() => slices.next())) {
+      measured = slice.value;
+      await nextTurn();
+    }
+    return this.#settled(incarnation, measured);
   }
 
   async append(batch: Parameters<Log["append"]>[0]): Promise<number> {

@@ -10,6 +10,7 @@ import { LocalErasures } from "./erasures.js";
 import { LocalFacts, type Meta } from "./facts.js";
 import { LocalLog } from "./log.js";
 import { claim } from "./owner.js";
+import { LocalRecent } from "./recent.js";
 import { LocalUsage } from "./usage.js";
 
 const FILE = "recalld.mdb";
@@ -37,6 +38,7 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
       facts: new LocalFacts(meta),
       claims: new LocalClaims(root),
       erasures: new LocalErasures(root),
+      recent: new LocalRecent(root),
       exclusive: true,
       check: () => check(path, meta),
       // Released last, so that a successor finds everything written.

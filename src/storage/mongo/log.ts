@@ -1,5 +1,5 @@
 import { type Collection, type Db, MongoBulkWriteError } from "mongodb";
-import type { Head, Log, Numbered, Scope, Stored } from "../../memory/log.js";
+import type { Head, Log, Measured, Numbered, Scope, Stored } from "../../memory/log.js";
 import { lost } from "../intact.js";
 import { answer } from "./answer.js";
 import { findName, findOrCreateName, listNames, type NameRecord, removeName } from "./names.js";
@@ -41,6 +41,14 @@ export class MongoLog implements Log {
     return answer(listNames(this.#names, of));
   }
 
+  async measure({ incarnation }: { incarnation: string }): Promise<Measured> {
+    const $match = { _id: idsFrom(incarnation), op: "store" };
+    const $group = { _id: null, memories: { $sum: 1 }, bytes: { $sum: "$bytes" } };
+    const summing = this.#entries.aggregate<Measured>([{ $match }, { $group }]).toArray();
+    const { memories, bytes } = (await answer(summing))[0] ?? { memories: 0, bytes: 0 };
+    return { memories, bytes: Number(bytes) };
+  }
+
   append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
     const records = entries.map((entry, i) => toRecord(numberId(incarnation, from + i), entry));
     return answer(this.#insert(records));
@@ -69,7 +77,7 @@ export class MongoLog implements Log {
 
   async erase({ incarnation, sequences }: Several): Promise<void> {
     const $in = sequences.map((sequence) => numberId(incarnation, sequence));
-    const gone = { text: "", metadata: "", vector: "" } as const;
+    const gone = { text: "", metadata: "", vector: "", bytes: "" } as const;
     await answer(
       this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
     );

@@ -7,6 +7,7 @@ import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
 import { MongoFacts } from "./facts.js";
 import { MongoLog } from "./log.js";
+import { MongoRecent } from "./recent.js";
 import { MongoUsage } from "./usage.js";
 
 const DATABASE = "recalld";
@@ -49,6 +50,7 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
   const log = new MongoLog(db);
   const accounts = new MongoAccounts(db);
   const claims = new MongoClaims(db);
+  const recent = new MongoRecent(db);
   const usage = new MongoUsage(db);
   try {
     await client.connect();
@@ -64,6 +66,7 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
     facts: new MongoFacts(db),
     claims,
     erasures: new MongoErasures(db),
+    recent,
     exclusive: false,
     check: async () => {
       await answer(db.command({ ping: 1 }));

@@ -12,6 +12,8 @@ export interface EntryRecord {
   readonly text?: string;
   readonly metadata?: string;
   readonly vector?: Binary;
+  /** Of text and metadata: to add them up, no text has to be read. */
+  readonly bytes?: number;
   readonly tokens?: number;
   readonly createdAt?: Date;
   readonly target?: number;
@@ -20,10 +22,11 @@ export interface EntryRecord {
 export function toRecord(_id: string, entry: Appended): EntryRecord {
   if (entry.op !== "store") return { _id, ...entry };
   const { vector, createdAtMs, ...fields } = entry;
-  return { _id, ...fields, vector: new Binary(toBytes(vector)), createdAt: new Date(createdAtMs) };
+  const bytes = Buffer.byteLength(fields.text) + Buffer.byteLength(fields.metadata);
+  return { _id, ...fields, bytes, vector: new Binary(toBytes(vector)), createdAt: new Date(createdAtMs) };
 }
 
-export function fromRecord({ _id, vector, createdAt, ...fields }: EntryRecord): Entry {
+export function fromRecord({ _id, vector, bytes, createdAt, ...fields }: EntryRecord): Entry {
   try {
     return intact({
       ...fields,
