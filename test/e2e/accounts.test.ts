@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, resultsOf, signUp } from "../support/caller.js";
+import { DATABASES, LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
+import { doorsOf, type Outcome } from "../support/doors.js";
+import type { TestServer } from "../support/server.js";
+
+const LIMIT = 50;
+const CALLS = 60;
+const TIMEOUT_MS = 60_000;
+const TEXT = "The cat sleeps on the radiator.";
+
+const count = (outcomes: readonly Outcome[], code: string) =>
+  outcomes.filter((outcome) => outcome.code === code).length;
+
+/** Stores and recalls, mixed, all at once, on each of the servers in turn. */
+function callAtOnce(callers: readonly Caller[], times: number): Promise<Outcome[]> {
+  const calls = Array.from({ length: times }, (_, i) => {
+    const caller = callers[i % callers.length] as Caller;
+    return i % 3 === 0 ? caller.recall(TEXT, "n") : caller.store({ text: `${TEXT} ${i}`, namespace: "n" });
+  });
+  return Promise.all(calls);
+}
+
+async function expectExactly50(callers: readonly Caller[]): Promise<void> {
+  const outcomes = await callAtOnce(callers, CALLS);
+  expect(count(outcomes, "ok")).toBe(LIMIT);
+  const refused = outcomes.filter(({ code }) => code !== "ok");
+  expect(refused).toHaveLength(CALLS - LIMIT);
+  for (const outcome of refused) {
+    expect(outcome).toMatchObject({ code: "resource_exhausted", reason: "QUOTA_EXHAUSTED", status: 429 });
+  }
+  for (const caller of callers) expect(await caller.used()).toBe(LIMIT);
+}
+
+describe.each(DATABASES)("on $name", ({ make, missing }) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    if (missing === undefined) server = await (await make()).start({ FREE_CALLS: String(LIMIT) });
+  }, TIMEOUT_MS);
+  afterAll(() => server?.stop());
+
+  it.skipIf(missing !== undefined)(
+    `lets exactly ${LIMIT} of ${CALLS} calls at once succeed`,
+    async () => {
+      for (let round = 0; round < 3; round++) await expectExactly50([await signUp(server.url)]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(missing !== undefined)(
+    "gives back what failed, also when all fail at once",
+    async () => {
+      const caller = await signUp(server.url);
+      const tooLong = "word ".repeat(2_000);
+      const outcomes = await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          i % 2 === 0 ? caller.store({ text: tooLong, namespace: "n" }) : caller.recall(tooLong, "n"),
+        ),
+      );
+      expect(count(outcomes, "invalid_argument")).toBe(40);
+      expect(await caller.used()).toBe(0);
+      await expectExactly50([caller]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(missing !== undefined)(
+    "says through every door that the quota is used up",
+    async () => {
+      const caller = await signUp(server.url);
+      await callAtOnce([caller], LIMIT);
+      for (const door of doorsOf(server.url)) {
+        for (const [rpc, request] of [
+          ["Store", { text: TEXT, namespace: "n" }],
+          ["Recall", { query: TEXT, namespace: "n" }],
+        ] as const) {
+          const outcome = await door.call(rpc, request, { key: caller.key });
+          expect(outcome, door.name).toMatchObject({ code: "resource_exhausted", reason: "QUOTA_EXHAUSTED" });
+          expect(outcome.message).toMatch(/50/);
+        }
+      }
+      expect(await caller.used()).toBe(LIMIT);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(missing !== undefined)(
+    "charges nothing for getting, deleting and dropping",
+    async () => {
+      const caller = await signUp(server.url);
+      const { body } = await caller.store({ text: TEXT, namespace: "n" });
+      await callAtOnce([caller], LIMIT - 1);
+      expect((await caller.get("n", String(body.id))).code).toBe("ok");
+      expect((await caller.forget("n", String(body.id))).code).toBe("ok");
+      expect((await caller.drop("n")).code).toBe("ok");
+      expect(await caller.used()).toBe(LIMIT);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(missing !== undefined)(
+    "keeps accounts and namespaces of the same names apart",
+    async () => {
+      const [ada, bob] = [await signUp(server.url), await signUp(server.url)];
+      const stored = await ada.store({ text: TEXT, namespace: "pets", metadata: { whose: "ada" } });
+      const id = String(stored.body.id);
+      await bob.store({ text: "Bob's dog barks.", namespace: "pets" });
+      await ada.store({ text: "Interest rates rose.", namespace: "work" });
+      const seen = async (caller: Caller, namespace: string) =>
+        resultsOf(await caller.recall(TEXT, namespace, 20)).map(({ text }) => text);
+      expect(await seen(ada, "pets")).toEqual([TEXT]);
+      expect(await seen(ada, "work")).toEqual(["Interest rates rose."]);
+      expect(await seen(bob, "pets")).toEqual(["Bob's dog barks."]);
+      expect(await seen(bob, "work")).toEqual([]);
+      // Neither does an id open somebody else's memory.
+      for (const outcome of [
+        await bob.get("pets", id),
+        await bob.forget("pets", id),
+        await ada.get("work", id),
+        await ada.forget("work", id),
+        await bob.drop("work"),
+      ]) {
+        expect(outcome.code).toBe("not_found");
+      }
+      expect(await bob.drop("pets")).toMatchObject({ code: "ok", body: { deleted: 1 } });
+      expect(await seen(ada, "pets")).toEqual([TEXT]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(missing !== undefined)(
+    "opens no account when sign-up is closed",
+    async () => {
+      const closed = await (await make()).start({ SIGNUP: "closed" });
+      for (const door of doorsOf(closed.url)) {
+        expect(await door.call("SignUp", {}), door.name).toMatchObject({ code: "permission_denied" });
+      }
+      await closed.stop();
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe.skipIf(MONGO_DATABASE.missing !== undefined)(`two servers over one ${MONGO_DATABASE.name}`, () => {
+  it(
+    `let exactly ${LIMIT} of ${CALLS} calls at once succeed between them`,
+    async () => {
+      const database = await MONGO_DATABASE.make();
+      const env = { FREE_CALLS: String(LIMIT) };
+      const [one, two] = await Promise.all([database.start(env), database.start(env)]);
+      for (let round = 0; round < 3; round++) {
+        const caller = await signUp(one.url);
+        await expectExactly50([caller, caller.at(two.url)]);
+      }
+      await Promise.all([one.stop(), two.stop()]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the log", () => {
+  it(
+    "holds no text, no query, no metadata, no namespace and no key, whatever went wrong",
+    async () => {
+      const server = await (await LOCAL_DATABASE.make()).start({ LOG_LEVEL: "trace", FREE_CALLS: "40" });
+      const caller = await signUp(server.url);
+      const secret = "Zaubertrank";
+      const long = `${secret} word `.repeat(2_000);
+      const metadata = { [secret]: secret };
+      for (const door of doorsOf(server.url)) {
+        const options = { key: caller.key };
+        await door.call("Store", { text: secret, namespace: secret, metadata }, options);
+        await door.call("Recall", { query: secret, namespace: secret }, options);
+        await door.call("Store", { text: long, namespace: secret }, options);
+        await door.call("Recall", { query: secret, namespace: `${secret}\n` }, options);
+        await door.call("SignUp", { email: `${secret}@example.org` });
+        await door.call("Recall", { query: secret, namespace: secret }, { key: `${caller.key}x` });
+        if (door.json) await door.call("Store", `{"text":"${secret}"`, options);
+        if (door.json) await door.call("Store", { [secret]: secret, [caller.key]: 1 }, options);
+      }
+      const { body } = await caller.store({ text: secret, namespace: secret }, { "idempotency-key": secret });
+      await caller.store({ text: `${secret} 2`, namespace: secret }, { "idempotency-key": secret });
+      await caller.get(secret, String(body.id));
+      await caller.forget(secret, String(body.id));
+      await caller.drop(secret);
+      await fetch(`${server.url}/nothing/${secret}?key=${caller.key}`);
+      await server.stop();
+      const output = server.output();
+      expect(output).toContain('"path":"/store"');
+      expect(output).not.toContain(secret);
+      expect(output).not.toContain(caller.key.slice(4, 20));
+    },
+    TIMEOUT_MS,
+  );
+});
