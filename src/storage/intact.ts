@@ -16,10 +16,15 @@ const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, "string" | "nu
   drop: { opId: "string" },
 };
 
+/** What an entry that is no memory must not hold. */
+const CONTENT = ["text", "metadata", "vector"];
+
 /** What was read, if it has the form of an entry; else what stands for a damaged one. */
 export function intact(read: Readonly<Record<string, unknown>>): Entry {
   const fields = FIELDS[read.op as keyof typeof FIELDS];
   if (fields === undefined) return lost("it is of no known kind");
+  const left = Object.keys(read).filter((name) => CONTENT.includes(name) && !(name in fields));
+  if (left.length > 0) return lost(`it still holds the ${left.join(", ")} it should not have`);
   for (const [name, type] of Object.entries(fields)) {
     if (typeOf(read[name]) !== type) return lost(`its ${name} is damaged`);
   }

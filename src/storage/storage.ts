@@ -4,6 +4,7 @@ import type { Claims } from "../memory/claims.js";
 import type { Erasures } from "../memory/erasures.js";
 import type { Log } from "../memory/log.js";
 import type { Facts } from "../memory/pin.js";
+import type { Recent } from "../memory/recent.js";
 
 /** What every adapter opens: the ports, on one database. */
 export interface Storage {
@@ -13,6 +14,7 @@ export interface Storage {
   readonly facts: Facts;
   readonly claims: Claims;
   readonly erasures: Erasures;
+  readonly recent: Recent;
   /** No other process can be at work on this database. */
   readonly exclusive: boolean;
   /** @throws MemoryError `unavailable` when the database does not answer. */

@@ -13,7 +13,7 @@ import { claim } from "./owner.js";
 import { LocalRecent } from "./recent.js";
 import { LocalUsage } from "./usage.js";
 
-const FILE = "recalld.mdb";
+export const FILE = "recalld.mdb";
 /** The ports need ten; the rest is room for later. */
 const DATABASES_MAX = 32;
 /** Texts are private: what is created here is for this user alone. */
@@ -48,6 +48,12 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
     await root.close();
     throw unusable(dataDir, error);
   }
+}
+
+export function openFile(path: string): RootDatabase {
+  // LMDB's types do not know this option.
+  const options = { path, permissionsMode: FILE_MODE };
+  return open(options);
 }
 
 async function openRoot(dataDir: string, path: string): Promise<RootDatabase> {

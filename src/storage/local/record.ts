@@ -20,7 +20,7 @@ export function decode(record: Buffer): Entry {
   try {
     const vectorFrom = LENGTH_BYTES + record.readUInt32LE();
     const fields = JSON.parse(record.toString("utf8", LENGTH_BYTES, vectorFrom));
-    if (fields.op === "store") fields.vector = toVector(record.subarray(vectorFrom));
+    if (record.byteLength > vectorFrom) fields.vector = toVector(record.subarray(vectorFrom));
     return intact(fields);
   } catch (error) {
     return lost(`it is unreadable: ${String(error)}`);
