@@ -112,6 +112,9 @@ export interface Log {
 
   /** What an incarnation holds now, without what was erased. */
   measure(of: { incarnation: string }): Promise<Measured>;
+
+  /** The incarnations that have entries, dropped ones included, in their order, after the one given. */
+  incarnations(of: { after: string; limit: number }): Promise<string[]>;
 }
 
 /** What a namespace holds. */

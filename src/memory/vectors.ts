@@ -6,6 +6,8 @@ export interface Vectors {
   discard(incarnation: string): Promise<void>;
   /** The incarnations of which something is kept outside of memory. */
   kept(): Promise<string[]>;
+  /** Up to where the kept one has applied its log; undefined when it is damaged or there is none. */
+  markOf(incarnation: string): Promise<Mark | undefined>;
 }
 
 export interface VectorIndex {

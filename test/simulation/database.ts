@@ -122,6 +122,7 @@ export function logOf(db: Database, process: { readonly alive: boolean }): Log {
         if (db.heads.get(keyOf(scope)) === incarnation) db.heads.delete(keyOf(scope));
       }),
     list: () => Promise.reject(new Error("not simulated")),
+    incarnations: () => Promise.reject(new Error("not simulated")),
     measure: () => Promise.reject(new Error("not simulated")),
   };
 }

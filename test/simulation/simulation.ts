@@ -30,7 +30,12 @@ class Replica {
   constructor(db: Database) {
     const clock = db.time.clockOf(this);
     const log = logOf(db, this);
-    const vectors = { open: exactIndex, discard: async () => {}, kept: async () => [] };
+    const vectors = {
+      open: exactIndex,
+      discard: async () => {},
+      kept: async () => [],
+      markOf: async () => undefined,
+    };
     const namespaces = new Namespaces({
       log,
       clock,

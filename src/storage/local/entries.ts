@@ -47,6 +47,18 @@ export class Entries {
     return last && { sequence: last.key[1], entry: decode(last.value) };
   }
 
+  incarnations(after: string, limit: number): string[] {
+    const found: string[] = [];
+    for (let last = after; found.length < limit; ) {
+      // Behind all entries of the last one stands the first of the next.
+      const [next] = this.db.getKeys({ start: [last, Number.MAX_SAFE_INTEGER], limit: 1 });
+      if (next === undefined) break;
+      last = next[0];
+      found.push(last);
+    }
+    return found;
+  }
+
   locate(incarnation: string, id: string): number | undefined {
     return this.#ids.get([incarnation, id])?.[0];
   }

@@ -48,6 +48,10 @@ export class LocalLog implements Log {
     return this.#settled(incarnation, measured);
   }
 
+  async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
+    return reading(() => this.#entries.incarnations(after, limit));
+  }
+
   async append(batch: Parameters<Log["append"]>[0]): Promise<number> {
     const { incarnation } = batch;
     const appending = durably(this.#entries.db, () => this.#entries.insert(batch));

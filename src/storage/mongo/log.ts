@@ -49,6 +49,17 @@ export class MongoLog implements Log {
     return { memories, bytes: Number(bytes) };
   }
 
+  async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
+    const found: string[] = [];
+    for (let last = after; found.length < limit; ) {
+      const next = await answer(this.#next(last));
+      if (next === undefined) break;
+      last = next;
+      found.push(next);
+    }
+    return found;
+  }
+
   append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
     const records = entries.map((entry, i) => toRecord(numberId(incarnation, from + i), entry));
     return answer(this.#insert(records));
@@ -81,6 +92,13 @@ export class MongoLog implements Log {
     await answer(
       this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
     );
+  }
+
+  /** Behind all entries of an incarnation stands the first of the next. */
+  async #next(incarnation: string): Promise<string | undefined> {
+    const behind = incarnation === "" ? {} : { _id: { $gte: idsFrom(incarnation).$lt } };
+    const record = await this.#entries.findOne(behind, { sort: { _id: 1 }, projection: { _id: 1 } });
+    return record?._id.split(":", 1)[0];
   }
 
   async #insert(records: EntryRecord[]): Promise<number> {

@@ -1,0 +1,120 @@
+import type { Erasures } from "./erasures.js";
+import type { Entry, Log, Numbered } from "./log.js";
+import type { Vectors } from "./vectors.js";
+
+const INCARNATIONS_MANY = 100;
+const ENTRIES_MANY = 512;
+const ERASURES_MAX = 100_000;
+
+export interface VerifyPorts {
+  readonly log: Log;
+  readonly erasures: Erasures;
+  readonly vectors: Vectors;
+  /** What a vector must be long; undefined when no model was pinned yet. */
+  readonly dimensions: number | undefined;
+}
+
+export interface Verified {
+  incarnations: number;
+  memories: number;
+  erased: number;
+  snapshots: number;
+  /** A line each; none when all is well. */
+  readonly problems: string[];
+}
+
+/**
+ * Reads every entry of every log, and every snapshot: numbers are dense, memories whole, and of what
+ * was forgotten nothing is left. Meant for a database that no server is using.
+ */
+export async function verify(ports: VerifyPorts): Promise<Verified> {
+  const verified: Verified = { incarnations: 0, memories: 0, erased: 0, snapshots: 0, problems: [] };
+  const unfinished = await ports.erasures.pending(ERASURES_MAX);
+  for (const { incarnation } of unfinished) {
+    verified.problems.push(`${incarnation}: an erasure is not finished; the next start finishes it`);
+  }
+  for (let after = ""; ; ) {
+    const some = await ports.log.incarnations({ after, limit: INCARNATIONS_MANY });
+    for (const incarnation of some) await verifyLog(ports, { incarnation, verified });
+    if (some.length < INCARNATIONS_MANY) break;
+    after = some.at(-1) as string;
+  }
+  for (const incarnation of await ports.vectors.kept()) {
+    verified.snapshots++;
+    if ((await ports.log.last(incarnation))?.entry.op === "drop") {
+      verified.problems.push(`${incarnation}: a snapshot is left of a dropped namespace`);
+    }
+  }
+  return verified;
+}
+
+/** What the walk along one log knows. */
+interface Walk {
+  readonly ids: Set<string>;
+  readonly stored: Set<number>;
+  readonly targets: Set<number>;
+  dropped: boolean;
+}
+
+async function verifyLog(
+  { log, vectors, dimensions }: VerifyPorts,
+  { incarnation, verified }: { incarnation: string; verified: Verified },
+): Promise<void> {
+  const walk: Walk = { ids: new Set(), stored: new Set(), targets: new Set(), dropped: false };
+  const complain = (sequence: number, what: string) =>
+    verified.problems.push(`${incarnation}, entry ${sequence}: ${what}`);
+  verified.incarnations++;
+  for (let from = 1; ; from += ENTRIES_MANY) {
+    const entries = await log.read({ incarnation, from, limit: ENTRIES_MANY });
+    for (const numbered of entries) step(numbered, { walk, verified, dimensions, complain });
+    if (entries.length < ENTRIES_MANY) break;
+  }
+  for (const target of walk.targets)
+    if (walk.stored.has(target)) complain(target, "was deleted, but is not erased");
+  if (walk.dropped) for (const sequence of walk.stored) complain(sequence, "was dropped, but is not erased");
+  // A snapshot may hold the vectors of all that was deleted after it was made.
+  const mark = await vectors.markOf(incarnation);
+  if (mark === undefined) return;
+  const behind = await log.read({ incarnation, from: mark.sequence, limit: 1 });
+  if (behind[0]?.entry.opId !== mark.opId) complain(mark.sequence, "a snapshot is of another log");
+  else if (await isDeletedAfter(log, { incarnation, sequence: mark.sequence })) {
+    complain(mark.sequence, "a snapshot is older than a deletion; using the namespace replaces it");
+  }
+}
+
+interface StepOptions {
+  readonly walk: Walk;
+  readonly verified: Verified;
+  readonly dimensions: number | undefined;
+  complain(sequence: number, what: string): void;
+}
+
+function step(
+  { sequence, entry }: Numbered<Entry>,
+  { walk, verified, dimensions, complain }: StepOptions,
+): void {
+  if (walk.dropped) complain(sequence, "stands behind the log's end");
+  if (entry.op === "lost") complain(sequence, entry.reason);
+  if (entry.op === "drop") walk.dropped = true;
+  if (entry.op === "delete") walk.targets.add(entry.target);
+  if (entry.op === "erased") verified.erased++;
+  if (entry.op !== "store") return;
+  verified.memories++;
+  walk.stored.add(sequence);
+  if (walk.ids.has(entry.id)) complain(sequence, "repeats the id of an earlier memory");
+  walk.ids.add(entry.id);
+  if (dimensions !== undefined && entry.vector.length !== dimensions)
+    complain(sequence, "its vector is of another model");
+  if (!entry.vector.every(Number.isFinite)) complain(sequence, "its vector is not finite");
+}
+
+async function isDeletedAfter(
+  log: Log,
+  { incarnation, sequence }: { incarnation: string; sequence: number },
+): Promise<boolean> {
+  for (let from = sequence + 1; ; from += ENTRIES_MANY) {
+    const entries = await log.read({ incarnation, from, limit: ENTRIES_MANY });
+    if (entries.some(({ entry }) => entry.op === "delete" && entry.target <= sequence)) return true;
+    if (entries.length < ENTRIES_MANY) return false;
+  }
+}
