@@ -100,7 +100,10 @@ export async function openService(
     const meter: Meter = {
       charge: (caller) => charge(accounts, caller),
       verify: async (caller) => void (await getAccount(accounts, caller)),
-      refund: ({ accountId }) => accounts.refund(accountId),
+      refund: ({ accountId }) =>
+        accounts
+          .refund(accountId)
+          .catch((error) => logger.warn({ err: error, accountId }, "a call that failed stays paid")),
       count: ({ accountId }, call) => usage.count(accountId, call),
     };
     const once = new Once({ claims, log, clock, exclusive });

@@ -8,7 +8,10 @@ export interface Meter {
   charge(caller: Caller): Promise<void>;
   /** For calls that cost nothing: proves that the key still lives. @throws MemoryError `unauthenticated`. */
   verify(caller: Caller): Promise<void>;
-  /** Gives one call back, because it failed. */
+  /**
+   * Gives one call back, because it failed. Never throws, and never tries twice: a call that stays
+   * paid in a fault of the database is better than one given back twice.
+   */
   refund(caller: Caller): Promise<void>;
   /** Counts a call that succeeded, for the account's usage. */
   count(caller: Caller, call: Counted): void;

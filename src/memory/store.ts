@@ -54,7 +54,7 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
         text,
         metadata,
         ...embedding,
-        createdAtMs: Date.now(),
+        createdAtMs: ports.clock.wallMs(),
       };
       onAppend();
       await ports.namespaces.append(scope, entry);
@@ -65,6 +65,8 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
     return { answered: await write(newMemoryId(), () => {}), replayed: false };
   }
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
+  // A replay is not charged, and so proves nothing of the key.
+  await ports.meter.verify(caller);
   return ports.once.run({ scope, idempotencyKey, content: [text, metadata] }, write);
 }
 
