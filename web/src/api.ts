@@ -1,0 +1,22 @@
+import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+
+export {
+  AccountService,
+  type CreateKeyResponse,
+  type DayUsage,
+  type Key,
+  KeyAccess,
+} from "../../gen/recalld/v1/account_pb.js";
+export type {
+  MapPoint,
+  Memory,
+  Namespace,
+  RecallResult,
+} from "../../gen/recalld/v1/memory_pb.js";
+
+export const accounts = AccountService.method;
+export const memories = MemoryService.method;
+
+/** What the model calls a strong match, see RecallResult.score. */
+export const STRONG_MATCH = 0.8;

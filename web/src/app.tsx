@@ -1,0 +1,58 @@
+import { TransportProvider } from "@connectrpc/connect-query";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { type ComponentType, lazy, Suspense } from "react";
+import { Loading } from "./parts/page";
+import { type Route, useRoute } from "./route";
+import { queryClient, transport } from "./session/client";
+import { useSession } from "./session/session";
+import { Shell } from "./shell";
+import { QuickStartPage } from "./start/page";
+import { Reveal } from "./start/reveal";
+import { Welcome } from "./welcome/page";
+
+export type PageComponent = ComponentType<{ rest: readonly string[] }>;
+
+const Usage = lazy(() => import("./usage/page").then(({ UsagePage }) => ({ default: UsagePage })));
+const Keys = lazy(() => import("./keys/page").then(({ KeysPage }) => ({ default: KeysPage })));
+const Memories = lazy(() => import("./memories/page").then((module) => ({ default: module.MemoriesPage })));
+const MemoryMap = lazy(() => import("./map/page").then(({ MapPage }) => ({ default: MapPage })));
+const Docs = lazy(() => import("./docs/page").then(({ DocsPage }) => ({ default: DocsPage })));
+const Playground = lazy(() =>
+  import("./playground/page").then((module) => ({ default: module.PlaygroundPage })),
+);
+
+const PAGES: Readonly<Record<string, PageComponent>> = {
+  start: QuickStartPage,
+  playground: Playground,
+  memories: Memories,
+  map: MemoryMap,
+  usage: Usage,
+  keys: Keys,
+  docs: Docs,
+};
+
+export function App() {
+  return (
+    <TransportProvider transport={transport}>
+      <QueryClientProvider client={queryClient}>
+        <Shell>
+          <Suspense fallback={<Loading />}>
+            <Current route={useRoute()} />
+          </Suspense>
+        </Shell>
+      </QueryClientProvider>
+    </TransportProvider>
+  );
+}
+
+function Current({ route }: { route: Route }) {
+  const { key, unsaved } = useSession();
+  if (key === undefined && route.page !== "docs") return <Welcome />;
+  const Found = PAGES[route.page] ?? Usage;
+  return (
+    <>
+      <Found rest={route.rest} />
+      {key !== undefined && unsaved && <Reveal apiKey={key} />}
+    </>
+  );
+}

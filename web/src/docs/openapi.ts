@@ -1,0 +1,98 @@
+/** The parts of an OpenAPI document that the page shows. Everything may be missing. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly example?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly allOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+}
+
+export interface Media {
+  readonly schema?: Schema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value?: unknown; readonly summary?: string }>>;
+}
+
+export interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: string;
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema?: Schema;
+}
+
+export interface Body {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly content?: Readonly<Record<string, Media>>;
+}
+
+export interface Operation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Body;
+  readonly responses?: Readonly<Record<string, Body>>;
+}
+
+export interface Document {
+  readonly info?: { readonly title?: string; readonly version?: string; readonly description?: string };
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components?: unknown;
+}
+
+/** One call, with where it is. */
+export interface Call extends Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+const METHODS = ["get", "post", "put", "patch", "delete"];
+
+/** The document's calls by their first tag, in the order of the document. */
+export function callsByTag(document: Document): ReadonlyMap<string, readonly Call[]> {
+  const groups = new Map<string, Call[]>();
+  for (const [path, operations] of Object.entries(document.paths ?? {})) {
+    for (const method of METHODS) {
+      const operation = operations[method];
+      if (!operation) continue;
+      const id = `${method}-${path}`.replace(/[^A-Za-z0-9]+/g, "-");
+      const tag = operation.tags?.[0] ?? "Calls";
+      groups.set(tag, [...(groups.get(tag) ?? []), { ...operation, id, method, path }]);
+    }
+  }
+  return groups;
+}
+
+/** What a `$ref` points at; the thing itself when it is none, or when it leads nowhere. */
+export function resolve<T extends { readonly $ref?: string }>(document: Document, thing: T): T {
+  if (!thing.$ref?.startsWith("#/")) return thing;
+  let found: unknown = document;
+  for (const segment of thing.$ref.slice(2).split("/")) {
+    const name = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+    found = (found as Record<string, unknown> | undefined)?.[name];
+  }
+  return (found as T | undefined) ?? thing;
+}
+
+export function jsonMedia(body: Body | undefined): Media | undefined {
+  const content = body?.content ?? {};
+  return content["application/json"] ?? Object.values(content)[0];
+}

@@ -1,0 +1,98 @@
+import { useQuery } from "@tanstack/react-query";
+import { Icon } from "../parts/icon";
+import { Loading, Page } from "../parts/page";
+import { SERVICE_URL } from "../session/client";
+import { CallSection } from "./call-section";
+import { callsByTag, type Document } from "./openapi";
+import { Prose } from "./prose";
+
+/** The API reference: our own small page, so that the strict content policy holds here too. */
+export function DocsPage() {
+  const { data, error } = useQuery({ queryKey: ["openapi.json"], queryFn: load, staleTime: Infinity });
+  return (
+    <Page
+      title="API reference"
+      intro={
+        <>
+          Every call, from the contract. For tools: <a href={`${SERVICE_URL}/openapi.json`}>openapi.json</a>
+        </>
+      }
+    >
+      {error && (
+        <div className="note note-warn" role="alert">
+          <Icon name="alert" />
+          <div>
+            <strong>The description could not be loaded</strong>
+            <p>{error.message}</p>
+          </div>
+        </div>
+      )}
+      {!data && !error && <Loading />}
+      {data && <Reference document={data} />}
+    </Page>
+  );
+}
+
+function Reference({ document }: { document: Document }) {
+  const groups = [...callsByTag(document)];
+  return (
+    <div className="docs">
+      <Contents groups={groups} />
+      <div className="docs-calls">
+        {document.info?.description && (
+          <section className="card">
+            <Prose text={document.info.description} />
+          </section>
+        )}
+        {groups.map(([tag, calls]) => (
+          <section key={tag} className="docs-group" aria-label={tag}>
+            <h2>{tag}</h2>
+            {calls.map((call) => (
+              <CallSection key={call.id} document={document} call={call} />
+            ))}
+          </section>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Buttons, not links: the address after # is taken by the pages. */
+function Contents({
+  groups,
+}: {
+  groups: readonly (readonly [
+    string,
+    readonly { id: string; summary?: string; method: string; path: string }[],
+  ])[];
+}) {
+  const show = (id: string) => {
+    const section = document.getElementById(id);
+    section?.scrollIntoView();
+    section?.querySelector<HTMLElement>("h3")?.focus({ preventScroll: true });
+  };
+  return (
+    <nav className="docs-contents" aria-label="Calls">
+      {groups.map(([tag, calls]) => (
+        <div key={tag}>
+          <p className="docs-tag">{tag}</p>
+          <ul>
+            {calls.map(({ id, method, path, summary }) => (
+              <li key={id}>
+                <button type="button" className="button-plain" onClick={() => show(id)}>
+                  {summary ?? `${method.toUpperCase()} ${path}`}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+async function load(): Promise<Document> {
+  const response = await fetch(`${SERVICE_URL}/openapi.json`);
+  if (!response.ok) throw new Error(`${SERVICE_URL}/openapi.json answered ${response.status}.`);
+  return (await response.json()) as Document;
+}

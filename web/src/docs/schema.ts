@@ -1,0 +1,80 @@
+import { type Document, type Media, resolve, type Schema } from "./openapi";
+
+const DEPTH_MAX = 4;
+
+/** One line of a table of fields. */
+export interface Field {
+  /** `results[].score` */
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly description: string;
+}
+
+/** A schema's fields, those of nested objects after their parent. */
+export function fieldsOf(document: Document, schema: Schema | undefined, prefix = "", depth = 0): Field[] {
+  if (!schema || depth > DEPTH_MAX) return [];
+  const { properties = {}, required = [] } = whole(document, schema);
+  return Object.entries(properties).flatMap(([key, given]) => {
+    const property = whole(document, given);
+    const name = prefix + key;
+    const list = property.items !== undefined;
+    const field: Field = {
+      name,
+      type: typeOf(document, property),
+      required: required.includes(key),
+      description: given.description ?? property.description ?? "",
+    };
+    return [
+      field,
+      ...fieldsOf(document, list ? property.items : property, `${name}${list ? "[]" : ""}.`, depth + 1),
+    ];
+  });
+}
+
+/** The example that the document gives, or one made up from the schema. */
+export function exampleOf(document: Document, media: Media | undefined): unknown {
+  if (!media) return undefined;
+  const [first] = Object.values(media.examples ?? {});
+  return media.example ?? first?.value ?? made(document, media.schema);
+}
+
+function made(document: Document, schema: Schema | undefined, depth = 0): unknown {
+  if (!schema || depth > DEPTH_MAX) return {};
+  const full = whole(document, schema);
+  const given = full.example ?? full.examples?.[0] ?? full.default ?? full.enum?.[0];
+  if (given !== undefined) return given;
+  if (full.items) return [made(document, full.items, depth + 1)];
+  if (full.properties) {
+    const entries = Object.entries(full.properties);
+    return Object.fromEntries(entries.map(([key, property]) => [key, made(document, property, depth + 1)]));
+  }
+  return { integer: 1, number: 0.5, boolean: false, string: "" }[plainType(full)] ?? {};
+}
+
+/** A schema with its reference followed and its `allOf` put together. */
+function whole(document: Document, schema: Schema): Schema {
+  const found = resolve(document, schema);
+  if (!found.allOf) return found;
+  const parts = found.allOf.map((part) => whole(document, part));
+  return Object.assign({}, ...parts, found, {
+    properties: Object.assign({}, ...parts.map((part) => part.properties), found.properties),
+    required: [...parts.flatMap((part) => part.required ?? []), ...(found.required ?? [])],
+  });
+}
+
+function typeOf(document: Document, schema: Schema): string {
+  const { items, format, enum: values } = schema;
+  if (items) return `${typeOf(document, whole(document, items))}[]`;
+  if (values) return values.map((value) => JSON.stringify(value)).join(" | ");
+  const type = plainType(schema);
+  return format && type === "string" ? `${type}, ${format}` : type;
+}
+
+function plainType({ type, properties, oneOf, anyOf }: Schema): string {
+  if (Array.isArray(type)) return type.filter((name) => name !== "null")[0] ?? "any";
+  if (typeof type === "string") return type;
+  if (properties) return "object";
+  const [first] = oneOf ?? anyOf ?? [];
+  return first ? plainType(first) : "any";
+}

@@ -1,0 +1,108 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { Code } from "../parts/code";
+import { SERVICE_URL } from "../session/client";
+import { refresh } from "../session/refresh";
+import { currentKey, useSession } from "../session/session";
+import type { Call, Parameter } from "./openapi";
+
+export interface TryItProps {
+  readonly call: Call;
+  readonly parameters: readonly Parameter[];
+  readonly example: unknown;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly ms: number;
+  readonly text: string;
+}
+
+/** Sends a call as it stands, with the key of this tab, and shows the answer as it comes. */
+export function TryIt({ call, parameters, example }: TryItProps) {
+  const id = useId();
+  const { key } = useSession();
+  const [body, setBody] = useState(example === undefined ? "" : JSON.stringify(example, null, 2));
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const shown = parameters.filter(({ in: where }) => where === "path" || where === "query");
+  const attempt = useMutation({
+    mutationFn: () => send(call, shown, values, body),
+    onSuccess: () => refresh("account", "usage", "namespaces", "memories", "keys"),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    attempt.mutate();
+  };
+  return (
+    <form method="post" className="stack try" onSubmit={submit}>
+      {key === undefined && <p className="hint">Sign in first: without a key most calls answer 401.</p>}
+      {shown.map(({ name, required = false }) => (
+        <div key={name} className="field">
+          <label htmlFor={id + name}>{name}</label>
+          <input
+            id={id + name}
+            required={required}
+            autoComplete="off"
+            value={values[name] ?? ""}
+            onChange={(event) => setValues({ ...values, [name]: event.target.value })}
+          />
+        </div>
+      ))}
+      {example !== undefined && (
+        <div className="field">
+          <label htmlFor={`${id}body`}>Body</label>
+          <textarea
+            id={`${id}body`}
+            className="mono"
+            rows={Math.min(body.split("\n").length + 1, 14)}
+            spellCheck={false}
+            value={body}
+            onChange={(event) => setBody(event.target.value)}
+          />
+        </div>
+      )}
+      <div className="actions">
+        <button type="submit" className="button-main" disabled={attempt.isPending}>
+          Send
+        </button>
+        <span className="quiet" role="status">
+          {attempt.data && `${attempt.data.status} in ${attempt.data.ms} ms`}
+          {attempt.error && `No answer: ${attempt.error.message}`}
+        </span>
+      </div>
+      {attempt.data && <Code text={attempt.data.text} what="answer" />}
+    </form>
+  );
+}
+
+/** By hand, unlike all other calls: what is tried is the plain HTTP, wrong input included. */
+async function send(
+  { method, path }: Call,
+  parameters: readonly Parameter[],
+  values: Readonly<Record<string, string>>,
+  body: string,
+): Promise<Answer> {
+  const url = new URL(
+    SERVICE_URL + path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(values[name] ?? "")),
+  );
+  for (const { name, in: where } of parameters) {
+    if (where === "query" && values[name]) url.searchParams.set(name, values[name]);
+  }
+  const headers = new Headers();
+  const key = currentKey();
+  if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
+  const sendsBody = method !== "get" && body !== "";
+  if (sendsBody) headers.set("content-type", "application/json");
+  const start = performance.now();
+  const response = await fetch(url, { method: method.toUpperCase(), headers, ...(sendsBody && { body }) });
+  const text = await response.text();
+  return { status: response.status, ms: Math.round(performance.now() - start), text: pretty(text) };
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,51 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import { Icon } from "./parts/icon";
+
+const TITLES: Partial<Record<Code, string>> = {
+  [Code.InvalidArgument]: "That was not accepted",
+  [Code.PermissionDenied]: "This key may not do that",
+  [Code.NotFound]: "Not found",
+  [Code.AlreadyExists]: "It exists already",
+  [Code.FailedPrecondition]: "Not possible as things are",
+  [Code.ResourceExhausted]: "A limit is reached",
+  [Code.Unauthenticated]: "The key was not accepted",
+  [Code.Unimplemented]: "This server does not offer that yet",
+  [Code.Unavailable]: "The server is not available right now",
+};
+
+/** An error of a call, in the server's words. */
+export function ErrorNote({ error }: { error: unknown }) {
+  if (!error) return null;
+  const { code, rawMessage } = ConnectError.from(error);
+  if (isQuotaExhausted(error)) return <QuotaNote />;
+  return (
+    <div className="note note-bad" role="alert">
+      <Icon name="alert" />
+      <div>
+        <strong>{TITLES[code] ?? "Something went wrong"}</strong>
+        <p>{rawMessage}</p>
+      </div>
+    </div>
+  );
+}
+
+export function QuotaNote() {
+  return (
+    <div className="note note-warn" role="alert">
+      <Icon name="alert" />
+      <div>
+        <strong>All calls of the free plan are used</strong>
+        <p>
+          Storing and recalling have stopped. Your memories are safe: you can still read, list and delete them
+          here and through the API.
+        </p>
+      </div>
+    </div>
+  );
+}
+
+function isQuotaExhausted(error: unknown): boolean {
+  const [info] = ConnectError.from(error).findDetails(ErrorInfoSchema);
+  return info?.reason === "QUOTA_EXHAUSTED";
+}

@@ -1,0 +1,44 @@
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+
+const whole = new Intl.NumberFormat("en");
+const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+export function count(n: number): string {
+  return whole.format(n);
+}
+
+/** `1 memory`, `2 memories`. */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+export function bytes(n: number | bigint): string {
+  const size = Number(n);
+  if (size < 1_000) return `${size} B`;
+  if (size < 1_000_000) return `${(size / 1_000).toFixed(1)} kB`;
+  if (size < 1_000_000_000) return `${(size / 1_000_000).toFixed(1)} MB`;
+  return `${(size / 1_000_000_000).toFixed(1)} GB`;
+}
+
+export function dateTime(time: Timestamp | undefined): string {
+  return time === undefined ? "" : moment.format(timestampDate(time));
+}
+
+/** `3 hours ago`, `in 2 days`, `just now`. */
+export function ago(time: Timestamp | undefined, now = Date.now()): string {
+  if (time === undefined) return "never";
+  const seconds = (timestampDate(time).getTime() - now) / 1_000;
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+  }
+  return "just now";
+}

@@ -1,0 +1,33 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { accounts } from "../api";
+import { counted } from "../format";
+import { Confirm } from "../parts/confirm";
+import { queryClient } from "../session/client";
+import { signOut } from "../session/session";
+
+export function CloseAccount({ onClose }: { onClose(): void }) {
+  const { data: account } = useQuery(accounts.getAccount, {});
+  const close = useMutation(accounts.closeAccount, {
+    onSuccess: ({ deleted }) => {
+      queryClient.clear();
+      signOut(`The account is closed. ${counted(deleted, "memory was", "memories were")} erased.`);
+    },
+  });
+  const accountId = account?.accountId ?? "";
+  return (
+    <Confirm
+      title="Close the account"
+      action="Close account and erase everything"
+      typed="close my account"
+      busy={close.isPending || !account}
+      error={close.error}
+      onConfirm={() => close.mutate({ accountId })}
+      onClose={onClose}
+    >
+      <p>
+        All keys stop working immediately, and all memories in all namespaces are erased. Nobody can bring
+        them back.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,61 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { accounts, type CreateKeyResponse, type Key } from "../api";
+import { ErrorNote } from "../errors";
+import { Icon } from "../parts/icon";
+import { Loading, Page } from "../parts/page";
+import { CloseAccount } from "./close-account";
+import { CreateKey } from "./create-key";
+import { KeyTable } from "./key-table";
+import { NewKey } from "./new-key";
+import { RevokeKey } from "./revoke-key";
+import { RotateKey } from "./rotate-key";
+
+type Open =
+  | { readonly what: "create" | "close" }
+  | { readonly what: "rotate" | "revoke"; readonly key: Key }
+  | { readonly what: "made"; readonly made: CreateKeyResponse };
+
+export function KeysPage() {
+  const [open, setOpen] = useState<Open>();
+  const { data, error } = useQuery(accounts.listKeys, {});
+  const close = () => setOpen(undefined);
+  const onMade = (made: CreateKeyResponse) => setOpen({ what: "made", made });
+  return (
+    <Page
+      title="API keys"
+      intro="One for each application, so that each can be revoked alone."
+      actions={
+        <button type="button" className="button-main" onClick={() => setOpen({ what: "create" })}>
+          <Icon name="plus" /> Create key
+        </button>
+      }
+    >
+      <ErrorNote error={error} />
+      {!data && !error && <Loading />}
+      {data && (
+        <KeyTable
+          keys={data.keys}
+          onRotate={(key) => setOpen({ what: "rotate", key })}
+          onRevoke={(key) => setOpen({ what: "revoke", key })}
+        />
+      )}
+      <section className="card danger-zone">
+        <div>
+          <h2>Close the account</h2>
+          <p className="quiet">Revokes every key and erases every memory. This cannot be undone.</p>
+        </div>
+        <button type="button" className="button-danger-quiet" onClick={() => setOpen({ what: "close" })}>
+          Close account
+        </button>
+      </section>
+      {open?.what === "create" && <CreateKey onMade={onMade} onClose={close} />}
+      {open?.what === "rotate" && <RotateKey keyToRotate={open.key} onMade={onMade} onClose={close} />}
+      {open?.what === "revoke" && (
+        <RevokeKey keyToRevoke={open.key} isLast={data?.keys.length === 1} onClose={close} />
+      )}
+      {open?.what === "made" && <NewKey made={open.made} onClose={close} />}
+      {open?.what === "close" && <CloseAccount onClose={close} />}
+    </Page>
+  );
+}

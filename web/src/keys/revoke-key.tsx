@@ -1,0 +1,48 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { accounts, type Key } from "../api";
+import { Confirm } from "../parts/confirm";
+import { queryClient } from "../session/client";
+import { refresh } from "../session/refresh";
+import { signOut } from "../session/session";
+import { nameOf } from "./key-table";
+
+export interface RevokeKeyProps {
+  readonly keyToRevoke: Key;
+  /** Nobody gets into the account afterwards. */
+  readonly isLast: boolean;
+  onClose(): void;
+}
+
+export function RevokeKey({ keyToRevoke, isLast, onClose }: RevokeKeyProps) {
+  const revoke = useMutation(accounts.revokeKey, {
+    onSuccess: () => {
+      onClose();
+      if (keyToRevoke.current) {
+        queryClient.clear();
+        signOut("You revoked the key that this tab was signed in with.");
+      } else refresh("keys");
+    },
+  });
+  return (
+    <Confirm
+      title="Revoke a key"
+      action="Revoke key"
+      {...(isLast && { typed: "revoke" })}
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate({ id: keyToRevoke.id, force: isLast })}
+      onClose={onClose}
+    >
+      <p>
+        <strong className="clip">{nameOf(keyToRevoke)}</strong> (<code>{keyToRevoke.prefix}…</code>):
+        applications using this key stop working immediately.
+      </p>
+      {isLast && (
+        <p className="note note-bad">
+          It is the account's last key. Without it nobody gets in again, and the memories stay unreachable.
+        </p>
+      )}
+      {keyToRevoke.current && !isLast && <p>This tab uses it too, and will be signed out.</p>}
+    </Confirm>
+  );
+}

@@ -1,0 +1,71 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type FormEvent, useState } from "react";
+import { accounts, type CreateKeyResponse, type Key } from "../api";
+import { ErrorNote } from "../errors";
+import { Dialog } from "../parts/dialog";
+import { refresh } from "../session/refresh";
+import { nameOf } from "./key-table";
+
+const GRACES: readonly (readonly [seconds: number, name: string])[] = [
+  [0, "stops at once"],
+  [300, "works for 5 more minutes"],
+  [3_600, "works for 1 more hour"],
+  [86_400, "works for 24 more hours"],
+];
+
+export interface RotateKeyProps {
+  readonly keyToRotate: Key;
+  onMade(made: CreateKeyResponse): void;
+  onClose(): void;
+}
+
+/** Makes a key that takes the place of another without downtime. */
+export function RotateKey({ keyToRotate, onMade, onClose }: RotateKeyProps) {
+  const [graceSeconds, setGraceSeconds] = useState(3_600);
+  const rotate = useMutation(accounts.createKey, {
+    onSuccess: (made) => {
+      refresh("keys");
+      onMade(made);
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    rotate.mutate({ name: keyToRotate.name, replaces: keyToRotate.id, graceSeconds });
+  };
+  return (
+    <Dialog title="Rotate a key" onClose={onClose}>
+      <form method="post" className="stack" onSubmit={submit}>
+        <p>
+          You get a new key with the rights of <strong className="clip">{nameOf(keyToRotate)}</strong>.
+          Nothing changes until the new one is first used.
+        </p>
+        <div className="field">
+          <label htmlFor="grace">From then on, the old key</label>
+          <select
+            id="grace"
+            value={graceSeconds}
+            onChange={(event) => setGraceSeconds(Number(event.target.value))}
+          >
+            {GRACES.map(([seconds, name]) => (
+              <option key={seconds} value={seconds}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+        {keyToRotate.current && (
+          <p className="hint">This tab is signed in with the old key: sign in with the new one afterwards.</p>
+        )}
+        <ErrorNote error={rotate.error} />
+        <div className="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button-main" disabled={rotate.isPending}>
+            Make the new key
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

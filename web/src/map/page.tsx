@@ -1,0 +1,86 @@
+import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useMemo, useState } from "react";
+import { memories } from "../api";
+import { ErrorNote } from "../errors";
+import { count } from "../format";
+import { Empty, Loading, Page } from "../parts/page";
+import { linkTo } from "../route";
+import { refresh } from "../session/refresh";
+import { MapCanvas } from "./map-canvas";
+import { PointTable } from "./point-table";
+import { QueryBox } from "./query-box";
+import { SidePanel } from "./side-panel";
+
+const TOP_K = 10;
+
+/** `#/map/<namespace>` */
+export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] }) {
+  const [selected, setSelected] = useState<string>();
+  const { data, error } = useQuery(memories.mapNamespace, { namespace }, { staleTime: 60_000 });
+  const recall = useMutation(memories.recall, { onSuccess: () => refresh("account", "usage") });
+  const results = recall.data?.results;
+  const hits = useMemo(() => new Map(results?.map(({ id, score }) => [id, score])), [results]);
+  const points = data?.points ?? [];
+  return (
+    <Page title={`Map of ${namespace}`} intro={<Trail namespace={namespace} />}>
+      <ErrorNote error={error} />
+      {!data && !error && <Loading />}
+      {data && points.length === 0 && (
+        <Empty title="Nothing to draw yet">
+          <p>
+            This namespace is empty. Store something in the{" "}
+            <a href={linkTo("playground", namespace)}>playground</a>.
+          </p>
+        </Empty>
+      )}
+      {points.length > 0 && (
+        <>
+          <div className="map">
+            <section className="card card-flush" aria-label="Map">
+              <MapCanvas points={points} hits={hits} selected={selected} onSelect={setSelected} />
+              <p className="hint map-note">
+                {extent(points.length, data?.memories ?? 0)} Like meanings lie near each other. Scroll or
+                pinch to zoom, drag to move, click a point to read it.
+              </p>
+            </section>
+            <div className="map-side">
+              <QueryBox
+                results={results}
+                error={recall.error}
+                busy={recall.isPending}
+                selected={selected}
+                onAsk={(query) => recall.mutate({ query, namespace, topK: TOP_K })}
+                onClear={() => recall.reset()}
+                onSelect={setSelected}
+              />
+              {selected && (
+                <SidePanel
+                  key={selected}
+                  namespace={namespace}
+                  id={selected}
+                  onClose={() => setSelected(undefined)}
+                />
+              )}
+            </div>
+          </div>
+          <PointTable points={points} hits={hits} onSelect={setSelected} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function extent(drawn: number, held: number): string {
+  return drawn < held
+    ? `${count(drawn)} of ${count(held)} memories, chosen at random.`
+    : `${count(drawn)} memories.`;
+}
+
+function Trail({ namespace }: { namespace: string }) {
+  return (
+    <>
+      <a href={linkTo("memories")}>All namespaces</a> · <a href={linkTo("memories", namespace)}>List</a> ·{" "}
+      <a href={linkTo("playground", namespace)}>Playground</a>
+    </>
+  );
+}

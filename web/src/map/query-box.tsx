@@ -1,0 +1,69 @@
+import { type FormEvent, useState } from "react";
+import type { RecallResult } from "../api";
+import { ErrorNote } from "../errors";
+import { counted } from "../format";
+import { Score } from "../playground/results";
+
+export interface QueryBoxProps {
+  /** What was found; absent before anything was asked. */
+  readonly results: readonly RecallResult[] | undefined;
+  readonly error: unknown;
+  readonly busy: boolean;
+  readonly selected: string | undefined;
+  onAsk(query: string): void;
+  onClear(): void;
+  onSelect(id: string): void;
+}
+
+/** Recalls, so that the map can light up what was found. */
+export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSelect }: QueryBoxProps) {
+  const [query, setQuery] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onAsk(query);
+  };
+  return (
+    <section className="card stack" aria-label="Light up by meaning">
+      <form method="post" className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="map-query">Light up by meaning</label>
+          <input
+            id="map-query"
+            required
+            autoComplete="off"
+            placeholder="Ask in plain words"
+            value={query}
+            onChange={(event) => setQuery(event.target.value)}
+          />
+          <p className="hint">Costs one call.</p>
+        </div>
+        <div className="actions">
+          <button type="submit" className="button-main" disabled={busy}>
+            Light up
+          </button>
+          {results && (
+            <button type="button" onClick={onClear}>
+              Clear
+            </button>
+          )}
+        </div>
+      </form>
+      <ErrorNote error={error} />
+      <p className="unseen" role="status">
+        {results && counted(results.length, "result")}
+      </p>
+      {results && (
+        <ol className="results results-small">
+          {results.map(({ id, text, score }) => (
+            <li key={id} data-selected={id === selected}>
+              <Score score={score} />
+              <button type="button" className="result-text" onClick={() => onSelect(id)}>
+                {text}
+              </button>
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,47 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useEffect, useRef, useState } from "react";
+import { memories } from "../api";
+import { ErrorNote } from "../errors";
+import { DeleteMemory } from "../memories/delete-memory";
+import { MemoryFacts } from "../memories/memory-facts";
+import { Icon } from "../parts/icon";
+import { Loading } from "../parts/page";
+
+export interface SidePanelProps {
+  readonly namespace: string;
+  readonly id: string;
+  onClose(): void;
+}
+
+/** The selected memory, beside the map and not over it. */
+export function SidePanel({ namespace, id, onClose }: SidePanelProps) {
+  const [deleting, setDeleting] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { data, error } = useQuery(memories.getMemory, { namespace, id });
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <section className="card stack" aria-label="Selected memory">
+      <div className="quota-head">
+        <h2 ref={heading} tabIndex={-1}>
+          Memory
+        </h2>
+        <button type="button" className="button-plain button-icon" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </div>
+      <ErrorNote error={error} />
+      {!data && !error && <Loading />}
+      {data?.memory && <MemoryFacts memory={data.memory} />}
+      {data?.memory && (
+        <div className="actions">
+          <button type="button" className="button-danger-quiet" onClick={() => setDeleting(true)}>
+            <Icon name="trash" /> Delete
+          </button>
+        </div>
+      )}
+      {deleting && (
+        <DeleteMemory namespace={namespace} id={id} onDeleted={onClose} onClose={() => setDeleting(false)} />
+      )}
+    </section>
+  );
+}

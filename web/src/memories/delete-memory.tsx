@@ -1,0 +1,33 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { memories } from "../api";
+import { Confirm } from "../parts/confirm";
+import { refresh } from "../session/refresh";
+
+export interface DeleteMemoryProps {
+  readonly namespace: string;
+  readonly id: string;
+  onDeleted(): void;
+  onClose(): void;
+}
+
+export function DeleteMemory({ namespace, id, onDeleted, onClose }: DeleteMemoryProps) {
+  const remove = useMutation(memories.deleteMemory, {
+    onSuccess: () => {
+      refresh("namespaces", "memories", "map");
+      onClose();
+      onDeleted();
+    },
+  });
+  return (
+    <Confirm
+      title="Delete this memory"
+      action="Delete memory"
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate({ namespace, id })}
+      onClose={onClose}
+    >
+      <p>Its text, metadata and vector are erased. No recall finds it again. This cannot be undone.</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,40 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { memories } from "../api";
+import { counted } from "../format";
+import { Confirm } from "../parts/confirm";
+import { refresh } from "../session/refresh";
+
+export interface DropNamespaceProps {
+  readonly namespace: string;
+  /** How many it holds, where that is known. */
+  readonly memories?: number;
+  onDropped?(): void;
+  onClose(): void;
+}
+
+export function DropNamespace({ namespace, memories: held, onDropped, onClose }: DropNamespaceProps) {
+  const drop = useMutation(memories.deleteNamespace, {
+    onSuccess: () => {
+      refresh("namespaces", "memories", "map");
+      onClose();
+      onDropped?.();
+    },
+  });
+  return (
+    <Confirm
+      title="Drop a namespace"
+      action="Drop namespace"
+      typed={namespace}
+      busy={drop.isPending}
+      error={drop.error}
+      onConfirm={() => drop.mutate({ namespace, force: true })}
+      onClose={onClose}
+    >
+      <p>
+        Erases <strong className="clip">{namespace}</strong> and{" "}
+        {held === undefined ? "all memories" : `the ${counted(held, "memory", "memories")}`} in it. This
+        cannot be undone.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,37 @@
+import { useRef } from "react";
+import type { Memory } from "../api";
+import { count, dateTime } from "../format";
+import { CopyButton } from "../parts/copy";
+
+/** All there is to a memory. What users stored is shown as text, never as markup. */
+export function MemoryFacts({ memory }: { memory: Memory }) {
+  const id = useRef<HTMLElement>(null);
+  const { metadata = {} } = memory;
+  return (
+    <>
+      <p className="memory-text">{memory.text}</p>
+      <h3>Metadata</h3>
+      {Object.keys(metadata).length === 0 ? (
+        <p className="quiet">None.</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs the focus
+        <pre className="json" tabIndex={0}>
+          {JSON.stringify(metadata, null, 2)}
+        </pre>
+      )}
+      <dl className="facts">
+        <dt>Id</dt>
+        <dd>
+          <code ref={id} tabIndex={-1} className="breakable">
+            {memory.id}
+          </code>{" "}
+          <CopyButton text={memory.id} what="id" className="button-small" source={id} />
+        </dd>
+        <dt>Tokens</dt>
+        <dd>{count(memory.tokens)}</dd>
+        <dt>Stored</dt>
+        <dd>{dateTime(memory.createdAt)}</dd>
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { memories, type Namespace } from "../api";
+import { ErrorNote } from "../errors";
+import { bytes, count } from "../format";
+import { Code } from "../parts/code";
+import { Icon } from "../parts/icon";
+import { More } from "../parts/more";
+import { Empty, Loading, Page } from "../parts/page";
+import { ScrollRegion } from "../parts/scroll-region";
+import { linkTo } from "../route";
+import { SERVICE_URL } from "../session/client";
+import { useSession } from "../session/session";
+import { curlOf } from "../start/samples";
+import { DropNamespace } from "./drop-namespace";
+
+export function NamespacesPage() {
+  const [dropping, setDropping] = useState<Namespace>();
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    memories.listNamespaces,
+    { pageToken: "" },
+    { pageParamKey: "pageToken", getNextPageParam: (page) => page.nextPageToken || undefined },
+  );
+  const namespaces = data?.pages.flatMap((page) => page.namespaces) ?? [];
+  return (
+    <Page title="Memories" intro="What is stored, by namespace.">
+      <ErrorNote error={error} />
+      {!data && !error && <Loading />}
+      {data && namespaces.length === 0 && <NoMemories />}
+      {namespaces.length > 0 && <NamespaceTable namespaces={namespaces} onDrop={setDropping} />}
+      {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
+      {dropping && (
+        <DropNamespace
+          namespace={dropping.namespace}
+          memories={dropping.memories}
+          onClose={() => setDropping(undefined)}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface NamespaceTableProps {
+  readonly namespaces: readonly Namespace[];
+  onDrop(namespace: Namespace): void;
+}
+
+function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
+  return (
+    <section className="card card-flush">
+      <ScrollRegion label="Namespaces">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Namespace</th>
+              <th scope="col" className="number">
+                Memories
+              </th>
+              <th scope="col" className="number">
+                Size
+              </th>
+              <th scope="col">
+                <span className="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {namespaces.map((namespace) => (
+              <tr key={namespace.namespace}>
+                <th scope="row">
+                  <a className="clip" href={linkTo("memories", namespace.namespace)}>
+                    {namespace.namespace}
+                  </a>
+                </th>
+                <td className="number">{count(namespace.memories)}</td>
+                <td className="number">{bytes(namespace.bytes)}</td>
+                <td className="cell-actions">
+                  <a className="button button-small" href={linkTo("map", namespace.namespace)}>
+                    <Icon name="map" /> Map<span className="unseen"> of {namespace.namespace}</span>
+                  </a>
+                  <button
+                    type="button"
+                    className="button-small button-danger-quiet"
+                    onClick={() => onDrop(namespace)}
+                  >
+                    Drop<span className="unseen"> {namespace.namespace}</span>
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </section>
+  );
+}
+
+function NoMemories() {
+  const { key = "" } = useSession();
+  const body = { text: "The first thing to remember.", namespace: "quickstart" };
+  return (
+    <Empty title="Nothing is stored yet">
+      <p>
+        A namespace comes into being with its first memory. Store one in the{" "}
+        <a href={linkTo("playground")}>playground</a>, or from a terminal:
+      </p>
+      <Code text={curlOf({ url: SERVICE_URL, key, namespace: "" }, "/store", body)} what="curl command" />
+    </Empty>
+  );
+}

@@ -1,0 +1,60 @@
+import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { ErrorNote } from "../errors";
+import { Dialog } from "./dialog";
+
+export interface ConfirmProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** What the button says: the deed itself, never "OK". */
+  readonly action: string;
+  /** What must be typed first, where the deed is large. */
+  readonly typed?: string;
+  readonly busy: boolean;
+  readonly error: unknown;
+  onConfirm(): void;
+  onClose(): void;
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirm({ title, children, action, typed, busy, error, onConfirm, onClose }: ConfirmProps) {
+  const [text, setText] = useState("");
+  const field = useId();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onConfirm();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form method="post" onSubmit={submit} className="stack">
+        <div className="stack">{children}</div>
+        {typed !== undefined && (
+          <div className="field">
+            <label htmlFor={field}>
+              Type <code>{typed}</code> to confirm
+            </label>
+            <input
+              id={field}
+              value={text}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </div>
+        )}
+        <ErrorNote error={error} />
+        <div className="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            className="button-danger"
+            disabled={busy || (typed !== undefined && text !== typed)}
+          >
+            {action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,49 @@
+const PATHS = {
+  start: "M5 3.500v13l11-6.500z",
+  playground: "M4 5h12M4 10h7M4 15h9M15 12l3 3-3 3",
+  memories: "M3.500 5.500h13v3h-13zM5 8.500v7.500h10V8.500M8 11.500h4",
+  usage: "M4 16V9M8.500 16V4M13 16v-5M17 16V7",
+  keys: "M12.500 3.500a4 4 0 1 1-3.300 6.300L3.500 15.500v2h3v-2h2v-2l1.700-1.700M13.700 6.300h.01",
+  docs: "M5 3.500h7l3.500 3.500v9.500H5zM12 3.500V7h3.500M7.500 10.500h5M7.500 13.500h5",
+  copy: "M7 7h9v9H7zM4 13V4h9",
+  check: "M4 10.500l4 4 8-9",
+  alert: "M10 3.500l7.500 13h-15zM10 8.500v3.500M10 14.300v.2",
+  close: "M5 5l10 10M15 5L5 15",
+  sun: "M10 6.500a3.500 3.500 0 1 1 0 7 3.500 3.500 0 0 1 0-7M10 2.500v1.500M10 16v1.500M2.500 10H4M16 10h1.500M4.700 4.700l1 1M14.300 14.300l1 1M4.700 15.300l1-1M14.300 5.700l1-1",
+  moon: "M16 11.500A6.500 6.500 0 0 1 8.500 4a6.500 6.500 0 1 0 7.500 7.500z",
+  download: "M10 3.500v9M6.500 9.500L10 13l3.500-3.500M4 16.500h12",
+  plus: "M10 4v12M4 10h12",
+  minus: "M4 10h12",
+  reset: "M4 8V4h4M16 12v4h-4M4 4l4.500 4.500M16 16l-4.500-4.500",
+  leave: "M8 4H4v12h4M12.500 6.500L16 10l-3.500 3.500M16 10H8",
+  trash: "M4 6h12M8 6V4h4v2M5.500 6l.7 10.500h7.600L14.500 6",
+  rotate: "M16 10a6 6 0 1 1-1.800-4.300M16 3v3.500h-3.500",
+  map: "M5 5.500h.01M9 9h.01M14.500 6h.01M6 14h.01M12 13.500h.01M15.500 11h.01M10.500 4.500h.01",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** Beside words only: screen readers skip it. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg className="icon" viewBox="0 0 20 20" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+export function Logo() {
+  return (
+    <svg className="logo" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" className="logo-ground" />
+      <path className="logo-lines" d="M16 16 8.500 10M16 16l8-5.500M16 16l-4 8.500M16 16l7.500 5" />
+      <circle className="logo-heart" cx="16" cy="16" r="4" />
+      <g className="logo-dots">
+        <circle cx="8.500" cy="10" r="2.200" />
+        <circle cx="24" cy="10.500" r="2.200" />
+        <circle cx="12" cy="24.500" r="2.200" />
+        <circle cx="23.500" cy="21" r="2.200" />
+      </g>
+    </svg>
+  );
+}

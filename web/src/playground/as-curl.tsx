@@ -1,0 +1,15 @@
+import { Code } from "../parts/code";
+import { SERVICE_URL } from "../session/client";
+import { useSession } from "../session/session";
+import { curlOf } from "../start/samples";
+
+/** What the form beside it does, as a command to take away. */
+export function AsCurl({ path, body }: { path: string; body: object }) {
+  const { key = "" } = useSession();
+  return (
+    <details>
+      <summary>The same with curl</summary>
+      <Code text={curlOf({ url: SERVICE_URL, key, namespace: "" }, path, body)} what="curl command" />
+    </details>
+  );
+}

@@ -1,0 +1,39 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useState } from "react";
+import { memories } from "../api";
+import { Page } from "../parts/page";
+import { RecallPanel } from "./recall-panel";
+import { StorePanel } from "./store-panel";
+
+/** `#/playground`, `#/playground/<namespace>` */
+export function PlaygroundPage({ rest: [given = ""] }: { rest: readonly string[] }) {
+  const [namespace, setNamespace] = useState(given || "quickstart");
+  const { data } = useQuery(memories.listNamespaces, { pageSize: 100 }, { retry: false });
+  return (
+    <Page
+      title="Playground"
+      intro="Store and recall from here. Each costs one call of your plan, as anywhere."
+    >
+      <div className="field field-short">
+        <label htmlFor="namespace">Namespace</label>
+        <input
+          id="namespace"
+          list="namespaces"
+          autoComplete="off"
+          spellCheck={false}
+          value={namespace}
+          onChange={(event) => setNamespace(event.target.value)}
+        />
+        <datalist id="namespaces">
+          {data?.namespaces.map(({ namespace: name }) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </div>
+      <div className="playground">
+        <RecallPanel namespace={namespace} />
+        <StorePanel namespace={namespace} />
+      </div>
+    </Page>
+  );
+}

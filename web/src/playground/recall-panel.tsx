@@ -1,0 +1,71 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type FormEvent, useState } from "react";
+import { memories } from "../api";
+import { ErrorNote } from "../errors";
+import { counted } from "../format";
+import { refresh } from "../session/refresh";
+import { AsCurl } from "./as-curl";
+import { Results } from "./results";
+import { useTimed } from "./timed";
+
+export function RecallPanel({ namespace }: { namespace: string }) {
+  const [query, setQuery] = useState("");
+  const [topK, setTopK] = useState(5);
+  const { ms, timed } = useTimed();
+  const recall = useMutation(memories.recall, {
+    onSuccess: () => refresh("account", "usage"),
+    onSettled: timed.end,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    timed.start();
+    recall.mutate({ query, namespace, topK });
+  };
+  const { data } = recall;
+  return (
+    <section className="card stack" aria-labelledby="recall">
+      <h2 id="recall">Recall</h2>
+      <form method="post" className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="query">Question</label>
+          <input
+            id="query"
+            required
+            autoComplete="off"
+            placeholder="What does Ada like to drink?"
+            value={query}
+            onChange={(event) => setQuery(event.target.value)}
+          />
+        </div>
+        <div className="actions">
+          <button type="submit" className="button-main" disabled={recall.isPending}>
+            {recall.isPending ? "Recalling…" : "Recall"}
+          </button>
+          <label className="inline">
+            up to
+            <input
+              type="number"
+              min={1}
+              max={20}
+              required
+              value={topK}
+              onChange={(event) => setTopK(event.target.valueAsNumber || 1)}
+            />
+            results
+          </label>
+        </div>
+      </form>
+      <ErrorNote error={recall.error} />
+      <div aria-live="polite" className="stack">
+        {data && (
+          <p className="hint">
+            {counted(data.results.length, "result")} · {ms} ms there and back ·{" "}
+            {counted(data.queryTokens, "query token")}
+          </p>
+        )}
+        {data && <Results results={data.results} namespace={data.namespace} />}
+      </div>
+      <AsCurl path="/recall" body={{ query: query || "…", namespace, top_k: topK }} />
+    </section>
+  );
+}

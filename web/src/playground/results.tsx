@@ -1,0 +1,43 @@
+import { useState } from "react";
+import { type RecallResult, STRONG_MATCH } from "../api";
+import { ago } from "../format";
+import { OpenMemory } from "../memories/open-memory";
+
+/** Recalled memories, best first, each with its score as a bar. */
+export function Results({ results, namespace }: { results: readonly RecallResult[]; namespace: string }) {
+  const [opened, setOpened] = useState<string>();
+  if (results.length === 0) return <p className="quiet">Nothing is stored in this namespace.</p>;
+  return (
+    <>
+      <ol className="results">
+        {results.map((result) => (
+          <li key={result.id} data-strong={result.score > STRONG_MATCH}>
+            <Score score={result.score} />
+            <button type="button" className="result-text" onClick={() => setOpened(result.id)}>
+              {result.text}
+            </button>
+            <p className="hint">
+              {result.score > STRONG_MATCH && <span className="badge badge-good">strong match</span>}{" "}
+              {ago(result.createdAt)}
+            </p>
+          </li>
+        ))}
+      </ol>
+      {opened && <OpenMemory namespace={namespace} id={opened} onClose={() => setOpened(undefined)} />}
+    </>
+  );
+}
+
+export function Score({ score }: { score: number }) {
+  return (
+    <div className="score">
+      <div className="score-bar" aria-hidden="true">
+        <div style={{ inlineSize: `${score * 100}%` }} />
+      </div>
+      <span className="mono">
+        <span className="unseen">score </span>
+        {score}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-web";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { currentKey, signOut } from "./session";
+
+/** Where the service is: the page's own address, with whatever path it is served under. */
+export const SERVICE_URL = new URL(".", location.href).href.replace(/\/$/, "");
+
+const withKey: Interceptor = (next) => (request) => {
+  const key = currentKey();
+  if (key !== undefined && !request.header.has("authorization"))
+    request.header.set("authorization", `Bearer ${key}`);
+  return next(request);
+};
+
+export const transport = createConnectTransport({ baseUrl: SERVICE_URL, interceptors: [withKey] });
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: leaveIfRefused }),
+  mutationCache: new MutationCache({ onError: leaveIfRefused }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => failures < 2 && ConnectError.from(error).code === Code.Unavailable,
+    },
+  },
+});
+
+function leaveIfRefused(error: unknown): void {
+  if (currentKey() === undefined || ConnectError.from(error).code !== Code.Unauthenticated) return;
+  queryClient.clear();
+  signOut("This key no longer works: it was revoked, it expired, or its account was closed.");
+}

@@ -1,0 +1,19 @@
+import { createConnectQueryKey } from "@connectrpc/connect-query";
+import { accounts, memories } from "../api";
+import { queryClient } from "./client";
+
+/** Without a cardinality a key matches single and paged queries alike. */
+const cardinality = undefined;
+const KEYS = {
+  account: createConnectQueryKey({ schema: accounts.getAccount, cardinality }),
+  usage: createConnectQueryKey({ schema: accounts.getUsage, cardinality }),
+  keys: createConnectQueryKey({ schema: accounts.listKeys, cardinality }),
+  namespaces: createConnectQueryKey({ schema: memories.listNamespaces, cardinality }),
+  memories: createConnectQueryKey({ schema: memories.listMemories, cardinality }),
+  map: createConnectQueryKey({ schema: memories.mapNamespace, cardinality }),
+};
+
+/** Asks again for what a call has changed. */
+export function refresh(...names: (keyof typeof KEYS)[]): void {
+  for (const name of names) void queryClient.invalidateQueries({ queryKey: KEYS[name] });
+}

@@ -1,0 +1,108 @@
+import { useQuery } from "@connectrpc/connect-query";
+import type { ReactNode } from "react";
+import { accounts } from "./api";
+import { count } from "./format";
+import { Gauge } from "./parts/gauge";
+import { Icon, type IconName, Logo } from "./parts/icon";
+import { linkTo, useRoute } from "./route";
+import { queryClient } from "./session/client";
+import { signOut, useSession } from "./session/session";
+import { toggleTheme, useTheme } from "./theme";
+
+const NAVIGATION: readonly (readonly [page: string, name: string, icon: IconName])[] = [
+  ["start", "Quick start", "start"],
+  ["playground", "Playground", "playground"],
+  ["memories", "Memories", "memories"],
+  ["usage", "Usage", "usage"],
+  ["keys", "API keys", "keys"],
+  ["docs", "API reference", "docs"],
+];
+
+/** What surrounds every page. */
+export function Shell({ children }: { children: ReactNode }) {
+  const signedIn = useSession().key !== undefined;
+  return (
+    <div className="shell" data-signed-in={signedIn}>
+      <button type="button" className="skip" onClick={skipToMain}>
+        Skip to content
+      </button>
+      <header className="bar">
+        <a className="brand" href={linkTo(signedIn ? "usage" : "")}>
+          <Logo /> recalld
+        </a>
+        {signedIn && <Navigation />}
+        <div className="bar-end">
+          {signedIn && <CallsLeft />}
+          {!signedIn && <a href={linkTo("docs")}>API reference</a>}
+          <ThemeButton />
+          {signedIn && <SignOutButton />}
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Navigation() {
+  const { page } = useRoute();
+  const here = page === "map" ? "memories" : page || "usage";
+  return (
+    <nav aria-label="Main">
+      {NAVIGATION.map(([to, name, icon]) => (
+        <a key={to} href={linkTo(to)} aria-current={to === here ? "page" : undefined}>
+          <Icon name={icon} />
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function CallsLeft() {
+  const { data } = useQuery(accounts.getAccount, {});
+  if (!data) return null;
+  const { callsUsed: used, callsLimit: limit } = data;
+  return (
+    <a className="calls-left" href={linkTo("usage")}>
+      <span>
+        <strong>{count(Math.max(limit - used, 0))}</strong> calls left
+      </span>
+      <Gauge used={used} limit={limit} label="Calls used" />
+    </a>
+  );
+}
+
+function ThemeButton() {
+  const theme = useTheme();
+  const other = theme === "dark" ? "light" : "dark";
+  return (
+    <button
+      type="button"
+      className="button-plain button-icon"
+      aria-label={`Use the ${other} theme`}
+      onClick={toggleTheme}
+    >
+      <Icon name={theme === "dark" ? "sun" : "moon"} />
+    </button>
+  );
+}
+
+function SignOutButton() {
+  const leave = () => {
+    queryClient.clear();
+    signOut();
+    location.hash = "#/";
+  };
+  return (
+    <button type="button" className="button-plain sign-out" onClick={leave}>
+      <Icon name="leave" /> Sign out
+    </button>
+  );
+}
+
+/** Not a link: the address after # is taken by the pages. */
+function skipToMain(): void {
+  document.getElementById("main")?.focus();
+}

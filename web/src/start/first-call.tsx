@@ -1,0 +1,45 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { useEffect, useState } from "react";
+import { accounts } from "../api";
+import { counted } from "../format";
+import { Icon } from "../parts/icon";
+
+const POLL_MS = 2_000;
+/** After this it stops asking, and offers a button. */
+const WAIT_MS_MAX = 10 * 60_000;
+
+/** Waits for the account's first call; turns green when it has come. */
+export function FirstCall() {
+  const [since, setSince] = useState(Date.now);
+  const [tired, setTired] = useState(false);
+  // Asks only while the page is visible: the client's own default.
+  const { data } = useQuery(
+    accounts.getAccount,
+    {},
+    { refetchInterval: ({ state }) => (state.data?.callsUsed || tired ? false : POLL_MS) },
+  );
+  useEffect(() => {
+    const timer = setTimeout(() => setTired(true), since + WAIT_MS_MAX - Date.now());
+    return () => clearTimeout(timer);
+  }, [since]);
+  const again = () => {
+    setTired(false);
+    setSince(Date.now());
+  };
+  const came = (data?.callsUsed ?? 0) > 0;
+  return (
+    <div className="first-call" data-state={came ? "came" : tired ? "tired" : "waiting"} role="status">
+      <span className="first-call-mark">{came && <Icon name="check" />}</span>
+      {came && <p>It works: {counted(data?.callsUsed ?? 0, "call")} arrived.</p>}
+      {!came && !tired && <p>Waiting for your first call…</p>}
+      {!came && tired && (
+        <p>
+          No call so far.{" "}
+          <button type="button" onClick={again}>
+            Wait again
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

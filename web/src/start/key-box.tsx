@@ -1,0 +1,53 @@
+import { useId, useRef } from "react";
+import { CopyButton } from "../parts/copy";
+import { Icon } from "../parts/icon";
+import { SERVICE_URL } from "../session/client";
+
+/** A new key, to copy or to download. It can be shown this once only. */
+export function KeyBox({ apiKey }: { apiKey: string }) {
+  const field = useRef<HTMLInputElement>(null);
+  const id = useId();
+  return (
+    <div className="stack key-box">
+      <div className="field">
+        <label htmlFor={id}>Your API key</label>
+        <input
+          ref={field}
+          id={id}
+          className="mono"
+          readOnly
+          value={apiKey}
+          spellCheck={false}
+          onFocus={(event) => event.target.select()}
+        />
+      </div>
+      <div className="actions">
+        <CopyButton text={apiKey} what="key" label="Copy" className="button-main" source={field} />
+        <Download name="recalld.env" text={envOf(apiKey)} label=".env" />
+        <Download name="recalld-key.txt" text={`${apiKey}\n`} label=".txt" />
+      </div>
+    </div>
+  );
+}
+
+function Download({ name, text, label }: { name: string; text: string; label: string }) {
+  return (
+    <button type="button" aria-label={`Download as ${label}`} onClick={() => save(name, text)}>
+      <Icon name="download" /> {label}
+    </button>
+  );
+}
+
+function envOf(apiKey: string): string {
+  return `RECALLD_URL=${SERVICE_URL}\nRECALLD_API_KEY=${apiKey}\n`;
+}
+
+function save(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // Not at once: some browsers read the blob after the click returns.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

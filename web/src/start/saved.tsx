@@ -1,0 +1,23 @@
+import { useEffect, useState } from "react";
+
+/** Lets go of a key only when its owner says that it is saved; leaving the page before that asks first. */
+export function Saved({ action, onSaved }: { action: string; onSaved(): void }) {
+  const [saved, setSaved] = useState(false);
+  useEffect(() => {
+    if (saved) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [saved]);
+  return (
+    <div className="saved">
+      <label className="check">
+        <input type="checkbox" checked={saved} onChange={(event) => setSaved(event.target.checked)} />I have
+        saved it
+      </label>
+      <button type="button" className="button-main" disabled={!saved} onClick={onSaved}>
+        {action}
+      </button>
+    </div>
+  );
+}

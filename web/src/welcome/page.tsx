@@ -1,0 +1,49 @@
+import { Icon } from "../parts/icon";
+import { Page } from "../parts/page";
+import { useSession } from "../session/session";
+import { SignInForm } from "./sign-in";
+import { SignUpForm } from "./sign-up";
+
+/** The first page a stranger sees. */
+export function Welcome() {
+  const { notice } = useSession();
+  return (
+    <div className="welcome">
+      <Page
+        title="Memory for programs that talk"
+        intro="Store short texts. Ask for them later in plain words, and get the ones that mean the same."
+      >
+        {notice && (
+          <div className="note note-warn" role="alert">
+            <Icon name="alert" />
+            <div>
+              <strong>You were signed out</strong>
+              <p>{notice}</p>
+            </div>
+          </div>
+        )}
+        <div className="welcome-forms">
+          <SignUpForm />
+          <SignInForm />
+        </div>
+        <Promises />
+      </Page>
+    </div>
+  );
+}
+
+function Promises() {
+  return (
+    <ul className="promises">
+      <li>
+        <strong>Found by meaning.</strong> “Where do I live?” finds “moved to Lisbon in May”.
+      </li>
+      <li>
+        <strong>Yours alone.</strong> Accounts never see each other; namespaces keep users apart.
+      </li>
+      <li>
+        <strong>Nothing leaves this server.</strong> The model runs here; no text goes to anyone else.
+      </li>
+    </ul>
+  );
+}

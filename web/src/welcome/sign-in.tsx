@@ -1,0 +1,47 @@
+import { createClient } from "@connectrpc/connect";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { AccountService } from "../api";
+import { ErrorNote } from "../errors";
+import { transport } from "../session/client";
+import { signIn } from "../session/session";
+
+const client = createClient(AccountService, transport);
+
+export function SignInForm() {
+  const [key, setKey] = useState("");
+  // Tried before it is kept: a mistyped key is said here, not on the next page.
+  const attempt = useMutation({
+    mutationFn: (candidate: string) =>
+      client.getAccount({}, { headers: { authorization: `Bearer ${candidate}` } }),
+    onSuccess: (_account, candidate) => signIn(candidate),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    attempt.mutate(key.trim());
+  };
+  return (
+    <form method="post" className="card stack" onSubmit={submit}>
+      <h2>Sign in with a key</h2>
+      <p className="quiet">The key stays in this tab and is forgotten when you close it.</p>
+      <div className="field">
+        <label htmlFor="key">API key</label>
+        <input
+          id="key"
+          type="password"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="rcl_…"
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
+        />
+        <p className="hint">Any of your account's keys.</p>
+      </div>
+      <ErrorNote error={attempt.error} />
+      <button type="submit" disabled={attempt.isPending}>
+        {attempt.isPending ? "Signing in…" : "Sign in"}
+      </button>
+    </form>
+  );
+}
