@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 node_modules/.bin/buf generate -o "$fresh"
+node_modules/.bin/tsx scripts/generate-openapi.ts "$fresh/gen"
 if ! diff -r "$fresh/gen" gen; then
   echo "gen/ is not what proto/ generates: run \`npm run generate\` and commit the result" >&2
   exit 1

@@ -18,7 +18,9 @@ import { registerHealth } from "./health.js";
 import { type MemoryPorts, memoryService } from "./memory-service.js";
 import type { Call } from "./observe.js";
 import { createOnePortServer } from "./one-port.js";
+import { addReference } from "./openapi.js";
 import { answerUnroutable, shapeFastifyErrors } from "./plain-errors.js";
+import { PLAIN_PATHS } from "./plain-paths.js";
 import { addPortal } from "./portal.js";
 import type { PortalFile } from "./portal-files.js";
 import type { Readiness } from "./readiness.js";
@@ -36,12 +38,6 @@ const ANSWER_BYTES_MAX = 16_777_216;
 const CALL_TIMEOUT_MS = 30_000;
 /** A caller's own request id is taken over when it looks like one. */
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
-
-const PLAIN_PATHS = {
-  "/recalld.v1.MemoryService/Store": "/store",
-  "/recalld.v1.MemoryService/Recall": "/recall",
-  "/recalld.v1.AccountService/SignUp": "/signup",
-};
 
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 
@@ -79,6 +75,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     logger.error({ err: error, requestId }, "fault");
   shapeFastifyErrors(app, onFault);
   addProbes(app, readiness);
+  addReference(app);
   addPortal(app, options.portal);
   const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {

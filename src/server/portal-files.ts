@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
-import { promisify } from "node:util";
-import { constants, gzip } from "node:zlib";
-
-const gzipBytes = promisify(gzip);
+import { constants, gzipSync } from "node:zlib";
 
 /** The built portal is well under a megabyte: a folder larger than this is not it. */
 const BYTES_MAX = 16_777_216;
@@ -52,7 +49,7 @@ export async function loadPortal(folder: string): Promise<readonly PortalFile[]>
   const files: PortalFile[] = [];
   let bytes = 0;
   for (const path of paths) {
-    const file = await load(path, `/${relative(folder, path).split(sep).join("/")}`);
+    const file = fileOf(`/${relative(folder, path).split(sep).join("/")}`, await readFile(path));
     bytes += file.bytes.byteLength;
     if (bytes > BYTES_MAX) throw tooLarge(folder);
     files.push(file);
@@ -60,21 +57,21 @@ export async function loadPortal(folder: string): Promise<readonly PortalFile[]>
   return files;
 }
 
-async function load(file: string, path: string): Promise<PortalFile> {
-  const bytes = await readFile(file);
-  const extension = extname(file);
+/** What is served at a path, its type by the path's ending. */
+export function fileOf(path: string, bytes: Buffer): PortalFile {
+  const extension = extname(path);
   return {
     path,
     type: TYPES[extension] ?? "application/octet-stream",
     bytes,
-    gzipped: COMPRESSED_ALREADY.has(extension) ? undefined : await compress(bytes),
+    gzipped: COMPRESSED_ALREADY.has(extension) ? undefined : compress(bytes),
     etag: createHash("sha256").update(bytes).digest("base64url").slice(0, 22),
   };
 }
 
-async function compress(bytes: Buffer): Promise<Buffer | undefined> {
+function compress(bytes: Buffer): Buffer | undefined {
   if (bytes.byteLength < GZIP_BYTES_MIN) return undefined;
-  const gzipped = await gzipBytes(bytes, { level: constants.Z_BEST_COMPRESSION });
+  const gzipped = gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION });
   return gzipped.byteLength < bytes.byteLength ? gzipped : undefined;
 }
 

@@ -3,6 +3,8 @@ import { errorBody } from "./plain-errors.js";
 import type { PortalFile } from "./portal-files.js";
 
 const INDEX = "/index.html";
+/** As Vite names what it builds: `/assets/index-DiwrgTda.js`. */
+const HASHED = /^\/assets\/.+-[\w-]{8}\.\w+$/;
 const YEAR_SECONDS = 31_536_000;
 
 /** Nothing but the portal's own files, no script or style in the page itself, and nobody may frame it. */
@@ -34,13 +36,15 @@ const PAGE_HEADERS = {
  * answers for others: a mistyped API path or an asset of an older build stays a 404 in JSON.
  */
 export function addPortal(app: FastifyInstance, files: readonly PortalFile[]): void {
-  for (const file of files) {
-    const urls = file.path === INDEX ? ["/", INDEX] : [file.path];
-    for (const url of urls) {
-      app.route({ method: ["GET", "HEAD"], url, handler: (request, reply) => send(file, request, reply) });
-    }
-  }
-  if (!files.some(({ path }) => path === INDEX)) app.get("/", notBuilt);
+  for (const file of files) addFile(app, file);
+  const index = files.find(({ path }) => path === INDEX);
+  if (index === undefined) app.get("/", notBuilt);
+  else addFile(app, index, "/");
+}
+
+/** Serves one file at its path. */
+export function addFile(app: FastifyInstance, file: PortalFile, url = file.path): void {
+  app.route({ method: ["GET", "HEAD"], url, handler: (request, reply) => send(file, request, reply) });
 }
 
 function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -55,9 +59,9 @@ function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): F
   return reply.header("content-encoding", "gzip").send(file.gzipped);
 }
 
-/** Names under /assets/ change with their content; all others are asked for anew each time. */
+/** Names with a hash change with their content; all others are asked for anew each time. */
 function lifetimeOf({ path }: PortalFile): string {
-  return path.startsWith("/assets/") ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache";
+  return HASHED.test(path) ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache";
 }
 
 function takesGzip({ headers }: FastifyRequest): boolean {
@@ -65,6 +69,7 @@ function takesGzip({ headers }: FastifyRequest): boolean {
 }
 
 function notBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const message = "the portal is not built: run `npm run build` and start again; the API is at /openapi.json";
+  const message =
+    "the portal is not built: run `npm run build:web` and start again; the API is at /openapi.json";
   return reply.code(404).type("application/json").send(errorBody(404, message));
 }

@@ -5,13 +5,13 @@ import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
 
 /** A path that names what it is about: its parameters and query become the RPC's request. */
-interface ResourcePath {
+export interface ResourcePath {
   readonly method: HTTPMethods;
   readonly url: string;
   readonly rpc: string;
 }
 
-const RESOURCE_PATHS: readonly ResourcePath[] = [
+export const RESOURCE_PATHS: readonly ResourcePath[] = [
   { method: "GET", url: "/namespaces/:namespace/memories/:id", rpc: "/recalld.v1.MemoryService/GetMemory" },
   {
     method: "DELETE",

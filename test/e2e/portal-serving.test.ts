@@ -18,7 +18,13 @@ let url: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "recalld-web-"));
-  const files = { "index.html": PAGE, "assets/index-1a2b.js": SCRIPT, "favicon.svg": ICON, "a b.txt": "c" };
+  const files = {
+    "index.html": PAGE,
+    "assets/index-1a2b3c4d.js": SCRIPT,
+    "favicon.svg": ICON,
+    "a b.txt": "c",
+    "assets/recalld.js": "d",
+  };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -59,10 +65,14 @@ describe("the portal", () => {
   );
 
   it("lets its assets be kept for ever", async () => {
-    const answer = await fetch(`${url}/assets/index-1a2b.js`);
+    const answer = await fetch(`${url}/assets/index-1a2b3c4d.js`);
     expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
     expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
     expect(await answer.text()).toBe(SCRIPT);
+  });
+
+  it("has an asset whose name never changes asked for each time", async () => {
+    expect((await fetch(`${url}/assets/recalld.js`)).headers.get("cache-control")).toBe("no-cache");
   });
 
   it("is compressed for those who can read it, and for no other", async () => {
@@ -123,7 +133,7 @@ describe("the portal", () => {
     expect(answer.status).toBe(404);
     expect(await answer.json()).toEqual({
       code: "not_found",
-      message: expect.stringContaining("npm run build"),
+      message: expect.stringContaining("npm run build:web"),
     });
     await bare.app.close();
   });

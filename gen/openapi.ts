@@ -1,0 +1,3496 @@
+// Generated from proto/ by scripts/generate-openapi.ts: `npm run generate`.
+
+export const openapi: Record<string, unknown> = {
+  "openapi": "3.1.0",
+  "info": {
+    "title": "recalld",
+    "version": "0.1.0",
+    "description": "Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.\n\nEvery call but sign-up needs an API key, as `Authorization: Bearer KEY` or `X-API-Key: KEY`. JSON is snake_case; fields at their defaults are there; unknown fields are errors. The paths under `/recalld.v1.` are the Connect protocol's, with JSON bodies; gRPC and gRPC-Web are served at the same paths and on the same port.",
+    "license": {
+      "name": "Apache-2.0",
+      "identifier": "Apache-2.0"
+    }
+  },
+  "servers": [
+    {
+      "url": "."
+    }
+  ],
+  "security": [
+    {
+      "bearer": []
+    },
+    {
+      "apiKey": []
+    }
+  ],
+  "tags": [
+    {
+      "name": "MemoryService",
+      "description": "Stores short texts in namespaces and recalls, by meaning, the ones most similar to a question.\n\nEvery call needs an API key (`Authorization: Bearer KEY`, or `X-API-Key`) and names its namespace: an id alone never says where. A successful Store or Recall costs one call of the account's plan; a call that fails, and every other call, costs nothing."
+    },
+    {
+      "name": "AccountService",
+      "description": "Hands out API keys and says what is used of the plan."
+    }
+  ],
+  "paths": {
+    "/store": {
+      "post": {
+        "operationId": "store",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Stores one memory",
+        "description": "Once answered, it survives a crash of the server and is found by the very next Recall, on any replica. The namespace comes into being with its first memory.\n\nWith the header (gRPC: metadata) `Idempotency-Key`, up to 255 characters, calls with the same key and the same request store once within 24 hours: later ones get the first one's answer with `Idempotent-Replayed: true` and cost nothing. Another request under the same key is `already_exists`.\n\nAlso served as `POST /store`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/StoreResponse"
+                },
+                "example": {
+                  "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                  "namespace": "pets",
+                  "tokens": 8,
+                  "created_at": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "409": {
+            "$ref": "#/components/responses/Error409"
+          },
+          "413": {
+            "$ref": "#/components/responses/Error413"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "parameters": [
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/StoreRequest"
+              },
+              "example": {
+                "text": "The cat sleeps on the warm radiator.",
+                "namespace": "pets",
+                "metadata": {
+                  "source": "chat",
+                  "turn": 7
+                }
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recall": {
+      "post": {
+        "operationId": "recall",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first",
+        "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/RecallResponse"
+                },
+                "example": {
+                  "results": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "score": 0.79,
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "created_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "namespace": "pets",
+                  "query_tokens": 6
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "413": {
+            "$ref": "#/components/responses/Error413"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/RecallRequest"
+              },
+              "example": {
+                "query": "Where does the cat sleep?",
+                "namespace": "pets",
+                "top_k": 3
+              }
+            }
+          }
+        }
+      }
+    },
+    "/signup": {
+      "post": {
+        "operationId": "signUp",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "Opens an account on the free plan and returns its API key, this once: only a hash of it is kept",
+        "description": "Needs no key.\n\nAlso served as `POST /signup`.",
+        "security": [],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/SignUpResponse"
+                },
+                "example": {
+                  "account_id": "acc_01kafz2n7teh5b9cxq4w0m8dks",
+                  "api_key": "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE",
+                  "plan": "free",
+                  "calls_limit": 1000,
+                  "calls_used": 0
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-3"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "413": {
+            "$ref": "#/components/responses/Error413"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-2"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/SignUpRequest"
+              },
+              "example": {
+                "email": "ada@example.org"
+              }
+            }
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}/memories/{id}": {
+      "get": {
+        "operationId": "getMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "One memory by its id",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories/{id}`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memory is in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256
+            },
+            "example": "pets"
+          },
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "The memory's id, `mem_…`.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            },
+            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoryResponse"
+                },
+                "example": {
+                  "memory": {
+                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    },
+                    "tokens": 8,
+                    "created_at": "2026-11-21T09:30:00.123Z"
+                  },
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      },
+      "delete": {
+        "operationId": "deleteMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Forgets one memory",
+        "description": "Once answered, its text, metadata and vector are out of the database and of the index, and no later Recall, on any replica, returns it. Costs nothing.\n\nAlso served as `DELETE /namespaces/{namespace}/memories/{id}`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memory is in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256
+            },
+            "example": "pets"
+          },
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "The memory's id, `mem_…`.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            },
+            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteMemoryResponse"
+                },
+                "example": {
+                  "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}": {
+      "delete": {
+        "operationId": "deleteNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Drops a namespace and erases all of it; the name is free again",
+        "description": "Costs nothing.\n\nAlso served as `DELETE /namespaces/{namespace}`, `?force=true`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to drop.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256
+            },
+            "example": "pets"
+          },
+          {
+            "name": "force",
+            "in": "query",
+            "required": false,
+            "description": "Drop it although it holds memories.",
+            "schema": {
+              "type": "boolean"
+            },
+            "example": true
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteNamespaceResponse"
+                },
+                "example": {
+                  "deleted": 1
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/Store": {
+      "post": {
+        "operationId": "MemoryService_Store",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Stores one memory",
+        "description": "Once answered, it survives a crash of the server and is found by the very next Recall, on any replica. The namespace comes into being with its first memory.\n\nWith the header (gRPC: metadata) `Idempotency-Key`, up to 255 characters, calls with the same key and the same request store once within 24 hours: later ones get the first one's answer with `Idempotent-Replayed: true` and cost nothing. Another request under the same key is `already_exists`.\n\nAlso served as `POST /store`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/StoreResponse"
+                },
+                "example": {
+                  "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                  "namespace": "pets",
+                  "tokens": 8,
+                  "created_at": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "409": {
+            "$ref": "#/components/responses/Error409"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "parameters": [
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/StoreRequest"
+              },
+              "example": {
+                "text": "The cat sleeps on the warm radiator.",
+                "namespace": "pets",
+                "metadata": {
+                  "source": "chat",
+                  "turn": 7
+                }
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/Recall": {
+      "post": {
+        "operationId": "MemoryService_Recall",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first",
+        "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/RecallResponse"
+                },
+                "example": {
+                  "results": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "score": 0.79,
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "created_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "namespace": "pets",
+                  "query_tokens": 6
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/RecallRequest"
+              },
+              "example": {
+                "query": "Where does the cat sleep?",
+                "namespace": "pets",
+                "top_k": 3
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/GetMemory": {
+      "post": {
+        "operationId": "MemoryService_GetMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "One memory by its id",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories/{id}`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoryResponse"
+                },
+                "example": {
+                  "memory": {
+                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    },
+                    "tokens": 8,
+                    "created_at": "2026-11-21T09:30:00.123Z"
+                  },
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/GetMemoryRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/DeleteMemory": {
+      "post": {
+        "operationId": "MemoryService_DeleteMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Forgets one memory",
+        "description": "Once answered, its text, metadata and vector are out of the database and of the index, and no later Recall, on any replica, returns it. Costs nothing.\n\nAlso served as `DELETE /namespaces/{namespace}/memories/{id}`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteMemoryResponse"
+                },
+                "example": {
+                  "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/DeleteMemoryRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/DeleteNamespace": {
+      "post": {
+        "operationId": "MemoryService_DeleteNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Drops a namespace and erases all of it; the name is free again",
+        "description": "Costs nothing.\n\nAlso served as `DELETE /namespaces/{namespace}`, `?force=true`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteNamespaceResponse"
+                },
+                "example": {
+                  "deleted": 1
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/DeleteNamespaceRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "force": true
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/ListNamespaces": {
+      "post": {
+        "operationId": "MemoryService_ListNamespaces",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "The account's namespaces, page by page",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListNamespacesResponse"
+                },
+                "example": {
+                  "namespaces": [
+                    {
+                      "namespace": "pets",
+                      "memories": 1,
+                      "bytes": "62"
+                    }
+                  ],
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/ListNamespacesRequest"
+              },
+              "example": {
+                "page_size": 50
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/ListMemories": {
+      "post": {
+        "operationId": "MemoryService_ListMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "A namespace's memories, the newest first, page by page",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "namespace": "pets",
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/ListMemoriesRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "page_size": 50
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/MapNamespace": {
+      "post": {
+        "operationId": "MemoryService_MapNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "The namespace's memories as points of a plane: the two directions in which their vectors differ most",
+        "description": "The same memories give the same map. Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/MapNamespaceResponse"
+                },
+                "example": {
+                  "points": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "x": 0.25,
+                      "y": -0.5
+                    }
+                  ],
+                  "memories": 1,
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/MapNamespaceRequest"
+              },
+              "example": {
+                "namespace": "pets"
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.AccountService/SignUp": {
+      "post": {
+        "operationId": "AccountService_SignUp",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "Opens an account on the free plan and returns its API key, this once: only a hash of it is kept",
+        "description": "Needs no key.\n\nAlso served as `POST /signup`.",
+        "security": [],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/SignUpResponse"
+                },
+                "example": {
+                  "account_id": "acc_01kafz2n7teh5b9cxq4w0m8dks",
+                  "api_key": "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE",
+                  "plan": "free",
+                  "calls_limit": 1000,
+                  "calls_used": 0
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-3"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/SignUpRequest"
+              },
+              "example": {
+                "email": "ada@example.org"
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.AccountService/GetAccount": {
+      "post": {
+        "operationId": "AccountService_GetAccount",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The caller's own account",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetAccountResponse"
+                },
+                "example": {
+                  "account_id": "acc_01kafz2n7teh5b9cxq4w0m8dks",
+                  "email": "ada@example.org",
+                  "plan": "free",
+                  "calls_limit": 1000,
+                  "calls_used": 0,
+                  "created_at": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/GetAccountRequest"
+              },
+              "example": {}
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.AccountService/GetUsage": {
+      "post": {
+        "operationId": "AccountService_GetUsage",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "What the account used, day by day",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetUsageResponse"
+                },
+                "example": {
+                  "days": [
+                    {
+                      "date": "2026-11-21",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ]
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/GetUsageRequest"
+              },
+              "example": {
+                "days": 1
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.AccountService/CreateKey": {
+      "post": {
+        "operationId": "AccountService_CreateKey",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "Makes another key and returns it, this once",
+        "description": "Costs nothing.\n\nWith `replaces` it is a rotation without downtime: the old key works until the new one is first used, and then for `grace_seconds` more.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CreateKeyResponse"
+                },
+                "example": {
+                  "api_key": "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE",
+                  "key": {
+                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                    "name": "laptop",
+                    "prefix": "rcl_EXAM",
+                    "access": "KEY_ACCESS_FULL",
+                    "namespace": "",
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "replaces": "",
+                    "current": false
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/CreateKeyRequest"
+              },
+              "example": {
+                "name": "laptop",
+                "access": "KEY_ACCESS_FULL"
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.AccountService/ListKeys": {
+      "post": {
+        "operationId": "AccountService_ListKeys",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The account's living keys, without their secrets",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListKeysResponse"
+                },
+                "example": {
+                  "keys": [
+                    {
+                      "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "name": "laptop",
+                      "prefix": "rcl_EXAM",
+                      "access": "KEY_ACCESS_FULL",
+                      "namespace": "",
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "replaces": "",
+                      "current": true
+                    }
+                  ]
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/ListKeysRequest"
+              },
+              "example": {}
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.AccountService/RevokeKey": {
+      "post": {
+        "operationId": "AccountService_RevokeKey",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "Revokes a key: it is refused from now on, on every replica",
+        "description": "The account's last key needs `force`, for nobody gets in afterwards. Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/RevokeKeyResponse"
+                },
+                "example": {
+                  "id": "key_01kafz3v2wes8vptq3jbm5yr4x"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-4"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/RevokeKeyRequest"
+              },
+              "example": {
+                "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                "force": false
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.AccountService/CloseAccount": {
+      "post": {
+        "operationId": "AccountService_CloseAccount",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "Closes the account: all its keys are revoked and all its memories erased",
+        "description": "Costs nothing, and cannot be undone.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CloseAccountResponse"
+                },
+                "example": {
+                  "deleted": 1
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/CloseAccountRequest"
+              },
+              "example": {
+                "account_id": "acc_01kafz2n7teh5b9cxq4w0m8dks"
+              }
+            }
+          }
+        }
+      }
+    },
+    "/livez": {
+      "get": {
+        "operationId": "livez",
+        "summary": "Whether the process runs",
+        "security": [],
+        "responses": {
+          "200": {
+            "description": "ok",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "type": "object",
+                  "required": [
+                    "status"
+                  ],
+                  "properties": {
+                    "status": {
+                      "type": "string"
+                    }
+                  }
+                },
+                "example": {
+                  "status": "ok"
+                }
+              }
+            }
+          }
+        }
+      }
+    },
+    "/readyz": {
+      "get": {
+        "operationId": "readyz",
+        "summary": "Whether calls can be answered now",
+        "security": [],
+        "responses": {
+          "200": {
+            "description": "ready",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "type": "object",
+                  "required": [
+                    "status"
+                  ],
+                  "properties": {
+                    "status": {
+                      "type": "string"
+                    }
+                  }
+                },
+                "example": {
+                  "status": "ready"
+                }
+              }
+            }
+          },
+          "503": {
+            "description": "not ready",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "type": "object",
+                  "required": [
+                    "status"
+                  ],
+                  "properties": {
+                    "status": {
+                      "type": "string"
+                    }
+                  }
+                },
+                "example": {
+                  "status": "not ready"
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  },
+  "components": {
+    "securitySchemes": {
+      "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The API key, `rcl_…`."
+      },
+      "apiKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-API-Key",
+        "description": "The same key."
+      }
+    },
+    "schemas": {
+      "StoreRequest": {
+        "type": "object",
+        "properties": {
+          "text": {
+            "type": "string",
+            "description": "What to remember: not blank, at most 65,536 bytes of UTF-8, and no longer than the model reads at once (the error names both counts).",
+            "minLength": 1,
+            "maxLength": 65536,
+            "x-max-bytes": 65536
+          },
+          "namespace": {
+            "type": "string",
+            "description": "Where: 1 to 256 bytes of UTF-8 without control characters, and without a space at either end. Names are compared byte by byte and belong to the account: two accounts may use the same name and never see each other.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256
+          },
+          "metadata": {
+            "type": "object",
+            "additionalProperties": true,
+            "description": "Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched."
+          }
+        },
+        "required": [
+          "text",
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "StoreResponse": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id: `mem_` and 26 characters (a TypeID, sortable by time)."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          },
+          "tokens": {
+            "type": "integer",
+            "format": "int32",
+            "description": "The model's tokens of the whole text, special tokens not counted."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it was stored, by the server's clock, in milliseconds' precision."
+          }
+        },
+        "required": [
+          "id",
+          "namespace",
+          "tokens"
+        ]
+      },
+      "RecallRequest": {
+        "type": "object",
+        "properties": {
+          "query": {
+            "type": "string",
+            "description": "The question, in plain words: not blank, at most 65,536 bytes of UTF-8, and no longer than the model reads at once.",
+            "minLength": 1,
+            "maxLength": 65536,
+            "x-max-bytes": 65536
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The one namespace to search.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256
+          },
+          "top_k": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories to return at most: 1 to 20, 5 when left out.",
+            "minimum": 1,
+            "maximum": 20
+          }
+        },
+        "required": [
+          "query",
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "RecallResponse": {
+        "type": "object",
+        "properties": {
+          "results": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/RecallResult"
+            },
+            "description": "Best first. No result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          },
+          "query_tokens": {
+            "type": "integer",
+            "format": "int32",
+            "description": "The model's tokens of the whole query, special tokens not counted."
+          }
+        },
+        "required": [
+          "results",
+          "namespace",
+          "query_tokens"
+        ]
+      },
+      "RecallResult": {
+        "type": "object",
+        "description": "One recalled memory.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "text": {
+            "type": "string",
+            "description": "The text, exactly as it was stored."
+          },
+          "score": {
+            "type": "number",
+            "format": "double",
+            "description": "The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match."
+          },
+          "metadata": {
+            "type": "object",
+            "additionalProperties": true,
+            "description": "The metadata as it was stored; an empty object when there was none."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it was stored."
+          }
+        },
+        "required": [
+          "id",
+          "text",
+          "score"
+        ]
+      },
+      "GetMemoryRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace the memory is in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256
+          },
+          "id": {
+            "type": "string",
+            "description": "The memory's id, `mem_…`.",
+            "minLength": 1
+          }
+        },
+        "required": [
+          "namespace",
+          "id"
+        ],
+        "additionalProperties": false
+      },
+      "GetMemoryResponse": {
+        "type": "object",
+        "properties": {
+          "memory": {
+            "$ref": "#/components/schemas/Memory"
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "namespace"
+        ]
+      },
+      "Memory": {
+        "type": "object",
+        "description": "One memory, without a score.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "text": {
+            "type": "string",
+            "description": "The text, exactly as it was stored."
+          },
+          "metadata": {
+            "type": "object",
+            "additionalProperties": true,
+            "description": "The metadata as it was stored; an empty object when there was none."
+          },
+          "tokens": {
+            "type": "integer",
+            "format": "int32",
+            "description": "The model's tokens of the whole text, special tokens not counted."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it was stored."
+          }
+        },
+        "required": [
+          "id",
+          "text",
+          "tokens"
+        ]
+      },
+      "DeleteMemoryRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace the memory is in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256
+          },
+          "id": {
+            "type": "string",
+            "description": "The memory's id, `mem_…`.",
+            "minLength": 1
+          }
+        },
+        "required": [
+          "namespace",
+          "id"
+        ],
+        "additionalProperties": false
+      },
+      "DeleteMemoryResponse": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The id of what was forgotten."
+          }
+        },
+        "required": [
+          "id"
+        ]
+      },
+      "DeleteNamespaceRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace to drop.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256
+          },
+          "force": {
+            "type": "boolean",
+            "description": "Drop it although it holds memories."
+          }
+        },
+        "required": [
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "DeleteNamespaceResponse": {
+        "type": "object",
+        "properties": {
+          "deleted": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories it held."
+          }
+        },
+        "required": [
+          "deleted"
+        ]
+      },
+      "ListNamespacesRequest": {
+        "type": "object",
+        "properties": {
+          "page_size": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "minimum": 1,
+            "maximum": 100
+          },
+          "page_token": {
+            "type": "string",
+            "description": "`next_page_token` of the page before; left out for the first."
+          }
+        },
+        "additionalProperties": false
+      },
+      "ListNamespacesResponse": {
+        "type": "object",
+        "properties": {
+          "namespaces": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Namespace"
+            },
+            "description": "In the order of their names' bytes."
+          },
+          "next_page_token": {
+            "type": "string",
+            "description": "Empty on the last page."
+          }
+        },
+        "required": [
+          "namespaces",
+          "next_page_token"
+        ]
+      },
+      "Namespace": {
+        "type": "object",
+        "description": "A namespace and what it holds.",
+        "properties": {
+          "namespace": {
+            "type": "string"
+          },
+          "memories": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories it holds."
+          },
+          "bytes": {
+            "type": "string",
+            "format": "int64",
+            "description": "Bytes of their texts and metadata together."
+          }
+        },
+        "required": [
+          "namespace",
+          "memories",
+          "bytes"
+        ]
+      },
+      "ListMemoriesRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace to list.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256
+          },
+          "page_size": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "minimum": 1,
+            "maximum": 100
+          },
+          "page_token": {
+            "type": "string",
+            "description": "`next_page_token` of the page before; left out for the first."
+          }
+        },
+        "required": [
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "ListMemoriesResponse": {
+        "type": "object",
+        "properties": {
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Memory"
+            },
+            "description": "The newest first."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          },
+          "next_page_token": {
+            "type": "string",
+            "description": "Empty on the last page."
+          }
+        },
+        "required": [
+          "memories",
+          "namespace",
+          "next_page_token"
+        ]
+      },
+      "MapNamespaceRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace to draw.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256
+          }
+        },
+        "required": [
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "MapNamespaceResponse": {
+        "type": "object",
+        "properties": {
+          "points": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/MapPoint"
+            },
+            "description": "A point for each memory, or for 5,000 of them chosen at random but always the same ones."
+          },
+          "memories": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories the namespace holds."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "points",
+          "memories",
+          "namespace"
+        ]
+      },
+      "MapPoint": {
+        "type": "object",
+        "description": "A memory's place on the map: memories of like meaning lie near each other.",
+        "properties": {
+          "id": {
+            "type": "string"
+          },
+          "x": {
+            "type": "number",
+            "format": "float",
+            "description": "From -1 to 1."
+          },
+          "y": {
+            "type": "number",
+            "format": "float"
+          }
+        },
+        "required": [
+          "id",
+          "x",
+          "y"
+        ]
+      },
+      "SignUpRequest": {
+        "type": "object",
+        "properties": {
+          "email": {
+            "type": "string",
+            "description": "Shown to the account's owner only; never verified, never written to. At most 254 bytes. May be left out.",
+            "maxLength": 254,
+            "x-max-bytes": 254
+          }
+        },
+        "additionalProperties": false
+      },
+      "SignUpResponse": {
+        "type": "object",
+        "properties": {
+          "account_id": {
+            "type": "string",
+            "description": "The account's id: `acc_` and 26 characters."
+          },
+          "api_key": {
+            "type": "string",
+            "description": "The key, `rcl_…`. Keep it now: it cannot be shown again."
+          },
+          "plan": {
+            "type": "string",
+            "description": "The plan, `free`."
+          },
+          "calls_limit": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Successful Store and Recall calls that the plan allows in the account's lifetime."
+          },
+          "calls_used": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many of them are used."
+          }
+        },
+        "required": [
+          "account_id",
+          "api_key",
+          "plan",
+          "calls_limit",
+          "calls_used"
+        ]
+      },
+      "GetAccountRequest": {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": false
+      },
+      "GetAccountResponse": {
+        "type": "object",
+        "properties": {
+          "account_id": {
+            "type": "string"
+          },
+          "email": {
+            "type": "string",
+            "description": "Empty when none was given."
+          },
+          "plan": {
+            "type": "string"
+          },
+          "calls_limit": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Successful Store and Recall calls that the plan allows in the account's lifetime."
+          },
+          "calls_used": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many of them are used."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time"
+          }
+        },
+        "required": [
+          "account_id",
+          "email",
+          "plan",
+          "calls_limit",
+          "calls_used"
+        ]
+      },
+      "GetUsageRequest": {
+        "type": "object",
+        "properties": {
+          "days": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many days back, today included: 1 to 90, 30 when left out.",
+            "minimum": 1,
+            "maximum": 90
+          }
+        },
+        "additionalProperties": false
+      },
+      "GetUsageResponse": {
+        "type": "object",
+        "properties": {
+          "days": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/DayUsage"
+            },
+            "description": "One for each day (UTC), the oldest first, days without calls included."
+          }
+        },
+        "required": [
+          "days"
+        ]
+      },
+      "DayUsage": {
+        "type": "object",
+        "properties": {
+          "date": {
+            "type": "string",
+            "description": "The day in UTC, `2026-11-21`."
+          },
+          "stores": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "recalls": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "tokens_stored": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Tokens of the stored texts and of the queries."
+          },
+          "tokens_queried": {
+            "type": "integer",
+            "format": "int32"
+          }
+        },
+        "required": [
+          "date",
+          "stores",
+          "recalls",
+          "tokens_stored",
+          "tokens_queried"
+        ]
+      },
+      "CreateKeyRequest": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "type": "string",
+            "description": "To tell keys apart: at most 64 bytes, no control characters.",
+            "maxLength": 64,
+            "x-max-bytes": 64
+          },
+          "access": {
+            "$ref": "#/components/schemas/KeyAccess",
+            "description": "Full when left out. Ignored in a rotation, where the old key's applies."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The only namespace it may touch; left out, all. Ignored in a rotation.",
+            "maxLength": 256,
+            "x-max-bytes": 256
+          },
+          "replaces": {
+            "type": "string",
+            "description": "The id of the key to replace."
+          },
+          "grace_seconds": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How long the replaced key works on once the new one is used: 0 to 86,400.",
+            "minimum": 0,
+            "maximum": 86400
+          }
+        },
+        "additionalProperties": false
+      },
+      "KeyAccess": {
+        "type": "string",
+        "enum": [
+          "KEY_ACCESS_UNSPECIFIED",
+          "KEY_ACCESS_FULL",
+          "KEY_ACCESS_READ_ONLY"
+        ],
+        "description": "What a key may do.\n\n- `KEY_ACCESS_FULL`: Everything.\n- `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys."
+      },
+      "CreateKeyResponse": {
+        "type": "object",
+        "properties": {
+          "api_key": {
+            "type": "string",
+            "description": "The key, `rcl_…`. Keep it now: it cannot be shown again."
+          },
+          "key": {
+            "$ref": "#/components/schemas/Key"
+          }
+        },
+        "required": [
+          "api_key"
+        ]
+      },
+      "Key": {
+        "type": "object",
+        "description": "A key without its secret.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The key's id, `key_` and 26 characters; not a secret."
+          },
+          "name": {
+            "type": "string"
+          },
+          "prefix": {
+            "type": "string",
+            "description": "The key's first 8 characters."
+          },
+          "access": {
+            "$ref": "#/components/schemas/KeyAccess"
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The only namespace it may touch; empty is all."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time"
+          },
+          "last_used_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "About when it was last used, to the minute; absent when never."
+          },
+          "expires_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it stops working; absent when never."
+          },
+          "replaces": {
+            "type": "string",
+            "description": "The id of the key that this one replaces once it is first used; empty when none, or when that has happened."
+          },
+          "current": {
+            "type": "boolean",
+            "description": "Whether this is the key of this very call."
+          }
+        },
+        "required": [
+          "id",
+          "name",
+          "prefix",
+          "access",
+          "namespace",
+          "replaces",
+          "current"
+        ]
+      },
+      "ListKeysRequest": {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": false
+      },
+      "ListKeysResponse": {
+        "type": "object",
+        "properties": {
+          "keys": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Key"
+            },
+            "description": "The oldest first; an account has at most 50."
+          }
+        },
+        "required": [
+          "keys"
+        ]
+      },
+      "RevokeKeyRequest": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The key's id.",
+            "minLength": 1
+          },
+          "force": {
+            "type": "boolean",
+            "description": "Revoke it although it is the account's last."
+          }
+        },
+        "required": [
+          "id"
+        ],
+        "additionalProperties": false
+      },
+      "RevokeKeyResponse": {
+        "type": "object",
+        "properties": {
+          "id": {
+            "type": "string"
+          }
+        },
+        "required": [
+          "id"
+        ]
+      },
+      "CloseAccountRequest": {
+        "type": "object",
+        "properties": {
+          "account_id": {
+            "type": "string",
+            "description": "The account's id, to make sure that it is meant.",
+            "minLength": 1
+          }
+        },
+        "required": [
+          "account_id"
+        ],
+        "additionalProperties": false
+      },
+      "CloseAccountResponse": {
+        "type": "object",
+        "properties": {
+          "deleted": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories were erased."
+          }
+        },
+        "required": [
+          "deleted"
+        ]
+      },
+      "Error": {
+        "type": "object",
+        "description": "The same on every path. gRPC and gRPC-Web say it in their own status and trailers.",
+        "required": [
+          "code",
+          "message"
+        ],
+        "properties": {
+          "code": {
+            "type": "string",
+            "enum": [
+              "invalid_argument",
+              "failed_precondition",
+              "unauthenticated",
+              "permission_denied",
+              "not_found",
+              "unimplemented",
+              "already_exists",
+              "resource_exhausted",
+              "internal",
+              "unavailable",
+              "deadline_exceeded"
+            ]
+          },
+          "message": {
+            "type": "string",
+            "description": "What to mend, in plain words."
+          },
+          "details": {
+            "type": "array",
+            "description": "Messages of google.rpc, as Connect writes them.",
+            "items": {
+              "type": "object",
+              "required": [
+                "type",
+                "value"
+              ],
+              "properties": {
+                "type": {
+                  "type": "string",
+                  "description": "Such as `google.rpc.BadRequest` or `google.rpc.ErrorInfo`."
+                },
+                "value": {
+                  "type": "string",
+                  "contentEncoding": "base64",
+                  "description": "The message in Protobuf's binary form."
+                },
+                "debug": {
+                  "description": "The same as JSON: `field_violations` names fields, `reason` is a constant."
+                }
+              }
+            }
+          }
+        }
+      }
+    },
+    "responses": {
+      "Error400": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error401": {
+        "description": "`unauthenticated`: There is no key, it is mistyped, or nobody holds it (any more).",
+        "headers": {
+          "WWW-Authenticate": {
+            "description": "Always `Bearer`.",
+            "schema": {
+              "const": "Bearer"
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "unauthenticated": {
+                "summary": "There is no key, it is mistyped, or nobody holds it (any more).",
+                "value": {
+                  "code": "unauthenticated",
+                  "message": "There is no key, it is mistyped, or nobody holds it (any more)"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error403": {
+        "description": "`permission_denied` (`KEY_READ_ONLY`): The key may only read.\n\n`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "KEY_READ_ONLY": {
+                "summary": "The key may only read.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key may only read",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1LRVlfUkVBRF9PTkxZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_READ_ONLY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "KEY_OTHER_NAMESPACE": {
+                "summary": "The key is for another namespace, or for one alone.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key is for another namespace, or for one alone",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_OTHER_NAMESPACE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error405": {
+        "description": "`unimplemented`: The path is there, but not for this method; `Allow` says which to use.",
+        "headers": {
+          "Allow": {
+            "description": "The methods that are served.",
+            "schema": {
+              "type": "string"
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "unimplemented": {
+                "summary": "The path is there, but not for this method; `Allow` says which to use.",
+                "value": {
+                  "code": "unimplemented",
+                  "message": "The path is there, but not for this method; Allow says which to use"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error409": {
+        "description": "`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "IDEMPOTENCY_KEY_REUSED": {
+                "summary": "The Idempotency-Key was used for another request.",
+                "value": {
+                  "code": "already_exists",
+                  "message": "The Idempotency-Key was used for another request",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENCY_KEY_REUSED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error413": {
+        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "BODY_TOO_LARGE": {
+                "summary": "The body is larger than 1,048,576 bytes.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The body is larger than 1,048,576 bytes",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODY_TOO_LARGE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error415": {
+        "description": "`invalid_argument`: The content type is not one that is served; send `Content-Type: application/json`.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "The content type is not one that is served; send `Content-Type: application/json`.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "The content type is not one that is served; send Content-Type: application/json"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error429": {
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "QUOTA_EXHAUSTED": {
+                "summary": "All calls of the account's plan are used. Waiting does not help.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "All calls of the account's plan are used",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9RVU9UQV9FWEhBVVNURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "QUOTA_EXHAUSTED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error500": {
+        "description": "`internal`: A fault of ours. The server's log has it under the answer's `X-Request-ID`.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "internal": {
+                "summary": "A fault of ours. The server's log has it under the answer's `X-Request-ID`.",
+                "value": {
+                  "code": "internal",
+                  "message": "A fault of ours"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error503": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is shutting down. Try again.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is shutting down"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error504": {
+        "description": "`deadline_exceeded`: The call took longer than the server, or the caller's own timeout, allows.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "deadline_exceeded": {
+                "summary": "The call took longer than the server, or the caller's own timeout, allows.",
+                "value": {
+                  "code": "deadline_exceeded",
+                  "message": "The call took longer than the server, or the caller's own timeout, allows"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error403-2": {
+        "description": "`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "KEY_OTHER_NAMESPACE": {
+                "summary": "The key is for another namespace, or for one alone.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key is for another namespace, or for one alone",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_OTHER_NAMESPACE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error403-3": {
+        "description": "`permission_denied`: Sign-up is closed here: the operator makes the accounts.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "permission_denied": {
+                "summary": "Sign-up is closed here: the operator makes the accounts.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "Sign-up is closed here: the operator makes the accounts"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error429-2": {
+        "description": "`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "RATE_LIMITED": {
+                "summary": "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many sign-ups from this address, or altogether",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error404": {
+        "description": "`not_found`: The namespace has no memory with this id, or there is no such namespace.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "not_found": {
+                "summary": "The namespace has no memory with this id, or there is no such namespace.",
+                "value": {
+                  "code": "not_found",
+                  "message": "The namespace has no memory with this id, or there is no such namespace"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error400-2": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                }
+              },
+              "NAMESPACE_NOT_EMPTY": {
+                "summary": "The namespace holds memories, and `force` is not set.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The namespace holds memories, and force is not set",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNOQU1FU1BBQ0VfTk9UX0VNUFRZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "NAMESPACE_NOT_EMPTY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error429-3": {
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "QUOTA_EXHAUSTED": {
+                "summary": "All calls of the account's plan are used. Waiting does not help.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "All calls of the account's plan are used",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9RVU9UQV9FWEhBVVNURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "QUOTA_EXHAUSTED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "BODY_TOO_LARGE": {
+                "summary": "The body is larger than 1,048,576 bytes.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The body is larger than 1,048,576 bytes",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODY_TOO_LARGE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error429-4": {
+        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "BODY_TOO_LARGE": {
+                "summary": "The body is larger than 1,048,576 bytes.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The body is larger than 1,048,576 bytes",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODY_TOO_LARGE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error429-5": {
+        "description": "`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "RATE_LIMITED": {
+                "summary": "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many sign-ups from this address, or altogether",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "BODY_TOO_LARGE": {
+                "summary": "The body is larger than 1,048,576 bytes.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The body is larger than 1,048,576 bytes",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RZX1RPT19MQVJHRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODY_TOO_LARGE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error400-3": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                }
+              },
+              "KEYS_LIMIT": {
+                "summary": "The account has as many keys as it may.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The account has as many keys as it may",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgpLRVlTX0xJTUlUEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEYS_LIMIT",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error404-2": {
+        "description": "`not_found`: The account has no key with this id.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "not_found": {
+                "summary": "The account has no key with this id.",
+                "value": {
+                  "code": "not_found",
+                  "message": "The account has no key with this id"
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error400-4": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                }
+              },
+              "LAST_KEY": {
+                "summary": "The key is the account's last, and `force` is not set.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The key is the account's last, and force is not set",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CghMQVNUX0tFWRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "LAST_KEY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      }
+    },
+    "headers": {
+      "X-Request-ID": {
+        "description": "The call's id, also in the log.",
+        "schema": {
+          "type": "string"
+        }
+      }
+    }
+  },
+  "x-errors": [
+    {
+      "status": 400,
+      "code": "invalid_argument",
+      "when": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field."
+    },
+    {
+      "status": 400,
+      "code": "failed_precondition",
+      "reason": "NAMESPACE_NOT_EMPTY",
+      "rpcs": [
+        "DeleteNamespace"
+      ],
+      "when": "The namespace holds memories, and `force` is not set."
+    },
+    {
+      "status": 400,
+      "code": "failed_precondition",
+      "reason": "LAST_KEY",
+      "rpcs": [
+        "RevokeKey"
+      ],
+      "when": "The key is the account's last, and `force` is not set."
+    },
+    {
+      "status": 400,
+      "code": "failed_precondition",
+      "reason": "KEYS_LIMIT",
+      "rpcs": [
+        "CreateKey"
+      ],
+      "when": "The account has as many keys as it may."
+    },
+    {
+      "status": 401,
+      "code": "unauthenticated",
+      "headers": [
+        "WWW-Authenticate"
+      ],
+      "when": "There is no key, it is mistyped, or nobody holds it (any more)."
+    },
+    {
+      "status": 403,
+      "code": "permission_denied",
+      "reason": "KEY_READ_ONLY",
+      "rpcs": [
+        "Store",
+        "DeleteMemory",
+        "DeleteNamespace",
+        "CreateKey",
+        "RevokeKey",
+        "CloseAccount"
+      ],
+      "when": "The key may only read."
+    },
+    {
+      "status": 403,
+      "code": "permission_denied",
+      "reason": "KEY_OTHER_NAMESPACE",
+      "rpcs": [
+        "Store",
+        "DeleteMemory",
+        "DeleteNamespace",
+        "Recall",
+        "GetMemory",
+        "ListMemories",
+        "MapNamespace",
+        "CreateKey",
+        "RevokeKey",
+        "CloseAccount"
+      ],
+      "when": "The key is for another namespace, or for one alone."
+    },
+    {
+      "status": 403,
+      "code": "permission_denied",
+      "rpcs": [
+        "SignUp"
+      ],
+      "when": "Sign-up is closed here: the operator makes the accounts."
+    },
+    {
+      "status": 404,
+      "code": "not_found",
+      "rpcs": [
+        "GetMemory",
+        "DeleteMemory",
+        "DeleteNamespace"
+      ],
+      "when": "The namespace has no memory with this id, or there is no such namespace."
+    },
+    {
+      "status": 404,
+      "code": "not_found",
+      "rpcs": [
+        "CreateKey",
+        "RevokeKey"
+      ],
+      "when": "The account has no key with this id."
+    },
+    {
+      "status": 405,
+      "code": "unimplemented",
+      "headers": [
+        "Allow"
+      ],
+      "when": "The path is there, but not for this method; `Allow` says which to use."
+    },
+    {
+      "status": 409,
+      "code": "already_exists",
+      "reason": "IDEMPOTENCY_KEY_REUSED",
+      "rpcs": [
+        "Store"
+      ],
+      "when": "The Idempotency-Key was used for another request."
+    },
+    {
+      "status": 413,
+      "code": "resource_exhausted",
+      "reason": "BODY_TOO_LARGE",
+      "on": "plain",
+      "when": "The body is larger than 1,048,576 bytes."
+    },
+    {
+      "status": 415,
+      "code": "invalid_argument",
+      "when": "The content type is not one that is served; send `Content-Type: application/json`."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
+      "reason": "QUOTA_EXHAUSTED",
+      "rpcs": [
+        "Store",
+        "Recall"
+      ],
+      "when": "All calls of the account's plan are used. Waiting does not help."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
+      "reason": "RATE_LIMITED",
+      "rpcs": [
+        "SignUp"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
+      "reason": "BODY_TOO_LARGE",
+      "on": "rpc",
+      "when": "The body is larger than 1,048,576 bytes."
+    },
+    {
+      "status": 500,
+      "code": "internal",
+      "when": "A fault of ours. The server's log has it under the answer's `X-Request-ID`."
+    },
+    {
+      "status": 503,
+      "code": "unavailable",
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The database or the model is away for now, or the server is shutting down. Try again."
+    },
+    {
+      "status": 504,
+      "code": "deadline_exceeded",
+      "when": "The call took longer than the server, or the caller's own timeout, allows."
+    }
+  ]
+};

@@ -1,0 +1,160 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { PLAIN_PATHS } from "../../src/server/plain-paths.js";
+import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/resource-paths.js";
+import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
+import { ERROR_SCHEMA, FAILURES, FailureResponses, WITHOUT_KEY } from "./errors.js";
+import { EXAMPLES } from "./examples.js";
+import { fieldSchema, isRequired, refTo, type Schema, schemasOf } from "./schemas.js";
+
+const DESCRIPTION = `Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.
+
+Every call but sign-up needs an API key, as \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. JSON is snake_case; fields at their defaults are there; unknown fields are errors. The paths under \`/recalld.v1.\` are the Connect protocol's, with JSON bodies; gRPC and gRPC-Web are served at the same paths and on the same port.`;
+
+const REQUEST_ID = { description: "The call's id, also in the log.", schema: { type: "string" } };
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "Calls with the same key and the same request store once within 24 hours.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+/** Where an operation stands: how it is called, and the failures that the document shares. */
+interface Context {
+  readonly on: "plain" | "rpc";
+  readonly failures: FailureResponses;
+}
+
+/** gen/openapi.ts: the document as TypeScript, so that it is compiled and shipped like all of gen/. */
+export function openapiModule(): string {
+  const json = JSON.stringify(openapiDocument(), null, 2);
+  return `// Generated from proto/ by scripts/generate-openapi.ts: \`npm run generate\`.\n\nexport const openapi: Record<string, unknown> = ${json};\n`;
+}
+
+/** The reference as an OpenAPI 3.1 document. */
+export function openapiDocument(): Schema {
+  const services = readServices();
+  const methods = services.flatMap((service) => service.methods);
+  const failures = new FailureResponses();
+  const paths = pathsOf(methods, failures);
+  const messages = methods.flatMap(({ input, output }) => [input, output]);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "recalld",
+      version: packageVersion(),
+      description: DESCRIPTION,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    // Relative to where this document is: it holds under any host and path.
+    servers: [{ url: "." }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    tags: services.map((service) => ({ name: service.name, description: commentOf(service) })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "The API key, `rcl_…`." },
+        apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same key." },
+      },
+      schemas: { ...schemasOf(messages), Error: ERROR_SCHEMA },
+      responses: failures.all,
+      headers: { "X-Request-ID": REQUEST_ID },
+    },
+    "x-errors": FAILURES,
+  };
+}
+
+/** The plain paths first: they are what most callers want. */
+function pathsOf(methods: readonly DescMethod[], failures: FailureResponses): Record<string, Schema> {
+  const paths: Record<string, Schema> = {};
+  for (const method of methods) {
+    const plain = (PLAIN_PATHS as Record<string, string>)[rpcPath(method)];
+    if (plain !== undefined) paths[plain] = { post: posted(method, { on: "plain", failures }) };
+  }
+  for (const resource of RESOURCE_PATHS) {
+    const method = methods.find((each) => rpcPath(each) === resource.rpc) as DescMethod;
+    const url = resource.url.replace(/:(\w+)/g, "{$1}");
+    paths[url] = {
+      ...paths[url],
+      [String(resource.method).toLowerCase()]: byResource(method, { resource, failures }),
+    };
+  }
+  for (const method of methods) paths[rpcPath(method)] = { post: posted(method, { on: "rpc", failures }) };
+  return { ...paths, ...PROBES };
+}
+
+function posted(method: DescMethod, { on, failures }: Context): Schema {
+  const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
+  return {
+    ...common(method, { on, failures }),
+    ...(method.name === "Store" && { parameters: [IDEMPOTENCY_KEY] }),
+    requestBody: { required: true, content: { "application/json": content } },
+  };
+}
+
+function byResource(
+  method: DescMethod,
+  { resource: { url }, failures }: { resource: ResourcePath; failures: FailureResponses },
+): Schema {
+  const parameters = method.input.fields.map((field) => {
+    const { description, ...schema } = fieldSchema(field);
+    const inPath = url.includes(`:${field.name}`);
+    const example = EXAMPLES[method.name]?.request[field.name];
+    const required = inPath || isRequired(field);
+    return { name: field.name, in: inPath ? "path" : "query", required, description, schema, example };
+  });
+  const { responses, ...operation } = common(method, { on: "plain", failures });
+  // It takes no body, and a method that is not served there is a path that is not there.
+  const { 405: _, 413: __, 415: ___, ...possible } = responses as Record<string, Schema>;
+  return { ...operation, parameters, responses: possible };
+}
+
+function common(method: DescMethod, { on, failures }: Context): Schema {
+  const [summary = "", ...rest] = commentOf(method).split(/(?<=\.)\s+/);
+  const plainName = method.name.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
+  const example = EXAMPLES[method.name]?.response;
+  return {
+    operationId: on === "plain" ? plainName : `${method.parent.name}_${method.name}`,
+    tags: [method.parent.name],
+    summary: summary.replace(/\.$/, ""),
+    ...(rest.length > 0 && { description: commentOf(method).slice(summary.length).trim() }),
+    ...(WITHOUT_KEY.includes(method.name) && { security: [] }),
+    responses: {
+      200: {
+        description: "It is done.",
+        headers: { "X-Request-ID": { $ref: "#/components/headers/X-Request-ID" } },
+        content: { "application/json": { schema: refTo(method.output.name), example } },
+      },
+      ...failures.of(method.name, on),
+    },
+  };
+}
+
+const status = (value: string) => ({
+  description: value,
+  content: {
+    "application/json": {
+      schema: { type: "object", required: ["status"], properties: { status: { type: "string" } } },
+      example: { status: value },
+    },
+  },
+});
+
+const PROBES: Record<string, Schema> = {
+  "/livez": {
+    get: {
+      operationId: "livez",
+      summary: "Whether the process runs",
+      security: [],
+      responses: { 200: status("ok") },
+    },
+  },
+  "/readyz": {
+    get: {
+      operationId: "readyz",
+      summary: "Whether calls can be answered now",
+      security: [],
+      responses: { 200: status("ready"), 503: status("not ready") },
+    },
+  },
+};

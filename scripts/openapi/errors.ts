@@ -1,0 +1,213 @@
+import type { Schema } from "./schemas.js";
+
+/** One way for a call to fail, as callers see it. */
+export interface Failure {
+  readonly status: number;
+  readonly code: string;
+  /** A constant in the error's details that programs can branch on. */
+  readonly reason?: string;
+  readonly when: string;
+  /** RPCs (by name) that it can happen to; left out, all. */
+  readonly rpcs?: readonly string[];
+  /** Only where the paths are plain, or only where they are not. */
+  readonly on?: "plain" | "rpc";
+  readonly headers?: readonly ("Retry-After" | "WWW-Authenticate" | "Allow")[];
+}
+
+const WRITES = ["Store", "DeleteMemory", "DeleteNamespace"];
+const MANAGES = ["CreateKey", "RevokeKey", "CloseAccount"];
+const NAMESPACED = [...WRITES, "Recall", "GetMemory", "ListMemories", "MapNamespace"];
+const METERED = ["Store", "Recall"];
+export const WITHOUT_KEY = ["SignUp"];
+
+/** Every error that a call may end with. */
+export const FAILURES: readonly Failure[] = [
+  {
+    ...{ status: 400, code: "invalid_argument" },
+    when: "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+  },
+  {
+    ...{ status: 400, code: "failed_precondition", reason: "NAMESPACE_NOT_EMPTY", rpcs: ["DeleteNamespace"] },
+    when: "The namespace holds memories, and `force` is not set.",
+  },
+  {
+    ...{ status: 400, code: "failed_precondition", reason: "LAST_KEY", rpcs: ["RevokeKey"] },
+    when: "The key is the account's last, and `force` is not set.",
+  },
+  {
+    ...{ status: 400, code: "failed_precondition", reason: "KEYS_LIMIT", rpcs: ["CreateKey"] },
+    when: "The account has as many keys as it may.",
+  },
+  {
+    ...{ status: 401, code: "unauthenticated", headers: ["WWW-Authenticate"] },
+    when: "There is no key, it is mistyped, or nobody holds it (any more).",
+  },
+  {
+    ...{ status: 403, code: "permission_denied", reason: "KEY_READ_ONLY", rpcs: [...WRITES, ...MANAGES] },
+    when: "The key may only read.",
+  },
+  {
+    ...{ status: 403, code: "permission_denied", reason: "KEY_OTHER_NAMESPACE" },
+    rpcs: [...NAMESPACED, ...MANAGES],
+    when: "The key is for another namespace, or for one alone.",
+  },
+  {
+    ...{ status: 403, code: "permission_denied", rpcs: ["SignUp"] },
+    when: "Sign-up is closed here: the operator makes the accounts.",
+  },
+  {
+    ...{ status: 404, code: "not_found", rpcs: ["GetMemory", "DeleteMemory", "DeleteNamespace"] },
+    when: "The namespace has no memory with this id, or there is no such namespace.",
+  },
+  {
+    ...{ status: 404, code: "not_found", rpcs: ["CreateKey", "RevokeKey"] },
+    when: "The account has no key with this id.",
+  },
+  {
+    ...{ status: 405, code: "unimplemented", headers: ["Allow"] },
+    when: "The path is there, but not for this method; `Allow` says which to use.",
+  },
+  {
+    ...{ status: 409, code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED", rpcs: ["Store"] },
+    when: "The Idempotency-Key was used for another request.",
+  },
+  {
+    ...{ status: 413, code: "resource_exhausted", reason: "BODY_TOO_LARGE", on: "plain" },
+    when: "The body is larger than 1,048,576 bytes.",
+  },
+  {
+    ...{ status: 415, code: "invalid_argument" },
+    when: "The content type is not one that is served; send `Content-Type: application/json`.",
+  },
+  {
+    ...{ status: 429, code: "resource_exhausted", reason: "QUOTA_EXHAUSTED", rpcs: METERED },
+    when: "All calls of the account's plan are used. Waiting does not help.",
+  },
+  {
+    ...{ status: 429, code: "resource_exhausted", reason: "RATE_LIMITED", rpcs: ["SignUp"] },
+    headers: ["Retry-After"],
+    when: "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
+  },
+  {
+    ...{ status: 429, code: "resource_exhausted", reason: "BODY_TOO_LARGE", on: "rpc" },
+    when: "The body is larger than 1,048,576 bytes.",
+  },
+  {
+    ...{ status: 500, code: "internal" },
+    when: "A fault of ours. The server's log has it under the answer's `X-Request-ID`.",
+  },
+  {
+    ...{ status: 503, code: "unavailable", headers: ["Retry-After"] },
+    when: "The database or the model is away for now, or the server is shutting down. Try again.",
+  },
+  {
+    ...{ status: 504, code: "deadline_exceeded" },
+    when: "The call took longer than the server, or the caller's own timeout, allows.",
+  },
+];
+
+const HEADERS = {
+  "Retry-After": {
+    description: "Seconds to wait before trying again.",
+    schema: { type: "integer", minimum: 0 },
+  },
+  "WWW-Authenticate": { description: "Always `Bearer`.", schema: { const: "Bearer" } },
+  Allow: { description: "The methods that are served.", schema: { type: "string" } },
+};
+
+export const ERROR_SCHEMA: Schema = {
+  type: "object",
+  description: "The same on every path. gRPC and gRPC-Web say it in their own status and trailers.",
+  required: ["code", "message"],
+  properties: {
+    code: { type: "string", enum: [...new Set(FAILURES.map(({ code }) => code))] },
+    message: { type: "string", description: "What to mend, in plain words." },
+    details: {
+      type: "array",
+      description: "Messages of google.rpc, as Connect writes them.",
+      items: {
+        type: "object",
+        required: ["type", "value"],
+        properties: {
+          type: { type: "string", description: "Such as `google.rpc.BadRequest` or `google.rpc.ErrorInfo`." },
+          value: {
+            type: "string",
+            contentEncoding: "base64",
+            description: "The message in Protobuf's binary form.",
+          },
+          debug: {
+            description: "The same as JSON: `field_violations` names fields, `reason` is a constant.",
+          },
+        },
+      },
+    },
+  },
+};
+
+/** Responses that several operations share, by name: each is written out once. */
+export class FailureResponses {
+  readonly all: Record<string, Schema> = {};
+
+  /** The failures that an operation may end with, by HTTP status. */
+  of(rpc: string, on: "plain" | "rpc"): Record<string, Schema> {
+    const possible = FAILURES.filter((failure) => {
+      const open = failure.code === "unauthenticated" && WITHOUT_KEY.includes(rpc);
+      return !open && (failure.rpcs?.includes(rpc) ?? true) && (failure.on ?? on) === on;
+    });
+    const responses: Record<string, Schema> = {};
+    for (const status of new Set(possible.map((failure) => failure.status))) {
+      responses[status] = this.#share(possible.filter((failure) => failure.status === status));
+    }
+    return responses;
+  }
+
+  #share(failures: readonly Failure[]): Schema {
+    const [{ status } = { status: 0 }] = failures;
+    const made = response(failures);
+    for (let n = 1; ; n++) {
+      const name = n === 1 ? `Error${status}` : `Error${status}-${n}`;
+      this.all[name] ??= made;
+      if (JSON.stringify(this.all[name]) === JSON.stringify(made)) {
+        return { $ref: `#/components/responses/${name}` };
+      }
+    }
+  }
+}
+
+function response(failures: readonly Failure[]): Schema {
+  const headers = failures.flatMap((failure) => failure.headers ?? []);
+  const examples = failures.map(({ code, reason, when }) => [
+    reason ?? code,
+    { summary: when, value: { code, message: plainText(when), ...details(reason) } },
+  ]);
+  return {
+    description: failures.map(nameAndCause).join("\n\n"),
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers.map((name) => [name, HEADERS[name]])) }),
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/Error" },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+function nameAndCause({ code, reason, when }: Failure): string {
+  return `\`${code}\`${reason === undefined ? "" : ` (\`${reason}\`)`}: ${when}`;
+}
+
+function plainText(markdown: string): string {
+  return (markdown.split(". ")[0] as string).replaceAll("`", "").replace(/\.$/, "");
+}
+
+function details(reason: string | undefined): Schema {
+  if (reason === undefined) return {};
+  const debug = { reason, domain: "recalld" };
+  // ErrorInfo: field 1 is the reason, field 2 the domain.
+  const value = Buffer.concat([bytesField(1, reason), bytesField(2, "recalld")]).toString("base64");
+  return { details: [{ type: "google.rpc.ErrorInfo", value: value.replace(/=+$/, ""), debug }] };
+}
+
+function bytesField(number: number, text: string): Buffer {
+  return Buffer.concat([Buffer.from([(number << 3) | 2, text.length]), Buffer.from(text)]);
+}

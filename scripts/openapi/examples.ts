@@ -1,0 +1,62 @@
+import type { Schema } from "./schemas.js";
+
+const namespace = "pets";
+const id = "mem_01kafz3v2wes8vptq3jbm5yr4x";
+const keyId = "key_01kafz3v2wes8vptq3jbm5yr4x";
+const account_id = "acc_01kafz2n7teh5b9cxq4w0m8dks";
+const text = "The cat sleeps on the warm radiator.";
+const metadata = { source: "chat", turn: 7 };
+const created_at = "2026-11-21T09:30:00.123Z";
+const memory = { id, text, metadata, tokens: 8, created_at };
+// Not a key: its checksum is wrong on purpose.
+const api_key = "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE";
+const plan = { plan: "free", calls_limit: 1000, calls_used: 0 };
+const key = {
+  ...{ id: keyId, name: "laptop", prefix: "rcl_EXAM", access: "KEY_ACCESS_FULL", namespace: "" },
+  ...{ created_at, replaces: "", current: false },
+};
+
+/** A request and its answer for every RPC; a test sends each request to a real server. */
+export const EXAMPLES: Record<string, { readonly request: Schema; readonly response: Schema }> = {
+  Store: {
+    request: { text, namespace, metadata },
+    response: { id, namespace, tokens: 8, created_at },
+  },
+  Recall: {
+    request: { query: "Where does the cat sleep?", namespace, top_k: 3 },
+    response: { results: [{ id, text, score: 0.79, metadata, created_at }], namespace, query_tokens: 6 },
+  },
+  GetMemory: { request: { namespace, id }, response: { memory, namespace } },
+  DeleteMemory: { request: { namespace, id }, response: { id } },
+  DeleteNamespace: { request: { namespace, force: true }, response: { deleted: 1 } },
+  ListNamespaces: {
+    request: { page_size: 50 },
+    response: { namespaces: [{ namespace, memories: 1, bytes: "62" }], next_page_token: "" },
+  },
+  ListMemories: {
+    request: { namespace, page_size: 50 },
+    response: { memories: [memory], namespace, next_page_token: "" },
+  },
+  MapNamespace: {
+    request: { namespace },
+    response: { points: [{ id, x: 0.25, y: -0.5 }], memories: 1, namespace },
+  },
+  SignUp: {
+    request: { email: "ada@example.org" },
+    response: { account_id, api_key, ...plan },
+  },
+  GetAccount: {
+    request: {},
+    response: { account_id, email: "ada@example.org", ...plan, created_at },
+  },
+  GetUsage: {
+    request: { days: 1 },
+    response: {
+      days: [{ date: "2026-11-21", stores: 1, recalls: 2, tokens_stored: 8, tokens_queried: 12 }],
+    },
+  },
+  CreateKey: { request: { name: "laptop", access: "KEY_ACCESS_FULL" }, response: { api_key, key } },
+  ListKeys: { request: {}, response: { keys: [{ ...key, current: true }] } },
+  RevokeKey: { request: { id: keyId, force: false }, response: { id: keyId } },
+  CloseAccount: { request: { account_id }, response: { deleted: 1 } },
+};

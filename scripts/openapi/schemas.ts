@@ -1,0 +1,122 @@
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  getExtension,
+  hasExtension,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import {
+  type FieldRules,
+  field as rulesExtension,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { commentOf } from "./contract.js";
+
+export type Schema = Record<string, unknown>;
+
+const SCALARS: Partial<Record<ScalarType, Schema>> = {
+  [ScalarType.STRING]: { type: "string" },
+  [ScalarType.BOOL]: { type: "boolean" },
+  [ScalarType.INT32]: { type: "integer", format: "int32" },
+  // JSON's numbers are too short for it.
+  [ScalarType.INT64]: { type: "string", format: "int64" },
+  [ScalarType.FLOAT]: { type: "number", format: "float" },
+  [ScalarType.DOUBLE]: { type: "number", format: "double" },
+};
+
+const WELL_KNOWN: Record<string, Schema> = {
+  "google.protobuf.Timestamp": { type: "string", format: "date-time" },
+  "google.protobuf.Struct": { type: "object", additionalProperties: true },
+};
+
+/** The schemas of the messages and of all that they hold, by name. */
+export function schemasOf(messages: readonly DescMessage[]): Record<string, Schema> {
+  const schemas: Record<string, Schema> = {};
+  const add = (message: DescMessage) => {
+    if (message.name in schemas || message.typeName in WELL_KNOWN) return;
+    schemas[message.name] = schemaOf(message);
+    for (const { message: inner, enum: choice } of message.fields) {
+      if (inner !== undefined) add(inner);
+      if (choice !== undefined) schemas[choice.name] = enumSchema(choice);
+    }
+  };
+  for (const message of messages) add(message);
+  return schemas;
+}
+
+export function refTo(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function schemaOf(message: DescMessage): Schema {
+  const isRequest = message.name.endsWith("Request");
+  const required = message.fields.filter(isRequest ? isRequired : isAlwaysThere).map(({ name }) => name);
+  return {
+    type: "object",
+    ...(commentOf(message) !== "" && { description: commentOf(message) }),
+    properties: Object.fromEntries(message.fields.map((field) => [field.name, fieldSchema(field)])),
+    ...(required.length > 0 && { required }),
+    // An unknown field is an error; answers may gain fields.
+    ...(isRequest && { additionalProperties: false }),
+  };
+}
+
+export function fieldSchema(field: DescField): Schema {
+  const description = commentOf(field);
+  return { ...typeOf(field), ...(description !== "" && { description }), ...limitsOf(field) };
+}
+
+function typeOf(field: DescField): Schema {
+  if (field.fieldKind === "list") return { type: "array", items: elementType(field) };
+  return elementType(field);
+}
+
+function elementType({ message, enum: choice, scalar, name }: DescField): Schema {
+  if (message !== undefined) return WELL_KNOWN[message.typeName] ?? refTo(message.name);
+  if (choice !== undefined) return refTo(choice.name);
+  const schema = SCALARS[scalar as ScalarType];
+  if (schema === undefined) throw new Error(`the type of ${name} has no place in the reference yet`);
+  return schema;
+}
+
+function enumSchema(choice: DescEnum): Schema {
+  const named = choice.values.filter(({ number }) => number !== 0);
+  const meanings = named.map((value) => `- \`${value.name}\`: ${commentOf(value)}`);
+  return {
+    type: "string",
+    enum: choice.values.map(({ name }) => name),
+    description: [commentOf(choice), meanings.join("\n")].join("\n\n"),
+  };
+}
+
+/** The contract's limits. Those of strings count bytes, of which a character has one or more. */
+function limitsOf(field: DescField): Schema {
+  const { type, required } = rulesOf(field) ?? {};
+  const limits: Schema = {};
+  if (required === true && field.scalar === ScalarType.STRING) limits.minLength = 1;
+  if (type?.case === "string" && type.value.maxBytes !== 0n) {
+    limits.maxLength = Number(type.value.maxBytes);
+    limits["x-max-bytes"] = Number(type.value.maxBytes);
+  }
+  if (type?.case === "int32") {
+    const { greaterThan, lessThan } = type.value;
+    if (greaterThan.case === "gte") limits.minimum = greaterThan.value;
+    if (lessThan.case === "lte") limits.maximum = lessThan.value;
+  }
+  return limits;
+}
+
+export function isRequired(field: DescField): boolean {
+  return rulesOf(field)?.required === true;
+}
+
+/** Answers hold every field but messages that are unset. */
+function isAlwaysThere(field: DescField): boolean {
+  return field.fieldKind !== "message";
+}
+
+function rulesOf({ proto }: DescField): FieldRules | undefined {
+  const { options } = proto;
+  if (options === undefined || !hasExtension(options, rulesExtension)) return undefined;
+  return getExtension(options, rulesExtension);
+}

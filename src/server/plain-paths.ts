@@ -1,0 +1,6 @@
+/** Short second paths of RPCs, for callers who speak plain HTTP and JSON. */
+export const PLAIN_PATHS = {
+  "/recalld.v1.MemoryService/Store": "/store",
+  "/recalld.v1.MemoryService/Recall": "/recall",
+  "/recalld.v1.AccountService/SignUp": "/signup",
+};

@@ -1,0 +1,209 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import { openapiModule } from "../../scripts/openapi/document.js";
+import { EXAMPLES } from "../../scripts/openapi/examples.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+interface Content {
+  readonly "application/json": {
+    schema: object;
+    example?: unknown;
+    examples?: Record<string, { value: unknown }>;
+  };
+}
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly { name: string; in: string; schema: object; example?: unknown }[];
+  readonly requestBody?: { content: Content };
+  readonly responses: Record<string, { $ref?: string; description: string; content: Content }>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { responses: Record<string, { content: Content }> };
+}
+
+let server: TestServer;
+let document: Document;
+let ajv: Ajv2020;
+
+beforeAll(async () => {
+  server = await startServer();
+  document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
+  ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+  for (const word of ["x-max-bytes", "components"]) ajv.addKeyword(word);
+  // Held by Protobuf's own reading and writing.
+  for (const format of ["int32", "int64", "float", "double", "date-time"]) ajv.addFormat(format, true);
+  ajv.addSchema({ $id: "doc", components: document.components }, "doc");
+});
+afterAll(() => server.stop());
+
+const methods = [...MemoryService.methods, ...AccountService.methods];
+const pathOf = (rpc: string) => {
+  const method = methods.find(({ name }) => name === rpc);
+  return `/${method?.parent.typeName}/${rpc}`;
+};
+
+function operations(): { path: string; verb: string; operation: Operation }[] {
+  return Object.entries(document.paths).flatMap(([path, verbs]) =>
+    Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })),
+  );
+}
+
+/** What is wrong with a value, by one of the document's schemas. */
+function flaws(schema: object, value: unknown): unknown {
+  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"doc#/'));
+  const check = ajv.compile(absolute);
+  return check(value) ? [] : check.errors;
+}
+
+function contentOf({ $ref, content }: { $ref?: string; content: Content }): Content["application/json"] {
+  const shared = document.components.responses[$ref?.split("/").at(-1) ?? ""];
+  return (shared?.content ?? content)["application/json"];
+}
+
+describe("the OpenAPI document", () => {
+  it("is what the contract generates: `npm run generate` renews it", () => {
+    expect(readFileSync("gen/openapi.ts", "utf8")).toBe(openapiModule());
+  });
+
+  it("has every RPC and the plain paths", () => {
+    expect(document.openapi).toBe("3.1.0");
+    const rpcs = methods.map(({ name }) => pathOf(name));
+    const plain = ["/store", "/recall", "/signup", "/livez", "/readyz"];
+    const resources = ["/namespaces/{namespace}/memories/{id}", "/namespaces/{namespace}"];
+    expect(Object.keys(document.paths).sort()).toEqual([...rpcs, ...plain, ...resources].sort());
+  });
+
+  it("names each operation once and says what it does", () => {
+    const names = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { operation } of operations()) expect(operation.summary).not.toBe("");
+  });
+
+  it("refers to nothing that is not there", () => {
+    const refs = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
+    for (const [, path = ""] of refs) {
+      const found = path
+        .split("/")
+        .reduce<unknown>((at, part) => (at as Record<string, unknown>)?.[part], document);
+      expect(found, path).toBeTypeOf("object");
+    }
+  });
+
+  it("has examples that keep its own rules", () => {
+    for (const { path, operation } of operations()) {
+      const { requestBody, responses, parameters = [] } = operation;
+      const contents = Object.values(responses).map(contentOf);
+      if (requestBody !== undefined) contents.push(requestBody.content["application/json"]);
+      for (const { schema, example, examples = {} } of contents) {
+        const values = [example, ...Object.values(examples).map(({ value }) => value)];
+        for (const value of values) if (value !== undefined) expect(flaws(schema, value), path).toEqual([]);
+      }
+      for (const { schema, example } of parameters) {
+        if (example !== undefined) expect(flaws(schema, example), path).toEqual([]);
+      }
+    }
+  });
+
+  it("says the limits of the contract", () => {
+    const { StoreRequest, RecallRequest } = (
+      document.components as never as { schemas: Record<string, object> }
+    ).schemas;
+    expect(StoreRequest).toMatchObject({
+      required: ["text", "namespace"],
+      additionalProperties: false,
+      properties: {
+        text: { minLength: 1, maxLength: 65_536, description: expect.stringMatching(/^What to remember/) },
+      },
+    });
+    expect(RecallRequest).toMatchObject({ properties: { top_k: { minimum: 1, maximum: 20 } } });
+  });
+});
+
+describe("the server agrees with the document", () => {
+  // In an order in which each finds what it needs.
+  const ORDER = [
+    ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "ListNamespaces", "ListMemories"],
+    ...[
+      "MapNamespace",
+      "CreateKey",
+      "ListKeys",
+      "RevokeKey",
+      "DeleteMemory",
+      "DeleteNamespace",
+      "CloseAccount",
+    ],
+  ];
+  const known: Record<string, unknown> = {};
+  let key = "";
+
+  it("about every RPC", () => {
+    expect([...ORDER].sort()).toEqual(methods.map(({ name }) => name).sort());
+  });
+
+  it.for(ORDER)("%s takes its example and answers as it should", async (rpc, { skip }) => {
+    const example = EXAMPLES[rpc]?.request ?? {};
+    const request = Object.fromEntries(
+      Object.entries(example).map(([name, value]) => [name, real(rpc, name) ?? value]),
+    );
+    const answer = await post(pathOf(rpc), request, key);
+    const body = (await answer.json()) as Record<string, unknown>;
+    if (answer.status === 501) skip("not served yet");
+    expect(body, JSON.stringify(body)).not.toHaveProperty("code");
+    const { post: operation } = document.paths[pathOf(rpc)] as { post: Operation };
+    const { schema } = contentOf(operation.responses[200] as { content: Content });
+    expect(flaws(schema, body)).toEqual([]);
+    if (rpc === "SignUp") key = String(body.api_key);
+    if (rpc === "Store") known.id = body.id;
+    if (rpc === "CreateKey") known.keyId = (body.key as { id: string }).id;
+    Object.assign(known, body.account_id !== undefined && { account_id: body.account_id });
+  });
+
+  it("about calls without a key", async () => {
+    for (const { path, verb, operation } of operations()) {
+      const url = path.replace("{namespace}", "n").replace("{id}", "mem_1");
+      const answer = await (verb === "post"
+        ? post(url, {}, "")
+        : fetch(server.url + url, { method: verb.toUpperCase() }));
+      const expected = operation.security?.length === 0 ? 200 : 401;
+      expect(answer.status, `${verb} ${path}`).toBe(expected);
+      expect(Object.keys(operation.responses)).toContain(String(expected));
+    }
+  });
+
+  function real(rpc: string, name: string): unknown {
+    if (name === "id") return rpc === "RevokeKey" ? known.keyId : known.id;
+    return known[name];
+  }
+});
+
+function post(path: string, body: unknown, key: string): Promise<Response> {
+  const headers = {
+    "content-type": "application/json",
+    ...(key !== "" && { authorization: `Bearer ${key}` }),
+  };
+  return fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+describe("llms.txt", () => {
+  it("is short, and names only what is there", async () => {
+    const answer = await fetch(`${server.url}/llms.txt`);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    const text = await answer.text();
+    expect(text.length).toBeLessThan(3000);
+    const paths = [...text.matchAll(/(?:POST|GET|DELETE) (?:or DELETE )?(\/[\w/{}]+)/g)].map(
+      ([, path]) => path,
+    );
+    expect(paths.length).toBeGreaterThan(3);
+    for (const path of paths) expect(document.paths).toHaveProperty([String(path)]);
+    for (const [, link] of text.matchAll(/\]\((.*?)\)/g)) {
+      expect((await fetch(new URL(String(link), `${server.url}/llms.txt`))).status).toBe(200);
+    }
+  });
+});
