@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { MongoClient } from "mongodb";
 import { inject } from "vitest";
+import { withDatabase } from "./database.js";
 import type { Missing, TestServer } from "./server.js";
 
 /**
@@ -20,11 +21,6 @@ export async function openTestMongo(): Promise<TestServer | Missing> {
 async function ask(): Promise<{ uri: string; kind: string } | Missing | { error: string }> {
   const response = await fetch(inject("mongoDesk"));
   return (await response.json()) as Awaited<ReturnType<typeof ask>>;
-}
-
-/** The same connection string, with another database in it. */
-export function withDatabase(uri: string, name: string): string {
-  return uri.replace(/^([^:]+:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${name}`);
 }
 
 async function drop(uri: string): Promise<void> {

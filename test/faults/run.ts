@@ -1,0 +1,182 @@
+import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { withDatabase } from "../support/mongo/database.js";
+import { findMongo } from "../support/mongo/find.js";
+import { startStandIn } from "../support/mongo/stand-in.js";
+import { newDataDir, startServer, type TestServer } from "../support/server.js";
+import { killUnderLoad } from "./kills.js";
+import { outage } from "./outage.js";
+import { retryStores, storeHereRecallThere } from "./replicas.js";
+import { randomSequences } from "./sequences.js";
+
+/** How often each part is done: `long` is what is promised, `short` shows that the part itself works. */
+const SIZES = {
+  simulator: { long: 100_000, short: 2_000 },
+  kills: { long: 300, short: 10 },
+  replicas: { long: 10_000, short: 300 },
+  retries: { long: 10_000, short: 300 },
+  sequences: { long: 10_000, short: 300 },
+  outage: { long: 60_000, short: 6_000 },
+  snapshots: { long: 1_000, short: 100 },
+} as const;
+type Name = keyof typeof SIZES;
+
+const FREE_CALLS = "1000000000";
+const REPLICAS = 3;
+
+const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
+  simulator: (size) =>
+    vitest(
+      "test/simulation",
+      { SIMULATED_SCHEDULES: size },
+      `${count(size)} schedules, 3 replicas, 0 faults`,
+    ),
+
+  async kills(size, seed) {
+    const dataDir = newDataDir();
+    const figures = await killUnderLoad({
+      start: (env) => startServer({ dataDir, env }),
+      kills: size,
+      storesBefore: (chance) => 1 + chance.below(60),
+      // Some accounts come to their limit before the kill, some do not.
+      callsLimit: 25,
+      seed,
+    });
+    const { kills, acknowledged, unanswered, paidUnanswered } = figures;
+    return (
+      `${kills} kills -9: ${count(acknowledged)} stores acknowledged, 0 lost; ` +
+      `${count(unanswered)} calls in flight, ${count(paidUnanswered)} of them paid; no limit passed`
+    );
+  },
+
+  replicas: (size, seed) =>
+    onReplicas(async (urls) => {
+      const { stored } = await storeHereRecallThere({ urls, times: size, seed });
+      return `${count(stored)} stored on one of ${urls.length}, recalled on another: 0 missed`;
+    }),
+
+  retries: (size, seed) =>
+    onReplicas(async (urls) => {
+      const { replayed } = await retryStores({ urls, times: size, seed });
+      return `${count(size)} keys on ${urls.length} servers, ${count(replayed)} retries: 0 duplicates, each paid once`;
+    }),
+
+  async sequences(size, seed) {
+    const half = Math.ceil(size / 2);
+    const local = await startServer({ env: { FREE_CALLS } });
+    const alone = await randomSequences({ urls: [local.url], sequences: half, seed });
+    await local.stop();
+    const shared = await onReplicas((urls) => randomSequences({ urls, sequences: half, seed: seed + 1 }));
+    const [operations, recalls] = [alone.operations + shared.operations, alone.recalls + shared.recalls];
+    return (
+      `${count(alone.sequences)} on local, ${count(shared.sequences)} on ${REPLICAS} servers: ` +
+      `${count(operations)} operations, ${count(recalls)} recalls, 0 leaks`
+    );
+  },
+
+  async outage(size, seed) {
+    const database = await startStandIn();
+    const server = await startServer({ env: { MONGODB_URI: `${database.uri}/recalld`, FREE_CALLS } });
+    try {
+      const figures = await outage({ url: server.url, database, awayMs: size, seed });
+      return (
+        `${size / 1000} s without MongoDB: ${count(figures.acknowledged)} stores acknowledged, 0 lost; ` +
+        `${count(figures.refused)} calls refused, the slowest call took ${seconds(figures.slowestMs)}; ` +
+        `back after ${seconds(figures.recoveryMs)}`
+      );
+    } finally {
+      await server.kill();
+      await database.stop();
+    }
+  },
+
+  snapshots: (size) =>
+    vitest(
+      "test/vectors",
+      { DAMAGED_SNAPSHOTS: size },
+      `${count(size)} damaged snapshots: 0 crashes, 0 wrong answers`,
+    ),
+};
+
+/** Runs the work with several servers over one MongoDB. */
+async function onReplicas<T>(work: (urls: string[]) => Promise<T>): Promise<T> {
+  const mongo = await findMongo();
+  if (!("uri" in mongo)) throw new Error(mongo.reason);
+  const MONGODB_URI = withDatabase(mongo.uri, `recalld_faults_${process.pid}_${Date.now()}`);
+  const servers: TestServer[] = [];
+  try {
+    for (let i = 0; i < REPLICAS; i++) servers.push(await startServer({ env: { MONGODB_URI, FREE_CALLS } }));
+    return await work(servers.map(({ url }) => url));
+  } finally {
+    await Promise.all(servers.map(({ kill }) => kill()));
+    await mongo.stop();
+  }
+}
+
+/** A part that is a test as well: it takes its size from the environment. */
+function vitest(path: string, env: Record<string, number>, done: string): Promise<string> {
+  const set = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
+  const child = spawn("npx", ["vitest", "run", path], {
+    env: { ...process.env, ...set },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  child.stderr.on("data", (chunk) => (output += chunk));
+  return new Promise((resolve, reject) => {
+    child.once("close", (code) => (code === 0 ? resolve(done) : reject(new Error(output.slice(-3000)))));
+  });
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+const USAGE = `npm run test:faults -- [--short] [--seed N] [PART …]
+parts, all of them when none is named: ${Object.keys(SIZES).join(", ")}`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      short: { type: "boolean" },
+      seed: { type: "string", default: "1" },
+      help: { type: "boolean" },
+    },
+  });
+  const names = positionals.length > 0 ? positionals : Object.keys(SIZES);
+  if (values.help || names.some((name) => !(name in SIZES))) {
+    console.log(USAGE);
+    process.exit(values.help ? 0 : 2);
+  }
+  const form = values.short ? "short" : "long";
+  console.log(`${form} form, seed ${values.seed}, ${availableParallelism()} cores, Node ${process.version}`);
+  const rows: { part: string; outcome: string; time: string; what: string }[] = [];
+  for (const name of names as Name[]) {
+    const begunMs = performance.now();
+    const [outcome, what] = await PARTS[name](SIZES[name][form], Number(values.seed)).then(
+      (done) => ["ok", done],
+      (error: Error) => ["FAILED", error.message],
+    );
+    rows.push({
+      part: name,
+      outcome: outcome as string,
+      time: seconds(performance.now() - begunMs),
+      what: what as string,
+    });
+    const { time } = rows.at(-1) as (typeof rows)[0];
+    console.log(`${name}: ${outcome}, ${time}: ${what}`);
+  }
+  console.log(`\n| part | outcome | time | what |\n|---|---|---|---|`);
+  for (const { part, outcome, time, what } of rows) {
+    console.log(`| ${part} | ${outcome} | ${time} | ${what.split("\n", 1)[0]} |`);
+  }
+  process.exit(rows.every(({ outcome }) => outcome === "ok") ? 0 : 1);
+}
+
+await main();
