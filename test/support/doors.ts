@@ -34,7 +34,22 @@ export interface Outcome {
   readonly status?: number;
 }
 
-export type RpcName = "Store" | "Recall" | "SignUp" | "GetAccount";
+export type RpcName =
+  | "Store"
+  | "Recall"
+  | "GetMemory"
+  | "DeleteMemory"
+  | "DeleteNamespace"
+  | "ListNamespaces"
+  | "ListMemories"
+  | "MapNamespace"
+  | "SignUp"
+  | "GetAccount"
+  | "GetUsage"
+  | "CreateKey"
+  | "ListKeys"
+  | "RevokeKey"
+  | "CloseAccount";
 
 /** One way into the service. */
 export interface Door {
@@ -66,8 +81,36 @@ export function doorsOf(url: string): Door[] {
 
 const PLAIN: Partial<Record<RpcName, string>> = { Store: "/store", Recall: "/recall", SignUp: "/signup" };
 
+/** The paths that name what they are about; what is left of the request goes into the query. */
+const RESOURCES: Partial<Record<RpcName, string>> = {
+  GetMemory: "GET /namespaces/{namespace}/memories/{id}",
+  DeleteMemory: "DELETE /namespaces/{namespace}/memories/{id}",
+  DeleteNamespace: "DELETE /namespaces/{namespace}",
+};
+
+/** All RPCs that have a path of their own take it; the others, Connect's. */
 function plainDoor(url: string): Door {
-  return jsonDoor("plain paths", (rpc) => url + (PLAIN[rpc] ?? rpcPath(rpc)));
+  const door = jsonDoor("plain paths", (rpc) => url + (PLAIN[rpc] ?? rpcPath(rpc)));
+  return {
+    ...door,
+    async call(rpc, request, options = {}) {
+      const resource = RESOURCES[rpc];
+      if (resource === undefined) return door.call(rpc, request, options);
+      const [method, path] = resourceOf(resource, request as Record<string, string>);
+      const headers = { ...authorization(options.key), ...options.header };
+      return readJson(await fetch(url + path, { method, headers }));
+    },
+  };
+}
+
+function resourceOf(resource: string, request: Readonly<Record<string, unknown>>): [string, string] {
+  const query = new URLSearchParams(Object.entries(request).map(([name, value]) => [name, String(value)]));
+  const [method, template] = resource.split(" ") as [string, string];
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    query.delete(name);
+    return encodeURIComponent(String(request[name]));
+  });
+  return [method, query.size > 0 ? `${path}?${query}` : path];
 }
 
 function connectJsonDoor(url: string): Door {

@@ -1,0 +1,262 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pageToken } from "../../src/memory/page.js";
+import { DATABASES, LOCAL_DATABASE, type TestDatabase } from "../support/databases.js";
+import { type Door, doorsOf, type RpcName } from "../support/doors.js";
+import type { TestServer } from "../support/server.js";
+
+const TIMEOUT_MS = 60_000;
+const FREE_CALLS = "1000000";
+const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+
+/** Calls that must go well, of an account of their own. */
+async function accountAt(door: Door) {
+  const key = String((await door.call("SignUp", {})).body.api_key);
+  const call = async (rpc: RpcName, request: JsonObject = {}): Promise<JsonObject> => {
+    const { code, message, body } = await door.call(rpc, request, { key });
+    if (code !== "ok") throw new Error(`${rpc}: ${code}, ${message}`);
+    return body;
+  };
+  const store = async (namespace: string, text: string, metadata: JsonObject = {}) =>
+    String((await call("Store", { namespace, text, metadata })).id);
+  /** All pages of a list, one behind the other. */
+  const pages = async (rpc: "ListMemories" | "ListNamespaces", request: JsonObject) => {
+    const all: JsonObject[][] = [];
+    for (let page_token = ""; ; ) {
+      const page = await call(rpc, { ...request, page_token });
+      all.push((page.memories ?? page.namespaces) as JsonObject[]);
+      page_token = String(page.next_page_token);
+      if (page_token === "") return all;
+    }
+  };
+  return { key, call, store, pages };
+}
+
+const texts = (pages: readonly JsonObject[][]) => pages.map((page) => page.map(({ text }) => text));
+const today = () => new Date().toISOString().slice(0, 10);
+
+describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
+  let database: TestDatabase;
+  let server: TestServer;
+  let door: Door;
+  const start = async () => {
+    server = await database.start({ FREE_CALLS });
+    door = doorsOf(server.url)[1] as Door;
+  };
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    database = await make();
+    await start();
+  }, TIMEOUT_MS);
+  afterAll(() => server?.stop());
+  const test = it.skipIf(missing !== undefined);
+
+  test("pages through memories, the newest first, past what was deleted", async () => {
+    const { call, store, pages } = await accountAt(door);
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i++) ids.push(await store("n", `text ${i}`, { i }));
+    for (const i of [11, 5, 4, 3, 0]) await call("DeleteMemory", { namespace: "n", id: ids[i] as string });
+    expect(texts(await pages("ListMemories", { namespace: "n", page_size: 3 }))).toEqual([
+      ["text 10", "text 9", "text 8"],
+      ["text 7", "text 6", "text 2"],
+      ["text 1"],
+    ]);
+    const { memories } = await call("ListMemories", { namespace: "n", page_size: 1 });
+    expect(memories).toEqual([
+      { id: ids[10], text: "text 10", metadata: { i: 10 }, tokens: 2, created_at: expect.any(String) },
+    ]);
+    expect(await call("ListMemories", { namespace: "none" })).toEqual({
+      memories: [],
+      namespace: "none",
+      next_page_token: "",
+    });
+  });
+
+  test("does not miss or repeat a memory while others are stored and deleted", async () => {
+    const { call, store } = await accountAt(door);
+    const ids: string[] = [];
+    for (let i = 0; i < 6; i++) ids.push(await store("n", `text ${i}`));
+    const first = await call("ListMemories", { namespace: "n", page_size: 3 });
+    await store("n", "late");
+    await call("DeleteMemory", { namespace: "n", id: ids[3] as string });
+    const page_token = first.next_page_token as string;
+    const second = await call("ListMemories", { namespace: "n", page_token });
+    expect(texts([second.memories as JsonObject[]])).toEqual([["text 2", "text 1", "text 0"]]);
+  });
+
+  test("ends a page early when its texts are long", async () => {
+    const { store, pages } = await accountAt(door);
+    const long = `a ${" ".repeat(65_000)} b`;
+    for (let i = 0; i < 20; i++) await store("n", long);
+    const counts = (await pages("ListMemories", { namespace: "n" })).map(({ length }) => length);
+    expect(counts).toEqual([17, 3]);
+  });
+
+  test("lists namespaces with what they hold, in order, without those that were dropped", async () => {
+    const { call, store, pages } = await accountAt(door);
+    for (const namespace of ["b", "a", "ä", "dropped", "empty"]) await store(namespace, "wörd", { a: 1 });
+    await store("a", "more");
+    await call("DeleteNamespace", { namespace: "dropped", force: true });
+    const { memories } = await call("ListMemories", { namespace: "empty" });
+    const [only] = memories as JsonObject[];
+    await call("DeleteMemory", { namespace: "empty", id: only?.id as string });
+    await call("Recall", { namespace: "never", query: "a" });
+    const listed = await pages("ListNamespaces", { page_size: 2 });
+    expect(listed).toEqual([
+      [
+        { namespace: "a", memories: 2, bytes: "18" },
+        { namespace: "b", memories: 1, bytes: "12" },
+      ],
+      [
+        { namespace: "empty", memories: 0, bytes: "0" },
+        { namespace: "ä", memories: 1, bytes: "12" },
+      ],
+    ]);
+  });
+
+  test("refuses the token of a namespace that was dropped", async () => {
+    const { key, call, store } = await accountAt(door);
+    for (const text of ["a", "b"]) await store("n", text);
+    const { next_page_token: page_token } = await call("ListMemories", { namespace: "n", page_size: 1 });
+    await call("DeleteNamespace", { namespace: "n", force: true });
+    const request = { namespace: "n", page_token: page_token as string };
+    const outcome = { code: "invalid_argument", fields: ["page_token"] };
+    expect(await door.call("ListMemories", request, { key })).toMatchObject(outcome);
+    await store("n", "c");
+    expect(await door.call("ListMemories", request, { key })).toMatchObject(outcome);
+  });
+
+  test("draws the same map of the same memories, and another when one comes", async () => {
+    const { key, call, store } = await accountAt(door);
+    expect(await call("MapNamespace", { namespace: "n" })).toEqual({
+      points: [],
+      memories: 0,
+      namespace: "n",
+    });
+    const ids = [await store("n", "The cat sleeps.")];
+    const alone = await call("MapNamespace", { namespace: "n" });
+    expect(alone).toEqual({ points: [{ id: ids[0], x: 0, y: 0 }], memories: 1, namespace: "n" });
+    for (const text of ["A kitten naps.", "Interest rates rose.", "The bank raised rates."])
+      ids.push(await store("n", text));
+    const map = await call("MapNamespace", { namespace: "n" });
+    const points = map.points as { id: string; x: number; y: number }[];
+    expect(points.map(({ id }) => id)).toEqual(ids);
+    expect(points.every(({ x, y }) => Math.abs(x) <= 1 && Math.abs(y) <= 1)).toBe(true);
+    const [cat, kitten, rates, bank] = points.map(({ x }) => Math.sign(x));
+    expect([cat, rates]).toEqual([kitten, bank]);
+    expect(cat).not.toBe(rates);
+    await server.stop();
+    await start();
+    expect((await door.call("MapNamespace", { namespace: "n" }, { key })).body).toEqual(map);
+  });
+
+  test("counts what was used by day, of successes only, and keeps it over a restart", async () => {
+    const { key, call, store } = await accountAt(door);
+    await store("n", "three little words");
+    await store("n", "one");
+    await call("Recall", { namespace: "n", query: "how many words" });
+    await door.call("Recall", { namespace: "n", query: "" }, { key });
+    await door.call("Store", { namespace: "n", text: "word ".repeat(2000) }, { key });
+    const none = { stores: 0, recalls: 0, tokens_stored: 0, tokens_queried: 0 };
+    const day = { date: today(), stores: 2, recalls: 1, tokens_stored: 4, tokens_queried: 3 };
+    const usage = async (days?: number) => {
+      const { body } = await door.call("GetUsage", days === undefined ? {} : { days }, { key });
+      return body.days as JsonObject[];
+    };
+    expect(await usage(1)).toEqual([day]);
+    await server.stop();
+    await start();
+    const all = await usage();
+    expect(all).toHaveLength(30);
+    expect(all.at(-1)).toEqual(day);
+    expect(all.slice(0, -1)).toMatchObject(Array.from({ length: 29 }, () => none));
+    expect(await usage(90)).toHaveLength(90);
+  });
+
+  test("counts a replayed store once", async () => {
+    const { key, call } = await accountAt(door);
+    const request = { namespace: "n", text: "once" };
+    for (let i = 0; i < 3; i++)
+      await door.call("Store", request, { key, header: { "idempotency-key": "k" } });
+    expect((await call("GetUsage", { days: 1 })).days).toMatchObject([{ stores: 1, tokens_stored: 1 }]);
+  });
+});
+
+describe("lists", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await (await LOCAL_DATABASE.make()).start({ FREE_CALLS });
+  }, TIMEOUT_MS);
+  afterAll(() => server.stop());
+
+  describe.each(DOORS)("through %s", (name) => {
+    const door = () => doorsOf(server.url).find((each) => each.name === name) as Door;
+    let account: Awaited<ReturnType<typeof accountAt>>;
+    beforeAll(async () => {
+      account = await accountAt(door());
+      for (const text of ["a", "b", "c"]) await account.store("n", text);
+      await account.store("o", "d");
+    });
+
+    it("come page by page", async () => {
+      const { pages } = account;
+      expect(texts(await pages("ListMemories", { namespace: "n", page_size: 2 }))).toEqual([
+        ["c", "b"],
+        ["a"],
+      ]);
+      expect(await pages("ListNamespaces", { page_size: 1 })).toEqual([
+        [{ namespace: "n", memories: 3, bytes: "9" }],
+        [{ namespace: "o", memories: 1, bytes: "3" }],
+      ]);
+    });
+
+    it("refuse a size outside 1 to 100", async () => {
+      for (const page_size of [0, -1, 101]) {
+        for (const rpc of ["ListMemories", "ListNamespaces"] as const) {
+          const request = rpc === "ListMemories" ? { namespace: "n", page_size } : { page_size };
+          const outcome = await door().call(rpc, request, { key: account.key });
+          expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_size"] });
+        }
+      }
+    });
+
+    it("refuse tokens that they did not give", async () => {
+      const { call, key } = account;
+      const ofO = pageToken(["memories", "0".repeat(20), "2"]);
+      const { next_page_token } = await call("ListMemories", { namespace: "n", page_size: 1 });
+      const own = String(next_page_token);
+      const [, incarnation = ""] = JSON.parse(Buffer.from(own, "base64url").toString()) as string[];
+      const bad = ["x", "%%%", `${own}=`, ` ${own}`, own.slice(0, -2), ofO, pageToken(["namespaces", "n"])];
+      const wrong = ["0", "-1", "1e3", "", "9".repeat(16)].map((at) =>
+        pageToken(["memories", incarnation, at]),
+      );
+      for (const page_token of [...bad, ...wrong]) {
+        const outcome = await door().call("ListMemories", { namespace: "n", page_token }, { key });
+        expect(outcome, page_token).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
+      }
+      for (const page_token of ["x", own]) {
+        const outcome = await door().call("ListNamespaces", { page_token }, { key });
+        expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
+      }
+    });
+
+    it("show an account nothing of another's", async () => {
+      const other = await accountAt(door());
+      const { next_page_token } = await account.call("ListMemories", { namespace: "n", page_size: 1 });
+      expect((await other.call("ListNamespaces")).namespaces).toEqual([]);
+      expect((await other.call("ListMemories", { namespace: "n" })).memories).toEqual([]);
+      expect((await other.call("MapNamespace", { namespace: "n" })).points).toEqual([]);
+      const request = { namespace: "n", page_token: next_page_token as string };
+      const outcome = await door().call("ListMemories", request, { key: other.key });
+      expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
+    });
+
+    it("count days and draw maps", async () => {
+      const { days } = await account.call("GetUsage", { days: 2 });
+      expect(days).toMatchObject([{ stores: 0 }, { date: today(), stores: 4 }]);
+      const map = await account.call("MapNamespace", { namespace: "n" });
+      expect(map).toMatchObject({ memories: 3, namespace: "n" });
+      expect(map.points).toHaveLength(3);
+    });
+  });
+});
