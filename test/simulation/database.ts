@@ -45,7 +45,7 @@ export class Database {
 
   async #travel<T>(effect: () => T | Promise<T>): Promise<T> {
     const { time, faults } = this;
-    await time.sleep(time.between(0, 10));
+    await this.#delay();
     if (time.chance(faults.lost)) throw unavailable("lost");
     if (time.chance(faults.late)) {
       time.at(time.between(0, 500), () => void effect());
@@ -53,9 +53,14 @@ export class Database {
     }
     if (time.chance(faults.twice)) time.at(time.between(0, 500), () => void effect());
     const result = await effect();
-    await time.sleep(time.between(0, 10));
+    await this.#delay();
     if (time.chance(faults.unanswered)) throw unavailable("unanswered");
     return result;
+  }
+
+  /** Most messages are quick; some are overtaken by many others. */
+  #delay(): Promise<void> {
+    return this.time.sleep(this.time.between(0, this.time.chance(0.15) ? 200 : 5));
   }
 
   logOf(incarnation: string): Map<number, Entry> {

@@ -94,7 +94,11 @@ export async function simulate({ seed, replicas, operations, faults, mistakes }:
     if (kind < 0.45 && stores < STORES_MAX) {
       const text = `text ${stores++}`;
       const idempotencyKey = time.chance(0.4) ? text : undefined;
-      const attempt = () => history.storing({ namespace, text }, () => storeOn(any()));
+      const attempt = async () => {
+        await history.storing({ namespace, text }, () => storeOn(any()));
+        // The very next recall, wherever it is asked, must find it.
+        await recalling(any(), namespace);
+      };
       const storeOn = async (i: number) => {
         const { ports } = running[i] as Replica;
         const { answered } = await store(ports, { caller: CALLER, text, namespace, idempotencyKey });
