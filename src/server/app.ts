@@ -32,8 +32,8 @@ import { addResourcePaths } from "./resource-paths.js";
  * written as a JSON escape of six, with room to spare.
  */
 export const BODY_BYTES_MAX = 1_048_576;
-/** The largest answer: 20 texts and their metadata. */
-const ANSWER_BYTES_MAX = 16_777_216;
+/** The largest answer: a page of 100 texts and their metadata, every byte written as an escape of six. */
+const ANSWER_BYTES_MAX = 67_108_864;
 /** What a call may take at most, whatever its client allows it. */
 const CALL_TIMEOUT_MS = 30_000;
 /** A caller's own request id is taken over when it looks like one. */
@@ -65,7 +65,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     // A namespace of 256 bytes, percent-encoded.
     routerOptions: { maxParamLength: 768 },
     frameworkErrors: answerUnroutable,
+    // What comes while running calls finish is served like them: readiness keeps new callers away.
+    return503OnClosing: false,
   });
+  const closing = new AbortController();
+  app.addHook("preClose", async () => closing.abort());
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
@@ -80,7 +84,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {
     routes: (router) => {
-      addRoutes(router, options);
+      addRoutes(router, options, closing.signal);
       for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
     },
     requestGate: gate({ authenticate: options.authenticate, open: OPEN_TO_ALL }),
@@ -98,7 +102,8 @@ export function createApp(options: AppOptions): FastifyInstance {
 
 function addRoutes(
   router: ConnectRouter,
-  { memory, accounts, readiness, logger, shutdownSignal }: AppOptions,
+  { memory, accounts, readiness, logger }: AppOptions,
+  closing: AbortSignal,
 ): void {
   router.service(MemoryService, memoryService(memory));
   router.service(AccountService, accountService(accounts));
@@ -107,7 +112,7 @@ function addRoutes(
     bodyBytesMax: BODY_BYTES_MAX,
     onEnd: (call) => logCall(logger, call),
   });
-  registerHealth(router, { readiness, services: [MemoryService, AccountService], shutdownSignal });
+  registerHealth(router, { readiness, services: [MemoryService, AccountService], shutdownSignal: closing });
   registerReflection(router, [MemoryService, AccountService, Health]);
 }
 
