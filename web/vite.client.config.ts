@@ -2,12 +2,12 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
 /**
- * Builds `assets/recalld.js`: the contract as protobuf-es knows it, for the TypeScript quick start to
+ * Builds `recalld.js`: the contract as protobuf-es knows it, for the TypeScript quick start to
  * download. The libraries it imports are the user's own.
  */
 export default defineConfig({
   build: {
-    outDir: "../dist/web/assets",
+    outDir: "../dist/web",
     emptyOutDir: false,
     target: "es2022",
     lib: {

@@ -63,7 +63,7 @@ function typeScript({ url, key, namespace }: Filling): string {
   return `mkdir -p recalld-quickstart && cd recalld-quickstart
 npm init -y >/dev/null && npm pkg set type=module
 npm install --silent @connectrpc/connect@2 @connectrpc/connect-node@2 @bufbuild/protobuf@2
-curl -s -o recalld.js ${shellQuote(`${url}/assets/recalld.js`)}
+curl -s -o recalld.js ${shellQuote(`${url}/recalld.js`)}
 cat > quickstart.ts <<'END'
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";

@@ -1,0 +1,114 @@
+/** Makes pictures of every page, wide and narrow, light and dark: `npm run screenshots [folder]`. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { createClient, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import type { Page } from "playwright-core";
+import { AccountService, KeyAccess } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import { startServer } from "../support/server.js";
+import { findChromium, launchChromium } from "./chromium.js";
+import { sentences } from "./sentences.js";
+
+const FOLDER = process.argv[2] ?? "docs/pictures";
+const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
+const AT_ONCE = 8;
+
+async function main(): Promise<void> {
+  const executable = findChromium();
+  if (executable === undefined) throw new Error("no Chromium: install it, or name it in CHROMIUM");
+  mkdirSync(FOLDER, { recursive: true });
+  const server = await startServer({ env: { FREE_CALLS: "1000" } });
+  const browser = await launchChromium(executable);
+  try {
+    const key = await fill(server.url);
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" });
+        const page = await context.newPage();
+        await shootAll(page, server.url, key, (name) => join(FOLDER, `${name}-${size}-${colorScheme}.png`));
+        await context.close();
+      }
+    }
+  } finally {
+    await browser.close();
+    await server.stop();
+  }
+}
+
+/** An account that has been used for a while, as far as that can be had in a minute. */
+async function fill(url: string): Promise<string> {
+  let key = "";
+  const withKey: Interceptor = (next) => (request) => {
+    if (key) request.header.set("authorization", `Bearer ${key}`);
+    return next(request);
+  };
+  const transport = createConnectTransport({ baseUrl: url, httpVersion: "1.1", interceptors: [withKey] });
+  const accounts = createClient(AccountService, transport);
+  const memory = createClient(MemoryService, transport);
+  ({ apiKey: key } = await accounts.signUp({ email: "ada@example.com" }));
+  await accounts.createKey({ name: "support bot", access: KeyAccess.READ_ONLY, namespace: "assistant" });
+  await accounts.createKey({ name: "nightly import", access: KeyAccess.FULL });
+  const texts = sentences(480);
+  for (let start = 0; start < texts.length; start += AT_ONCE) {
+    await Promise.all(
+      texts.slice(start, start + AT_ONCE).map((text, index) =>
+        memory.store({
+          text,
+          namespace: "assistant",
+          metadata: { source: "chat", turn: start + index, user: "ada" },
+        }),
+      ),
+    );
+  }
+  for (const [index, text] of texts.slice(0, 24).entries()) {
+    await memory.store({ text, namespace: index % 3 ? "team/standups" : "travel plans" });
+    await memory.recall({ query: text, namespace: "assistant" });
+  }
+  return key;
+}
+
+async function shootAll(page: Page, url: string, key: string, path: (name: string) => string): Promise<void> {
+  const shoot = (name: string) => page.screenshot({ path: path(name) });
+  const open = async (hash: string) => {
+    await page.goto(`${url}/#/${hash}`);
+    await page.waitForLoadState("networkidle");
+  };
+  await open("");
+  await shoot("welcome");
+  await page.getByLabel("Email").fill("ada@example.com");
+  await page.getByRole("button", { name: "Create my key" }).click();
+  await page.getByRole("dialog").waitFor();
+  await shoot("reveal");
+  await page.getByLabel("I have saved it").check();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await shoot("start");
+  await page.evaluate(`sessionStorage.setItem("recalld.key", ${JSON.stringify(key)})`);
+  await page.reload();
+  for (const name of ["usage", "keys", "memories", "docs"]) {
+    await open(name);
+    await shoot(name);
+  }
+  await open("keys");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await shoot("create-key");
+  await open("memories/assistant");
+  await shoot("namespace");
+  await page.locator(".row").first().click();
+  await shoot("memory");
+  await open("playground/assistant");
+  await page.getByLabel("Question").fill("What does Ada like to drink?");
+  await page.getByRole("button", { name: "Recall", exact: true }).click();
+  await page.locator(".results").waitFor();
+  await shoot("playground");
+  await open("map/assistant");
+  await page.getByRole("textbox", { name: "Light up by meaning" }).fill("Who is ill?");
+  await page.getByRole("button", { name: "Light up" }).click();
+  await page.locator(".results").waitFor();
+  await page.locator(".result-text").first().click();
+  await page.getByText("Metadata").waitFor();
+  await page.waitForTimeout(200);
+  await shoot("map");
+}
+
+await main();
