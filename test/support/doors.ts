@@ -104,7 +104,8 @@ function plainDoor(url: string): Door {
 }
 
 function resourceOf(resource: string, request: Readonly<Record<string, unknown>>): [string, string] {
-  const query = new URLSearchParams(Object.entries(request).map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(request)) query.set(name, String(value));
   const [method, template] = resource.split(" ") as [string, string];
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     query.delete(name);

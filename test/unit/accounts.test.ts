@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
+import { openGate } from "../../src/accounts/authenticate.js";
+import { UsageCounter } from "../../src/accounts/count-usage.js";
+import { type Key, makeKey, NEVER_MS } from "../../src/accounts/key.js";
+import { LastUsed } from "../../src/accounts/last-used.js";
+import { type AccountDay, getUsage } from "../../src/accounts/usage.js";
+
+const NOON_MS = Date.UTC(2026, 10, 21, 12);
+const EVERY_MS = 1_000;
+
+beforeEach(() => void vi.useFakeTimers({ now: NOON_MS }));
+afterEach(() => void vi.useRealTimers());
+
+function anAccount(keys: readonly Key[]): Account {
+  return { id: "acc_a", email: "", plan: "free", callsLimit: 9, callsLeft: 9, keys, createdAtMs: 0 };
+}
+
+describe("a key", () => {
+  it("is made with its own id and prefix, without an end, and without its secret", () => {
+    const { secret, key } = makeKey({ name: "a" });
+    expect(key).toMatchObject({
+      name: "a",
+      prefix: secret.slice(0, 8),
+      access: "full",
+      expiresAtMs: NEVER_MS,
+    });
+    expect(key.id).toMatch(/^key_[0-9a-z]{26}$/);
+    expect(JSON.stringify(key)).not.toContain(secret);
+    expect(makeKey({ name: "a" }).key.id).not.toBe(key.id);
+  });
+});
+
+describe("the gate", () => {
+  const gateOf = (account: Account) => {
+    const calls: unknown[] = [];
+    const note = (name: string) => async (of: unknown) => void calls.push([name, of]);
+    const findByKey = vi.fn(async () => account);
+    const accounts = { findByKey, expireKey: note("expire"), settleKey: note("settle") };
+    const used = vi.fn();
+    const gate = openGate({ accounts: accounts as unknown as Accounts, onUse: used });
+    return { gate, calls, findByKey, used };
+  };
+
+  it("says what a key may do, and remembers it", async () => {
+    const { secret, key } = makeKey({ name: "", access: "read_only", namespace: "n" });
+    const { gate, findByKey, used } = gateOf(anAccount([key]));
+    const caller = { accountId: "acc_a", keyHash: key.hash, access: "read_only", namespace: "n" };
+    expect([await gate(secret), await gate(secret)]).toEqual([caller, caller]);
+    expect(findByKey).toHaveBeenCalledTimes(1);
+    expect(used).toHaveBeenCalledTimes(2);
+  });
+
+  it("ends the replaced key at the new one's first use, and only then", async () => {
+    const { secret, key } = makeKey({ name: "", replaces: "key_old", graceMs: 5_000 });
+    const { gate, calls } = gateOf(anAccount([key]));
+    await gate(secret);
+    await gate(secret);
+    expect(calls).toEqual([
+      ["expire", { accountId: "acc_a", keyId: "key_old", atMs: NOON_MS + 5_000 }],
+      ["settle", { accountId: "acc_a", keyId: key.id }],
+    ]);
+  });
+
+  it("leaves the end to the next use when the database fails", async () => {
+    const { secret, key } = makeKey({ name: "", replaces: "key_old" });
+    const { gate, calls, findByKey } = gateOf(anAccount([key]));
+    findByKey.mockRejectedValueOnce(new Error("away"));
+    await expect(gate(secret)).rejects.toThrow("away");
+    await gate(secret);
+    expect(calls).toHaveLength(2);
+  });
+
+  it("turns away keys that no account has", async () => {
+    const { gate } = gateOf(anAccount([]));
+    for (const key of [undefined, "nonsense", makeKey({ name: "" }).secret]) {
+      await expect(gate(key)).rejects.toMatchObject({ code: "unauthenticated" });
+    }
+  });
+});
+
+describe("when keys were last used", () => {
+  const writes: (readonly KeyUse[])[] = [];
+  const touch = vi.fn(async (uses: readonly KeyUse[]) => void writes.push(uses));
+  const trouble = vi.fn();
+  const open = () =>
+    new LastUsed({ touch } as unknown as Accounts, { everyMs: EVERY_MS, onTrouble: trouble });
+  const use = { accountId: "acc_a", keyHash: "h" };
+  beforeEach(() => {
+    writes.length = 0;
+    touch.mockClear();
+  });
+
+  it("is written to the minute, in one write for all, once a minute", async () => {
+    const lastUsed = open();
+    vi.setSystemTime(NOON_MS + 59_000);
+    for (let i = 0; i < 5; i++) lastUsed.note(use);
+    lastUsed.note({ ...use, keyHash: "other" });
+    await vi.advanceTimersByTimeAsync(EVERY_MS);
+    const atMs = NOON_MS;
+    expect(writes).toEqual([
+      [
+        { ...use, atMs },
+        { ...use, keyHash: "other", atMs },
+      ],
+    ]);
+    lastUsed.note(use);
+    await lastUsed.close();
+    expect(writes[1]).toEqual([{ ...use, atMs: NOON_MS + 60_000 }]);
+  });
+
+  it("is lost, and said, when it cannot be written", async () => {
+    const lastUsed = open();
+    touch.mockRejectedValueOnce(new Error("away"));
+    lastUsed.note(use);
+    await vi.advanceTimersByTimeAsync(2 * EVERY_MS);
+    expect(trouble).toHaveBeenCalledTimes(1);
+    expect(touch).toHaveBeenCalledTimes(1);
+    await lastUsed.close();
+  });
+});
+
+describe("usage", () => {
+  const kept: AccountDay[][] = [];
+  const add = vi.fn(async (days: readonly AccountDay[]) => void kept.push([...days]));
+  const usage = { add, read: async () => [], remove: async () => {} };
+  const trouble = vi.fn();
+  const open = () => new UsageCounter(usage, { everyMs: EVERY_MS, onTrouble: trouble });
+  const none = { stores: 0, recalls: 0, tokensStored: 0, tokensQueried: 0 };
+  beforeEach(() => {
+    kept.length = 0;
+    add.mockClear();
+  });
+
+  it("is added up by account and UTC day, and written together", async () => {
+    const counter = open();
+    counter.count("acc_a", { call: "store", tokens: 3 });
+    counter.count("acc_a", { call: "store", tokens: 4 });
+    counter.count("acc_b", { call: "recall", tokens: 5 });
+    vi.setSystemTime(NOON_MS + 12 * 60 * 60 * 1000);
+    counter.count("acc_a", { call: "recall", tokens: 6 });
+    await vi.advanceTimersByTimeAsync(EVERY_MS);
+    expect(kept).toEqual([
+      [
+        { accountId: "acc_a", date: "2026-11-21", ...none, stores: 2, tokensStored: 7 },
+        { accountId: "acc_b", date: "2026-11-21", ...none, recalls: 1, tokensQueried: 5 },
+        { accountId: "acc_a", date: "2026-11-22", ...none, recalls: 1, tokensQueried: 6 },
+      ],
+    ]);
+    await vi.advanceTimersByTimeAsync(5 * EVERY_MS);
+    await counter.close();
+    expect(add).toHaveBeenCalledTimes(1);
+  });
+
+  it("is kept for the next turn when it cannot be written", async () => {
+    const counter = open();
+    add.mockRejectedValueOnce(new Error("away"));
+    counter.count("acc_a", { call: "store", tokens: 1 });
+    await vi.advanceTimersByTimeAsync(EVERY_MS);
+    expect(trouble).toHaveBeenCalledTimes(1);
+    counter.count("acc_a", { call: "store", tokens: 1 });
+    await counter.close();
+    expect(kept).toMatchObject([[{ stores: 2, tokensStored: 2 }]]);
+  });
+
+  it("is written before it is read", async () => {
+    const counter = open();
+    counter.count("acc_a", { call: "store", tokens: 1 });
+    await counter.read({ accountId: "acc_a", from: "2026-11-01" });
+    expect(kept).toHaveLength(1);
+    await counter.close();
+  });
+
+  it("has an entry for each day asked for, the oldest first", async () => {
+    const { key } = makeKey({ name: "" });
+    const accounts = { findByKey: async () => anAccount([key]) } as unknown as Accounts;
+    const caller = { accountId: "acc_a", keyHash: key.hash, access: "full" } as const;
+    const day = { date: "2026-11-20", ...none, stores: 1 };
+    const of = { accounts, usage: { read: async () => [day] } };
+    expect(await getUsage(of, { caller, days: 3 })).toEqual([
+      { date: "2026-11-19", ...none },
+      day,
+      { date: "2026-11-21", ...none },
+    ]);
+    expect(await getUsage(of, { caller })).toHaveLength(30);
+    for (const days of [0, 91, 1.5]) {
+      await expect(getUsage(of, { caller, days })).rejects.toMatchObject({ field: "days" });
+    }
+  });
+});
