@@ -24,7 +24,7 @@ export interface ClaimAnswer {
 export interface Claims {
   /** Keeps a claim if there is none with its id, or only an expired one; answers the one that stands. */
   claim(claim: Claim): Promise<Claim>;
-  /** Gives a claim a new owner, if it still has the old one; answers whether it did. */
+  /** Gives a claim a new owner, if it still has the old one and no answer; answers whether it did. */
   takeOver(of: { id: string; from: string; to: string; claimedAtMs: number }): Promise<boolean>;
   /** Keeps what was answered. */
   answer(of: { id: string; answer: ClaimAnswer }): Promise<void>;

@@ -67,6 +67,15 @@ export function claimsContract(name: string, make: MakeDatabase): void {
       expect(await takeOver("e")).toBe(false);
     });
 
+    it("lets nobody take over what was answered", async () => {
+      const claim = await claimed();
+      await claims().answer({ id: claim.id, answer: { tokens: 1, createdAtMs: 2 } });
+      expect(await claims().takeOver({ id: claim.id, from: claim.owner, to: "late", claimedAtMs: 3 })).toBe(
+        false,
+      );
+      expect(await standing(claim)).toEqual({ ...claim, answer: { tokens: 1, createdAtMs: 2 } });
+    });
+
     it("frees a key for its owner only", async () => {
       const claim = await claimed();
       await claims().release({ id: claim.id, owner: "somebody else" });

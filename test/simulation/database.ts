@@ -171,7 +171,7 @@ export function claimsOf(db: Database, process: { readonly alive: boolean }): Cl
     takeOver: ({ id, from, to, claimedAtMs }) =>
       db.request(process, () => {
         const standing = db.claims.get(id);
-        if (standing?.owner !== from) return false;
+        if (standing?.owner !== from || standing.answer) return false;
         db.claims.set(id, { ...standing, owner: to, claimedAtMs });
         return true;
       }),

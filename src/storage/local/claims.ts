@@ -30,7 +30,7 @@ export class LocalClaims implements Claims {
   takeOver({ id, from, to, claimedAtMs }: Parameters<Claims["takeOver"]>[0]): Promise<boolean> {
     return durably(this.#claims, () => {
       const standing = this.#claims.get(id);
-      if (standing?.owner !== from) return false;
+      if (standing?.owner !== from || standing.answer !== undefined) return false;
       this.#claims.putSync(id, { ...standing, owner: to, claimedAtMs });
       return true;
     });

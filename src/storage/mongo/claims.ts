@@ -37,7 +37,8 @@ export class MongoClaims implements Claims {
   }
 
   async takeOver({ id, from, to, claimedAtMs }: Parameters<Claims["takeOver"]>[0]): Promise<boolean> {
-    const taken = this.#claims.updateOne({ _id: id, owner: from }, { $set: { owner: to, claimedAtMs } });
+    const standing = { _id: id, owner: from, answer: { $exists: false } };
+    const taken = this.#claims.updateOne(standing, { $set: { owner: to, claimedAtMs } });
     return (await ask(taken)).matchedCount === 1;
   }
 
