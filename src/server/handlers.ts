@@ -4,9 +4,10 @@ import type {
   UniversalServerRequest,
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { checkedJsonBody, tooLarge } from "./json-body.js";
+
 import { type Call, observed } from "./observe.js";
 import { once, unsupported, withBody } from "./plain-errors.js";
+import { checkedBody, type Encoding, tooLarge } from "./request-body.js";
 
 export interface HandlerOptions {
   /** Second paths by the RPC's own: the same handler serves both. */
@@ -16,7 +17,7 @@ export interface HandlerOptions {
 }
 
 /**
- * Dresses the router's handlers: JSON bodies are checked strictly, what only HTTP refused gets a
+ * Dresses the router's handlers: bodies are checked strictly, what only HTTP refused gets a
  * body of Connect's shape, and each call is reported once. Then mounts the plain paths.
  */
 export function dressHandlers(
@@ -34,25 +35,25 @@ export function dressHandlers(
   }
 }
 
-/** Checks a JSON body while it is read, behind the gate; `tooLargeStatus` replaces Connect's own. */
+/** Checks a body while it is read, behind the gate; `tooLargeStatus` replaces Connect's own. */
 function strict(
   handler: UniversalHandler,
   { bytesMax, tooLargeStatus }: { bytesMax: number; tooLargeStatus?: number },
 ): UniversalHandler {
+  const { input: message, methodKind } = handler.method;
   const checked = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
-    if (!isJson(request)) return handler(request);
+    const encoding = methodKind === "unary" ? encodingOf(request.header) : undefined;
+    if (encoding === undefined) return handler(request);
     if (!isByteStream(request.body)) {
       // Of a resource path: written out as JSON, it takes the same way as all others.
       const bytes = Buffer.from(JSON.stringify(request.body));
       return checked({ ...request, body: once(bytes) });
     }
-    const encoding = request.header.get("content-encoding");
     let large = false;
     const onTooLarge = () => {
       large = true;
     };
-    const message = handler.method.input;
-    const body = checkedJsonBody(request.body, { message, encoding, bytesMax, onTooLarge });
+    const body = checkedBody(request.body, { message, ...encoding, bytesMax, onTooLarge });
     const response = await handler({ ...request, body });
     return large && tooLargeStatus !== undefined ? { ...response, status: tooLargeStatus } : response;
   };
@@ -95,6 +96,19 @@ function plain(handler: UniversalHandler, bytesMax: number) {
 
 function isJson({ header }: UniversalServerRequest): boolean {
   return /^application\/json\b/i.test(header.get("content-type") ?? "");
+}
+
+/** How the body of a unary call is written; undefined for types that are not served. */
+function encodingOf(header: Headers): Encoding | undefined {
+  const type = header.get("content-type") ?? "";
+  const [, grpc, codec] = /^application\/(?:(grpc(?:-web)?)\+?)?(json|proto|)(?:$|[\s;])/i.exec(type) ?? [];
+  if (codec === undefined || (grpc === undefined && codec === "")) return undefined;
+  return {
+    // gRPC's default is Protobuf.
+    codec: codec.toLowerCase() === "json" ? "json" : "proto",
+    enveloped: grpc !== undefined,
+    compression: header.get(grpc === undefined ? "content-encoding" : "grpc-encoding"),
+  };
 }
 
 function isByteStream(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {

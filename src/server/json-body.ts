@@ -1,81 +1,18 @@
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
-import { invalid, MemoryError } from "../errors.js";
-import { toConnectError } from "./errors.js";
-
-const gunzipBytes = promisify(gunzip);
+import { invalid } from "../errors.js";
 
 /** Structs may nest deeper than the room allows, but not so deep that walking them overflows the stack. */
 const NESTING_MAX = 64;
 
-const TOO_LARGE = "BODY_TOO_LARGE";
-
 /**
- * A JSON body that is checked, before it is decoded, for what Protobuf's own JSON rules let pass or
- * report without naming the field: numbers in quotes, unknown fields, broken JSON. Yields the bytes
- * as they came.
+ * Checks a JSON body, before it is decoded, for what Protobuf's own JSON rules let pass or report
+ * without naming the field: numbers in quotes, unknown fields, broken JSON.
  *
- * @throws ConnectError when read: `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
+ * @throws MemoryError `invalid_argument` that names the field.
  */
-export async function* checkedJsonBody(
-  body: AsyncIterable<Uint8Array>,
-  { message, encoding, bytesMax, onTooLarge }: JsonBodyOptions,
-): AsyncGenerator<Uint8Array> {
-  try {
-    const bytes = await readAll(body, bytesMax);
-    checkMessage(message, parse(await decode(bytes, { encoding, bytesMax })));
-    yield bytes;
-  } catch (error) {
-    if (error instanceof MemoryError && error.reason === TOO_LARGE) onTooLarge();
-    throw error instanceof MemoryError ? toConnectError(error) : error;
-  }
-}
-
-export interface JsonBodyOptions {
-  /** What the body is to become. */
-  readonly message: DescMessage;
-  readonly encoding: string | null;
-  /** The limit, which holds before and after decompressing. */
-  readonly bytesMax: number;
-  /** Called before `resource_exhausted` is thrown. */
-  onTooLarge(): void;
-}
-
-/** The error for a body over the limit. */
-export function tooLarge(bytesMax: number): MemoryError {
-  return new MemoryError(
-    "resource_exhausted",
-    `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`,
-    {
-      reason: TOO_LARGE,
-    },
-  );
-}
-
-async function readAll(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw tooLarge(bytesMax);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-async function decode(
-  bytes: Uint8Array,
-  { encoding, bytesMax }: { encoding: string | null; bytesMax: number },
-): Promise<string> {
-  // Other encodings are refused by Connect, which knows how to say so.
-  if (encoding !== "gzip") return new TextDecoder().decode(bytes);
-  const plain = await gunzipBytes(bytes, { maxOutputLength: bytesMax }).catch((error) => {
-    if (error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
-    throw new MemoryError("invalid_argument", "the body is not gzip, as its Content-Encoding says");
-  });
-  return new TextDecoder().decode(plain);
+export function checkJson(message: DescMessage, bytes: Uint8Array): void {
+  checkMessage(message, parse(new TextDecoder().decode(bytes)));
 }
 
 function parse(json: string): unknown {
