@@ -72,7 +72,9 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   const shoot = (name: string) => page.screenshot({ path: path(name) });
   const open = async (hash: string) => {
     await page.goto(`${url}/#/${hash}`);
+    await page.locator("h1").waitFor();
     await page.waitForLoadState("networkidle");
+    await page.locator(".loading").waitFor({ state: "detached" });
   };
   await open("");
   await shoot("welcome");
@@ -102,7 +104,7 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await page.locator(".results").waitFor();
   await shoot("playground");
   await open("map/assistant");
-  await page.getByRole("textbox", { name: "Light up by meaning" }).fill("Who is ill?");
+  await page.getByRole("textbox", { name: "Light up by meaning" }).fill("health of the family");
   await page.getByRole("button", { name: "Light up" }).click();
   await page.locator(".results").waitFor();
   await page.locator(".result-text").first().click();

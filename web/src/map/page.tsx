@@ -44,6 +44,14 @@ export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] })
               </p>
             </section>
             <div className="map-side">
+              {selected && (
+                <SidePanel
+                  key={selected}
+                  namespace={namespace}
+                  id={selected}
+                  onClose={() => setSelected(undefined)}
+                />
+              )}
               <QueryBox
                 results={results}
                 error={recall.error}
@@ -53,14 +61,6 @@ export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] })
                 onClear={() => recall.reset()}
                 onSelect={setSelected}
               />
-              {selected && (
-                <SidePanel
-                  key={selected}
-                  namespace={namespace}
-                  id={selected}
-                  onClose={() => setSelected(undefined)}
-                />
-              )}
             </div>
           </div>
           <PointTable points={points} hits={hits} onSelect={setSelected} />

@@ -50,7 +50,7 @@ async function writeClipboard(text: string): Promise<boolean> {
 }
 
 function select(element: HTMLElement | null): void {
-  if (element instanceof HTMLInputElement) {
+  if (element instanceof HTMLTextAreaElement) {
     element.focus();
     element.select();
   } else if (element) {

@@ -5,14 +5,15 @@ import { SERVICE_URL } from "../session/client";
 
 /** A new key, to copy or to download. It can be shown this once only. */
 export function KeyBox({ apiKey }: { apiKey: string }) {
-  const field = useRef<HTMLInputElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
   return (
     <div className="stack key-box">
       <div className="field">
         <label htmlFor={id}>Your API key</label>
-        <input
+        <textarea
           ref={field}
+          rows={2}
           id={id}
           className="mono"
           readOnly

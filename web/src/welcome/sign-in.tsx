@@ -23,7 +23,7 @@ export function SignInForm() {
   return (
     <form method="post" className="card stack" onSubmit={submit}>
       <h2>Sign in with a key</h2>
-      <p className="quiet">The key stays in this tab and is forgotten when you close it.</p>
+      <p className="quiet">Kept in this tab only, until you close it.</p>
       <div className="field">
         <label htmlFor="key">API key</label>
         <input
@@ -36,7 +36,7 @@ export function SignInForm() {
           value={key}
           onChange={(event) => setKey(event.target.value)}
         />
-        <p className="hint">Any of your account's keys.</p>
+        <p className="hint">Any key of the account.</p>
       </div>
       <ErrorNote error={attempt.error} />
       <button type="submit" disabled={attempt.isPending}>
