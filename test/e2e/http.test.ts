@@ -180,6 +180,19 @@ describe("large bodies", () => {
     });
   });
 
+  it("are not read from strangers, who get their answer all the same", async () => {
+    const types = ["application/json", "application/proto", "application/grpc-web+proto"];
+    for (const type of types) {
+      for (const bytes of [2, BODY_BYTES_MAX, 50 * BODY_BYTES_MAX]) {
+        const init = { method: "POST", headers: { "content-type": type }, body: new Uint8Array(bytes) };
+        const response = await fetch(server.url + STORE_RPC, init);
+        const status = response.headers.get("grpc-status") ?? response.status;
+        const text = await response.text();
+        expect(text.includes("grpc-status: 16") ? "16" : status, `${type}, ${bytes}`).toBeOneOf([401, "16"]);
+      }
+    }
+  });
+
   it("believes no Content-Length that promises more than comes", async () => {
     const connection = openRaw(server.port);
     connection.write(

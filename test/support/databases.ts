@@ -14,8 +14,8 @@ export interface DatabaseKind {
   make(): Promise<TestDatabase>;
 }
 
-/** A MongoDB of this test file's own; `uri` is empty where there is none. */
-export const MONGO = await findMongo();
+/** Asked for once, when a test file that needs it is read: its name says what is skipped, and why. */
+const MONGO = await findMongo();
 
 export const LOCAL_DATABASE: DatabaseKind = {
   name: "local",
