@@ -24,6 +24,7 @@ import { warm } from "./memory/warm.js";
 import { createApp } from "./server/app.js";
 import { loadPortal } from "./server/portal-files.js";
 import { Readiness } from "./server/readiness.js";
+import { readTls } from "./server/tls.js";
 import { openLocal } from "./storage/local/open.js";
 import { openMongo } from "./storage/mongo/open.js";
 import type { Storage } from "./storage/storage.js";
@@ -60,6 +61,7 @@ export async function openService(
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
+    const tls = config.tls && (await readTls(config.tls));
     const storage = await openStorage(config);
     closers.push(() => storage.close());
     const embedder = await openEmbedder({
@@ -131,6 +133,10 @@ export async function openService(
       logger,
       shutdownSignal: shutdown.signal,
       portal: await loadPortal(join(packageRoot(), "dist/web")),
+      signUps: { perHour: config.signUpsPerHour, perHourTotal: config.signUpsPerHourTotal },
+      trustedProxies: config.trustedProxies,
+      corsOrigins: config.corsOrigins,
+      tls,
     });
     const address = await listen(app, config);
     closers.push(() => drain(app, { shutdown, timeoutMs: config.shutdownTimeoutMs }));
@@ -171,9 +177,11 @@ function describe({ id, revision, dtype, dimensions }: ModelIdentity): string {
   return `${id} (revision ${revision.slice(0, 12)}, ${dtype}, ${dimensions} dimensions)`;
 }
 
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+async function listen(app: FastifyInstance, { host, port, tls }: Config): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    const address = await app.listen({ host, port });
+    // Fastify, which did not make the server, does not know of its TLS.
+    return tls === undefined ? address : address.replace(/^http:/, "https:");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")

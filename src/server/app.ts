@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { ConnectRouter } from "@connectrpc/connect";
+import { type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
@@ -11,6 +11,8 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import type { Caller } from "../memory/meter.js";
 import { type AccountPorts, accountService } from "./account-service.js";
 import { gate } from "./caller.js";
+import { clientAddresses, clientAddressKey } from "./client-address.js";
+import { allowOrigins } from "./cors.js";
 import { deadline } from "./deadline.js";
 import { translateErrors } from "./errors.js";
 import { dressHandlers } from "./handlers.js";
@@ -26,6 +28,8 @@ import type { PortalFile } from "./portal-files.js";
 import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
 import { addResourcePaths } from "./resource-paths.js";
+import { limitSignUps, SignUpLimit, type SignUpLimits } from "./sign-up-limit.js";
+import type { TlsFiles } from "./tls.js";
 
 /**
  * The largest request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
@@ -49,17 +53,26 @@ export interface AppOptions {
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
   readonly portal: readonly PortalFile[];
+  readonly signUps: SignUpLimits;
+  /** Blocks of addresses (CIDR). */
+  readonly trustedProxies: readonly string[];
+  readonly corsOrigins: readonly string[];
+  /** HTTPS when given. */
+  readonly tls: TlsFiles | undefined;
   authenticate(key: string | undefined): Promise<Caller>;
 }
 
+/** Browsers that came once over HTTPS do not come over HTTP for a year. */
+const HSTS = "max-age=31536000";
+
 /** The doors: every protocol on one port. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { logger, readiness, shutdownSignal } = options;
+  const { logger, readiness, shutdownSignal, tls } = options;
   const app = Fastify({
     loggerInstance: logger,
     // One line a call, written when it ends, in place of Fastify's two.
     logController: new LogController({ disableRequestLogging: true }),
-    serverFactory: (handler) => createOnePortServer(handler),
+    serverFactory: (handler) => createOnePortServer(handler, { tls }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     exposeHeadRoutes: false,
     // A namespace of 256 bytes, percent-encoded.
@@ -70,10 +83,13 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   const closing = new AbortController();
   app.addHook("preClose", async () => closing.abort());
+  const isPreflight = allowOrigins(options.corsOrigins);
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
+    if (tls !== undefined) reply.header("strict-transport-security", HSTS);
     nameHost(request.raw);
+    return isPreflight(request, reply) ? reply : undefined;
   });
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
@@ -81,13 +97,20 @@ export function createApp(options: AppOptions): FastifyInstance {
   addProbes(app, readiness);
   addReference(app);
   addPortal(app, options.portal);
+  const addressOf = clientAddresses(options.trustedProxies);
+  const limitSignUp = limitSignUps(new SignUpLimit(options.signUps));
+  const admit = gate({ authenticate: options.authenticate, open: OPEN_TO_ALL });
   const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {
     routes: (router) => {
       addRoutes(router, options, closing.signal);
       for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
     },
-    requestGate: gate({ authenticate: options.authenticate, open: OPEN_TO_ALL }),
+    contextValues: ({ raw }) => createContextValues().set(clientAddressKey, addressOf(raw)),
+    requestGate: async (context) => {
+      limitSignUp(context);
+      await admit(context);
+    },
     interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS)],
     acceptCompression: [compressionGzip],
     readMaxBytes: BODY_BYTES_MAX,

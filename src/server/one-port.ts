@@ -7,12 +7,14 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import type { TlsFiles } from "./tls.js";
 
 /** What one port may cost: every wait and every queue that a stranger can fill has its bound here. */
 export interface OnePortLimits {
   /** Open connections; more are refused. */
   readonly connectionsMax: number;
-  /** From a new connection to the bytes that tell its protocol. */
+  /** From a new connection to the bytes that tell its protocol; with TLS, first as long for the handshake. */
   readonly firstBytesTimeoutMs: number;
   /** From a request's first byte to the end of its headers (HTTP/1). */
   readonly headersTimeoutMs: number;
@@ -73,32 +75,34 @@ export function protocolOf(head: Buffer): Protocol | undefined {
 }
 
 /**
- * An HTTP/1.1 server that also answers HTTP/2 with prior knowledge (h2c) on its port. Requests of
- * both kinds reach the same handler.
+ * An HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS when
+ * given a certificate. Requests of both kinds reach the same handler.
  *
  * Made for Fastify: `Fastify({ serverFactory: (handler) => createOnePortServer(handler) })`. Fastify's
  * own timeouts do not reach a server that it did not make; `limits` takes their place.
  */
 export function createOnePortServer(
   handler: RequestListener,
-  limits: Partial<OnePortLimits> = {},
+  { tls, ...limits }: Partial<OnePortLimits> & { readonly tls?: TlsFiles | undefined } = {},
 ): OnePortServer {
-  return new OnePortServer(handler, { ...ONE_PORT_LIMITS, ...limits });
+  return new OnePortServer(handler, { limits: { ...ONE_PORT_LIMITS, ...limits }, tls });
 }
 
-/**
- * Decrypted sockets of a TLS server could be handed to its `connection` event just as well: the
- * first bytes agree with ALPN.
- */
 export class OnePortServer extends Server {
   readonly #limits: OnePortLimits;
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
+  readonly #tls: TlsServer | undefined;
+  /** Connections whose handshake is not over, by the other side's address and port. */
+  readonly #handshaking = new Map<string, Socket>();
   readonly #sniffing = new Set<Socket>();
   readonly #http2Sockets = new Set<Socket>();
   readonly #sessions = new Set<Http2Session>();
 
-  constructor(handler: RequestListener, limits: OnePortLimits) {
+  constructor(
+    handler: RequestListener,
+    { limits, tls }: { limits: OnePortLimits; tls?: TlsFiles | undefined },
+  ) {
     super(http1Options(limits), handler);
     this.#limits = limits;
     this.maxConnections = limits.connectionsMax;
@@ -107,7 +111,8 @@ export class OnePortServer extends Server {
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
     this.#http2.on("session", (session) => this.#admit(session));
-    this.on("connection", (socket: Socket) => this.#sniff(socket));
+    this.#tls = tls && this.#createTls(tls);
+    this.on("connection", (socket: Socket) => (this.#tls ? this.#shakeHands(socket) : this.#sniff(socket)));
   }
 
   /**
@@ -117,7 +122,7 @@ export class OnePortServer extends Server {
    */
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
-    for (const socket of this.#sniffing) socket.destroy();
+    for (const socket of [...this.#sniffing, ...this.#handshaking.values()]) socket.destroy();
     for (const session of this.#sessions) session.close(); // GOAWAY; ends with its last stream
     // A keep-alive connection that is busy now must go as soon as it idles; Node does not see to that.
     const drain = setInterval(() => this.closeIdleConnections(), DRAIN_CHECK_MS);
@@ -128,7 +133,29 @@ export class OnePortServer extends Server {
   /** Ends every connection at once, whatever runs on it. */
   override closeAllConnections(): void {
     super.closeAllConnections();
-    for (const socket of [...this.#sniffing, ...this.#http2Sockets]) socket.destroy();
+    const others = [this.#sniffing, this.#handshaking.values(), this.#http2Sockets];
+    for (const socket of others.flatMap((sockets) => [...sockets])) socket.destroy();
+  }
+
+  /** Never listens: it is given this server's connections, and its decrypted ones go the common way. */
+  #createTls({ cert, key }: TlsFiles): TlsServer {
+    const handshakeTimeout = this.#limits.firstBytesTimeoutMs;
+    const server = createTlsServer({ cert, key, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout });
+    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    return server.on("secureConnection", (socket) => {
+      this.#handshaking.delete(remoteOf(socket));
+      // What was agreed on (ALPN) is not looked at: the first bytes tell the same.
+      this.#sniff(socket);
+    });
+  }
+
+  #shakeHands(socket: Socket): void {
+    const remote = remoteOf(socket);
+    this.#handshaking.set(remote, socket);
+    socket.once("close", () => {
+      if (this.#handshaking.get(remote) === socket) this.#handshaking.delete(remote);
+    });
+    this.#tls?.emit("connection", socket);
   }
 
   #sniff(socket: Socket): void {
@@ -169,6 +196,10 @@ export class OnePortServer extends Server {
     session.on("timeout", () => (running === 0 ? session.close() : askForLife(session, this.#limits)));
     session.setTimeout(this.#limits.silenceTimeoutMs);
   }
+}
+
+function remoteOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function http1Options(limits: OnePortLimits): ServerOptions {

@@ -51,12 +51,17 @@ function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): F
   reply.headers({ etag: `"${file.etag}"`, "cross-origin-resource-policy": "same-origin" });
   reply.header("cache-control", lifetimeOf(file));
   if (file.type.startsWith("text/html")) reply.headers(PAGE_HEADERS);
-  if (file.gzipped !== undefined) reply.header("vary", "accept-encoding");
+  if (file.gzipped !== undefined) addVary(reply, "accept-encoding");
   // A proxy that compresses marks the tag as weak.
   if (request.headers["if-none-match"]?.includes(`"${file.etag}"`)) return reply.code(304).send();
   reply.type(file.type);
   if (file.gzipped === undefined || !takesGzip(request)) return reply.send(file.bytes);
   return reply.header("content-encoding", "gzip").send(file.gzipped);
+}
+
+function addVary(reply: FastifyReply, name: string): void {
+  const before = reply.getHeader("vary");
+  reply.header("vary", before === undefined ? name : `${before}, ${name}`);
 }
 
 /** Names with a hash change with their content; all others are asked for anew each time. */

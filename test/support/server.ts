@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+/** Tests sign up often, all from one address. */
+const UNLIMITED = { SIGNUPS_PER_HOUR: "10000000", SIGNUPS_PER_HOUR_TOTAL: "10000000" };
 const START_TIMEOUT_MS = 30_000;
 
 /** What must not outlive the tests; one listener for all, because Node warns of a leak at eleven. */
@@ -38,7 +40,7 @@ export async function startServer({
   dataDir = newDataDir(),
   env = {},
 }: ServerOptions = {}): Promise<TestServer> {
-  const child = runMain({ DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...env });
+  const child = runMain({ DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...UNLIMITED, ...env });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const { port, output } = await listening(child, exited);
   const stop = (signal: NodeJS.Signals) => {
@@ -46,7 +48,7 @@ export async function startServer({
     return exited;
   };
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${env.TLS_CERT === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     port,
     dataDir,
     pid: child.pid as number,
@@ -88,7 +90,7 @@ async function listening(child: ChildProcess, exited: Promise<number | null>) {
   const port = new Promise<number>((resolve) => {
     const onData = (chunk: Buffer) => {
       text += chunk;
-      const found = /address +http:\/\/[^:]+:(\d+)/.exec(text)?.[1];
+      const found = /address +https?:\/\/[^:]+:(\d+)/.exec(text)?.[1];
       if (found !== undefined) resolve(Number(found));
     };
     child.stdout?.on("data", onData);

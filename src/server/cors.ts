@@ -1,0 +1,47 @@
+import { cors } from "@connectrpc/connect";
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+/** How long a browser may remember what it was allowed: as long as Chromium does at most. */
+const PREFLIGHT_SECONDS = 7200;
+
+const METHODS = [...new Set([...cors.allowedMethods, "DELETE"])].join(", ");
+const REQUEST_HEADERS = [
+  ...cors.allowedHeaders,
+  ...["Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key"],
+].join(", ");
+const ANSWER_HEADERS = [
+  ...cors.exposedHeaders,
+  ...["X-Request-ID", "Retry-After", "WWW-Authenticate", "Idempotent-Replayed"],
+].join(", ");
+
+/**
+ * Lets pages of the given origins call from a browser; `*` is all. Without any, no header is sent and
+ * browsers let no other page call. A key travels in a header and never by itself, so that credentials,
+ * as CORS means them, are not allowed to any.
+ *
+ * @returns whether the request is answered: browsers ask before they send.
+ */
+export function allowOrigins(
+  origins: readonly string[],
+): (request: FastifyRequest, reply: FastifyReply) => boolean {
+  const all = origins.includes("*");
+  return ({ method, headers }, reply) => {
+    if (origins.length === 0) return false;
+    // The answer depends on who asks: caches must know, even where the answer is no.
+    if (!all) reply.header("vary", "Origin");
+    const { origin } = headers;
+    if (origin === undefined || !(all || origins.includes(origin))) return false;
+    reply.header("access-control-allow-origin", all ? "*" : origin);
+    if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) {
+      reply.header("access-control-expose-headers", ANSWER_HEADERS);
+      return false;
+    }
+    reply.headers({
+      "access-control-allow-methods": METHODS,
+      "access-control-allow-headers": REQUEST_HEADERS,
+      "access-control-max-age": PREFLIGHT_SECONDS,
+    });
+    reply.code(204).send();
+    return true;
+  };
+}

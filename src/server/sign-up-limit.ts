@@ -1,0 +1,84 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryError } from "../errors.js";
+import { clientAddressKey, networkOf } from "./client-address.js";
+import { toConnectError } from "./errors.js";
+
+const HOUR_MS = 3_600_000;
+
+/** Networks that are remembered at most; of more, those seen least recently start afresh. */
+const NETWORKS_MAX = 10_000;
+
+export interface SignUpLimits {
+  /** Of one client address; of IPv6, of one /64. */
+  readonly perHour: number;
+  /** Of all together: whoever has many addresses meets this one. */
+  readonly perHourTotal: number;
+}
+
+/**
+ * Counts attempts to sign up, in this process alone: with replicas, each admits as many. A limit of n
+ * an hour admits n at once, and then one each nth of an hour.
+ */
+export class SignUpLimit {
+  readonly #networks = new Map<string, number>();
+  #totalMs = 0;
+
+  constructor(
+    private readonly limits: SignUpLimits,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
+  admit(address: string): void {
+    const { perHour, perHourTotal } = this.limits;
+    const now = this.nowMs();
+    const network = networkOf(address);
+    const own = next(this.#networks.get(network), { perHour, now });
+    const total = next(this.#totalMs, { perHour: perHourTotal, now });
+    if (own.waitMs > 0) throw tooMany("too many sign-ups from this address", own.waitMs);
+    if (total.waitMs > 0) throw tooMany("too many sign-ups at this time", total.waitMs);
+    this.#totalMs = total.debtMs;
+    // Deleted first, to stand last: the map is in the order of use.
+    this.#networks.delete(network);
+    this.#networks.set(network, own.debtMs);
+    this.#forget(now);
+  }
+
+  /** Those who owe nothing any more, and any above the bound. */
+  #forget(now: number): void {
+    for (const [network, debtMs] of this.#networks) {
+      if (debtMs > now && this.#networks.size <= NETWORKS_MAX) break;
+      this.#networks.delete(network);
+    }
+  }
+}
+
+/** Turns those away who sign up too often, before their request is read. */
+export function limitSignUps(limit: SignUpLimit): (context: HandlerContext) => void {
+  return ({ method, values }) => {
+    if (method !== AccountService.method.signUp) return;
+    try {
+      limit.admit(values.get(clientAddressKey));
+    } catch (error) {
+      throw error instanceof MemoryError ? toConnectError(error) : error;
+    }
+  };
+}
+
+/**
+ * The generic cell rate algorithm: of a bucket, all that must be kept is when it will be full again.
+ * `debtMs` is that time after one more, `waitMs` how long until the bucket holds one.
+ */
+function next(fullAtMs = 0, { perHour, now }: { perHour: number; now: number }) {
+  const debtMs = Math.max(fullAtMs, now) + HOUR_MS / perHour;
+  return { debtMs, waitMs: debtMs - now - HOUR_MS };
+}
+
+function tooMany(message: string, waitMs: number): MemoryError {
+  const seconds = Math.ceil(waitMs / 1000);
+  return new MemoryError("resource_exhausted", `${message}; try again in ${seconds} s`, {
+    reason: "RATE_LIMITED",
+    retryAfterMs: seconds * 1000,
+  });
+}
