@@ -4,7 +4,9 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY gen gen
+COPY scripts scripts
 COPY src src
+COPY web web
 RUN npm run build
 # Only what runs: no tools, no ONNX runtime for browsers or other systems (some 360 MB).
 RUN npm ci --omit=dev --no-audit --no-fund \
