@@ -46,8 +46,14 @@ export class Appender {
       return Promise.reject(unavailable(`${WAITING_MAX} stores are waiting for this namespace already`));
     }
     return new Promise((resolve, reject) => {
-      const deadlineMs = this.options.clock.nowMs() + APPEND_TIMEOUT_MS;
-      this.#waiting.set(entry.opId, { entry, deadlineMs, resolve, reject });
+      // Another attempt at the same operation: one entry, one deadline, and both are told.
+      const same = this.#waiting.get(entry.opId);
+      this.#waiting.set(entry.opId, {
+        entry,
+        deadlineMs: same?.deadlineMs ?? this.options.clock.nowMs() + APPEND_TIMEOUT_MS,
+        resolve: () => [same?.resolve(), resolve()],
+        reject: (error) => [same?.reject(error), reject(error)],
+      });
       void this.#writeAll();
     });
   }

@@ -1,3 +1,4 @@
+import { unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
 import type { Entry, Log, Lost, Numbered, Stored } from "./log.js";
@@ -10,6 +11,9 @@ const READ_MANY = 512;
 /** A snapshot is due after so many entries, and so large a share of all. */
 const SNAPSHOT_ENTRIES_MIN = 10_000;
 const SNAPSHOT_SHARE = 0.1;
+
+/** What stands for a memory whose vector was damaged: the others are served. */
+const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
 
 /** Thrown to whoever uses a replica whose namespace was dropped: its name may have a new incarnation. */
 export class Sealed extends Error {}
@@ -114,17 +118,23 @@ export class Replica {
     await indexed;
   }
 
-  /** Keeps what the index holds, so that the next start applies only what came later. */
+  /**
+   * Keeps what the index holds, so that the next start applies only what came later. One that fails,
+   * as on a full disk, is tried again when the next is due: the index itself is well.
+   */
   async keepSnapshot(): Promise<void> {
     this.#kept = this.#applied;
-    await this.#guard(this.options.index.snapshot({ sequence: this.#applied, opId: this.#opId }));
+    await this.options.index.snapshot({ sequence: this.#applied, opId: this.#opId });
   }
 
   async close(): Promise<void> {
     const { index } = this.options;
     const changed = index.large && this.#applied > this.#kept;
-    if (changed && !index.worn && !this.broken && !this.sealed) await this.keepSnapshot();
-    await index.close();
+    try {
+      if (changed && !index.worn && !this.broken && !this.sealed) await this.keepSnapshot();
+    } finally {
+      await index.close();
+    }
   }
 
   /** Begins where the index's snapshot ends, if the log there is still the one it was made of. */
@@ -145,7 +155,8 @@ export class Replica {
     const rows = [];
     const forgotten: number[] = [];
     for (const { sequence, entry } of news) {
-      if (entry.op === "store") rows.push({ sequence, vector: entry.vector });
+      if (entry.op === "store" && index.fits(entry.vector)) rows.push({ sequence, vector: entry.vector });
+      else if (entry.op === "store") onLost?.(this.incarnation, { sequence, entry: UNFIT });
       else if (entry.op === "delete") forgotten.push(entry.target);
       else if (entry.op === "drop") this.sealed = true;
       else if (entry.op === "lost") onLost?.(this.incarnation, { sequence, entry });
@@ -161,7 +172,7 @@ export class Replica {
       return await indexing;
     } catch (error) {
       this.broken = true;
-      throw error;
+      throw unavailable("the index of this namespace failed; the next call builds it anew", error);
     }
   }
 

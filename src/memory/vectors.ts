@@ -25,7 +25,9 @@ export interface VectorIndex {
   reset(): Promise<void>;
   /** Keeps a snapshot of what it holds, replacing the one before. */
   snapshot(mark: Mark): Promise<void>;
-  /** Adds vectors under their log numbers; a later search sees them. Throws on a vector that is not finite. */
+  /** Whether it can hold this vector: as long as the others, and finite. */
+  fits(vector: Float32Array): boolean;
+  /** Adds vectors under their log numbers; a later search sees them. Throws on a vector that does not fit. */
   add(rows: readonly VectorRow[]): Promise<void>;
   /**
    * Takes vectors out and overwrites them, in a snapshot too; numbers that are not in it are passed

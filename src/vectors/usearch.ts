@@ -90,6 +90,10 @@ class UsearchIndex implements VectorIndex {
     await this.#hnsw?.snapshot(mark);
   }
 
+  fits(vector: Float32Array): boolean {
+    return vector.length === this.of.dimensions && vector.every(Number.isFinite);
+  }
+
   async add(rows: readonly VectorRow[]): Promise<void> {
     for (const { vector } of rows) this.#check(vector);
     const linked = this.#hnsw?.add(rows);
@@ -129,9 +133,7 @@ class UsearchIndex implements VectorIndex {
 
   /** USearch takes vectors that are not finite, and then finds them first: never let one in. */
   #check(vector: Float32Array): void {
-    const { dimensions } = this.of;
-    if (vector.length !== dimensions || !vector.every(Number.isFinite)) {
-      throw new MemoryError("internal", `not a finite vector of ${dimensions} numbers`);
-    }
+    if (this.fits(vector)) return;
+    throw new MemoryError("internal", `not a finite vector of ${this.of.dimensions} numbers`);
   }
 }

@@ -196,6 +196,7 @@ function exactIndex(): VectorIndex {
     restore: async () => undefined,
     reset: async () => {},
     snapshot: async () => {},
+    fits: () => true,
     add: async (added) => {
       for (const row of added) {
         if (rows.has(row.sequence)) throw new Error(`${row.sequence} was applied twice`);

@@ -1,0 +1,270 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { unavailable } from "../../src/errors.js";
+import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/appender.js";
+import { Replica, Sealed } from "../../src/memory/replica.js";
+import type { VectorIndex } from "../../src/memory/vectors.js";
+import { aMemory, memories } from "../contract/samples.js";
+import { HandClock } from "./clock.js";
+import { plainIndex } from "./plain-index.js";
+import { ScriptedLog } from "./scripted-log.js";
+
+function setUp(index: VectorIndex = plainIndex()) {
+  const log = new ScriptedLog();
+  const clock = new HandClock();
+  const replica = new Replica("i", { log: log.port, index, clock });
+  const appender = new Appender(replica, { log: log.port, clock });
+  return { log, clock, replica, appender };
+}
+
+/** A gate that holds what waits at it until it is opened. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error) => error,
+  );
+
+describe("appending", () => {
+  it("has one write in flight, and groups of 64 at most", async () => {
+    const { log, appender } = setUp();
+    let inFlight = 0;
+    log.onAppend = async (insert) => {
+      expect(++inFlight).toBe(1);
+      await nextTurn();
+      inFlight--;
+      return insert();
+    };
+    const entries = memories(200);
+    await Promise.all(entries.map((entry) => appender.append(entry)));
+    expect(log.batches.map((batch) => batch.entries.length)).toEqual([64, 64, 64, 8]);
+    expect(log.entries).toEqual(entries);
+  });
+
+  it("writes what waited meanwhile in one go", async () => {
+    const { log, appender } = setUp();
+    const hold = gate();
+    log.onAppend = async (insert) => {
+      await hold.opened;
+      return insert();
+    };
+    const first = appender.append(aMemory());
+    await nextTurn();
+    const rest = memories(10).map((entry) => appender.append(entry));
+    await nextTurn();
+    hold.open();
+    await Promise.all([first, ...rest]);
+    expect(log.batches.map((batch) => batch.entries.length)).toEqual([1, 10]);
+  });
+
+  it("refuses the 1,025th that waits at once, and says when to come back", async () => {
+    const { log, appender } = setUp();
+    const hold = gate();
+    log.onAppend = async (insert) => {
+      await hold.opened;
+      return insert();
+    };
+    const waiting = memories(1024).map((entry) => appender.append(entry));
+    const refused = await errorOf(appender.append(aMemory()));
+    expect(refused).toMatchObject({ code: "unavailable", retryAfterMs: 1000 });
+    hold.open();
+    await Promise.all(waiting);
+    expect(log.entries).toHaveLength(1024);
+    await appender.append(aMemory());
+  });
+
+  it.each([
+    ["had arrived", (insert: () => number) => void insert()],
+    ["had not arrived", () => {}],
+  ])("stores once when a write is not answered that %s", async (_, effect) => {
+    const { log, appender } = setUp();
+    let unanswered = 3;
+    log.onAppend = async (insert) => {
+      if (unanswered-- <= 0) return insert();
+      effect(insert);
+      throw unavailable("no answer");
+    };
+    const entries = memories(3);
+    await Promise.all(entries.map((entry) => appender.append(entry)));
+    for (const entry of entries) expect(log.countOf(entry)).toBe(1);
+    expect(log.entries).toHaveLength(3);
+  });
+
+  it("stores once when the write that was given up arrives behind the next attempt's back", async () => {
+    const { log, appender } = setUp();
+    let late: (() => number) | undefined;
+    log.onAppend = async (insert) => {
+      if (late === undefined) {
+        late = insert;
+        throw unavailable("no answer");
+      }
+      late();
+      return insert();
+    };
+    const entry = aMemory();
+    await appender.append(entry);
+    expect(log.entries).toEqual([entry]);
+  });
+
+  it("goes on behind what others wrote in between", async () => {
+    const { log, appender, replica } = setUp();
+    await appender.append(aMemory());
+    const others = memories(20);
+    log.onAppend = async (insert) => {
+      if (others.length > 0) log.add(...others.splice(0, 4));
+      return insert();
+    };
+    const entry = aMemory();
+    await appender.append(entry);
+    expect(log.entries).toHaveLength(22);
+    expect(log.entries.at(-1)).toEqual(entry);
+    expect(replica.applied).toBe(22);
+    expect(replica.size).toBe(22);
+  });
+
+  it("resolves only once the replica has it, even in part of a group", async () => {
+    const { log, appender, replica } = setUp();
+    log.onAppend = async (_, { from, entries }) => {
+      const inserted = log.insert({ from, entries: entries.slice(0, 2) });
+      // A third number was taken by somebody else.
+      if (log.batches.length === 1) log.add(aMemory());
+      return inserted;
+    };
+    const entries = memories(5);
+    await Promise.all(
+      entries.map(async (entry) => {
+        await appender.append(entry);
+        expect(log.countOf(entry)).toBe(1);
+        expect(replica.applied).toBeGreaterThanOrEqual(log.entries.indexOf(entry) + 1);
+      }),
+    );
+    expect(log.entries).toHaveLength(6);
+  });
+
+  it("gives up after 10 s, and begins no attempt later than that", async () => {
+    const { log, clock, appender } = setUp();
+    const beganMs = clock.nowMs();
+    const attemptsMs: number[] = [];
+    log.onAppend = async () => {
+      attemptsMs.push(clock.nowMs() - beganMs);
+      throw unavailable("away");
+    };
+    expect(await errorOf(appender.append(aMemory()))).toMatchObject({ code: "unavailable" });
+    expect(attemptsMs.length).toBeGreaterThan(10);
+    expect(Math.max(...attemptsMs)).toBeLessThanOrEqual(APPEND_TIMEOUT_MS);
+    expect(clock.nowMs() - beganMs).toBeGreaterThan(APPEND_TIMEOUT_MS);
+    const attempts = attemptsMs.length;
+    await nextTurn();
+    expect(attemptsMs).toHaveLength(attempts);
+  });
+
+  it("begins no attempt for what waited too long behind a slow write", async () => {
+    const { log, clock, appender } = setUp();
+    log.onAppend = async (insert) => {
+      await nextTurn();
+      await nextTurn();
+      clock.atMs += APPEND_TIMEOUT_MS + 1;
+      return insert();
+    };
+    const slow = appender.append(aMemory());
+    await nextTurn();
+    const late = aMemory();
+    const [first, second] = await Promise.all([slow, errorOf(appender.append(late))]);
+    expect(first).toBeUndefined();
+    expect(second).toMatchObject({ code: "unavailable" });
+    expect(log.batches.flatMap(({ entries }) => entries)).not.toContainEqual(late);
+  });
+
+  it("stores again as soon as the database is back", async () => {
+    const { log, appender } = setUp();
+    let away = 5;
+    log.onRead = async () => {
+      if (away-- > 0) throw unavailable("away");
+    };
+    await appender.append(aMemory());
+    expect(log.entries).toHaveLength(1);
+  });
+
+  it("says at once what is no matter of trying again", async () => {
+    const { log, appender } = setUp();
+    log.onAppend = async () => {
+      throw new Error("a mistake of ours");
+    };
+    await expect(appender.append(aMemory())).rejects.toThrow("a mistake of ours");
+    expect(log.batches).toHaveLength(1);
+  });
+
+  it("rejects with Sealed when the log has ended, and writes nothing behind its end", async () => {
+    const { log, appender } = setUp();
+    await appender.append(aMemory());
+    log.add({ op: "drop", opId: "end" });
+    for (let i = 0; i < 2; i++) {
+      expect(await errorOf(appender.append(aMemory()))).toBeInstanceOf(Sealed);
+    }
+    expect(log.entries).toHaveLength(2);
+    expect(log.batches).toHaveLength(2);
+  });
+
+  it("is done for what came before the log's end, though its write was not answered", async () => {
+    const { log, appender } = setUp();
+    const [kept, late] = [aMemory(), aMemory()];
+    log.onAppend = async (_, { from }) => {
+      log.insert({ from, entries: [kept] });
+      log.add({ op: "drop", opId: "end" });
+      throw unavailable("no answer");
+    };
+    const [first, second] = await Promise.all([
+      errorOf(appender.append(kept)),
+      errorOf(appender.append(late)),
+    ]);
+    expect(first).toBeUndefined();
+    expect(second).toBeInstanceOf(Sealed);
+  });
+
+  it("is one for two that append the same operation at once, and tells both", async () => {
+    const { log, appender } = setUp();
+    const entry = aMemory();
+    await Promise.all([appender.append(entry), appender.append(entry)]);
+    expect(log.countOf(entry)).toBe(1);
+  });
+
+  it("goes on when the index fails: the log is what a store promises", async () => {
+    const index = plainIndex({
+      add: async () => {
+        throw new Error("the index thread ended");
+      },
+    });
+    const { log, appender, replica } = setUp(index);
+    log.add(aMemory());
+    const entries = memories(3);
+    await Promise.all(entries.map((entry) => appender.append(entry)));
+    expect(replica.broken).toBe(true);
+    for (const entry of entries) expect(log.countOf(entry)).toBe(1);
+  });
+
+  it("does not care for the wall clock, even one that jumps back an hour", async () => {
+    const { log, clock, appender } = setUp();
+    log.onAppend = async (insert) => {
+      clock.wallAheadMs -= 3_600_000;
+      if (log.batches.length < 4) throw unavailable("no answer");
+      return insert();
+    };
+    const entry = aMemory();
+    await appender.append(entry);
+    expect(log.entries).toEqual([entry]);
+    log.onAppend = async () => {
+      clock.wallAheadMs += 3_600_000;
+      throw unavailable("away");
+    };
+    const before = log.batches.length;
+    await expect(appender.append(aMemory())).rejects.toMatchObject({ code: "unavailable" });
+    expect(log.batches.length - before).toBeGreaterThan(10);
+  });
+});

@@ -1,0 +1,41 @@
+import type { VectorIndex, VectorRow } from "../../src/memory/vectors.js";
+
+/** An index that only remembers what it was told; a test changes what it likes. */
+export interface PlainIndex extends VectorIndex {
+  readonly rows: Map<number, VectorRow>;
+  closed: number;
+}
+
+export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
+  const rows = new Map<number, VectorRow>();
+  const index: PlainIndex = {
+    rows,
+    closed: 0,
+    get size() {
+      return rows.size;
+    },
+    worn: false,
+    large: false,
+    get bytes() {
+      return rows.size * 100;
+    },
+    restore: async () => undefined,
+    reset: async () => rows.clear(),
+    snapshot: async () => {},
+    fits: () => true,
+    add: async (added) => {
+      for (const row of added) {
+        if (rows.has(row.sequence)) throw new Error(`${row.sequence} was applied twice`);
+        rows.set(row.sequence, row);
+      }
+    },
+    remove: async (sequences) => {
+      for (const sequence of sequences) rows.delete(sequence);
+    },
+    search: async ({ limit }) => [...rows.keys()].slice(0, limit),
+    close: async () => {
+      index.closed++;
+    },
+  };
+  return Object.defineProperties(index, Object.getOwnPropertyDescriptors(changes));
+}

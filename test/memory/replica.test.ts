@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import type { Entry, Lost, Numbered } from "../../src/memory/log.js";
+import { Replica, Sealed } from "../../src/memory/replica.js";
+import type { VectorIndex } from "../../src/memory/vectors.js";
+import { aMemory, memories } from "../contract/samples.js";
+import { HandClock } from "./clock.js";
+import { plainIndex } from "./plain-index.js";
+import { ScriptedLog } from "./scripted-log.js";
+
+function setUp(changes: Partial<VectorIndex> = {}) {
+  const log = new ScriptedLog();
+  const index = plainIndex(changes);
+  const lost: Numbered<Lost>[] = [];
+  const replica = new Replica("i", {
+    log: log.port,
+    index,
+    clock: new HandClock(),
+    onLost: (_, what) => lost.push(what),
+  });
+  return { log, index, lost, replica };
+}
+
+const damaged: Entry = { op: "lost", opId: "", reason: "it is missing" };
+
+describe("a replica", () => {
+  it("applies a long log once, in order, in few reads", async () => {
+    const { log, index, replica } = setUp();
+    log.add(...memories(1500));
+    await replica.current();
+    expect([...index.rows.keys()]).toEqual(Array.from({ length: 1500 }, (_, i) => i + 1));
+    // 16, then 512 at a time.
+    expect(log.reads).toBe(4);
+    await replica.current();
+    expect(log.reads).toBe(5);
+  });
+
+  it("shares one look at the log between callers of the same moment", async () => {
+    const { log, replica } = setUp();
+    log.add(...memories(3));
+    await Promise.all(Array.from({ length: 100 }, () => replica.current()));
+    expect(log.reads).toBe(1);
+  });
+
+  it("shows what was in the log before the call, even while another look is under way", async () => {
+    const { log, index, replica } = setUp();
+    let second: Promise<void> | undefined;
+    log.onRead = async () => {
+      log.onRead = async () => {};
+      // Behind the first reader's back: its page may or may not have it.
+      second = Promise.resolve().then(() => {
+        log.add(aMemory());
+        return replica.current();
+      });
+    };
+    log.add(aMemory());
+    await replica.current();
+    await second;
+    expect(index.size).toBe(2);
+  });
+
+  it("reports a lost entry once, and serves the rest", async () => {
+    const { log, lost, index, replica } = setUp();
+    log.add(aMemory(), damaged, aMemory(), damaged, aMemory());
+    await replica.current();
+    await replica.current();
+    expect(lost.map(({ sequence }) => sequence)).toEqual([2, 4]);
+    expect([...index.rows.keys()]).toEqual([1, 3, 5]);
+    const found = await replica.nearest({ vector: new Float32Array(8), limit: 10 });
+    expect(found.map(({ sequence }) => sequence)).toEqual([1, 3, 5]);
+  });
+
+  it("serves the rest when a vector does not fit the index", async () => {
+    const { log, lost, index, replica } = setUp({
+      add: async (rows) => {
+        // As the real one does: nothing of a batch is taken in that has a bad vector.
+        if (rows.some(({ vector }) => vector.length !== 8)) throw new Error("not a vector of 8 numbers");
+        for (const row of rows) index.rows.set(row.sequence, row);
+      },
+      fits: (vector) => vector.length === 8,
+    });
+    log.add(aMemory(), aMemory({ vector: new Float32Array(7) }), aMemory());
+    await replica.current();
+    expect(lost.map(({ sequence }) => sequence)).toEqual([2]);
+    expect([...index.rows.keys()]).toEqual([1, 3]);
+    expect(replica.broken).toBe(false);
+  });
+
+  it("takes out what a tombstone names, and passes over what is already erased", async () => {
+    const { log, index, replica } = setUp();
+    const { opId, id, tokens, createdAtMs } = aMemory();
+    log.add(aMemory(), { op: "erased", opId, id, tokens, createdAtMs }, aMemory());
+    log.add({ op: "delete", opId: "d1", target: 1 }, { op: "delete", opId: "d2", target: 2 });
+    await replica.current();
+    expect([...index.rows.keys()]).toEqual([3]);
+    expect(replica.applied).toBe(5);
+  });
+
+  it("is sealed at the log's end, for every later call", async () => {
+    const { log, replica } = setUp();
+    log.add(aMemory(), { op: "drop", opId: "end" });
+    for (let i = 0; i < 2; i++) await expect(replica.current()).rejects.toBeInstanceOf(Sealed);
+    expect(replica.sealed).toBe(true);
+  });
+
+  it("passes over what it has already, and refuses a gap", async () => {
+    const { index, replica } = setUp();
+    const entries = memories(4).map((entry, i) => ({ sequence: i + 1, entry }));
+    await replica.apply(entries.slice(0, 2));
+    await replica.apply(entries.slice(0, 3));
+    expect([...index.rows.keys()]).toEqual([1, 2, 3]);
+    await expect(replica.apply([{ sequence: 5, entry: aMemory() }])).rejects.toThrow("log gap before 5");
+    expect(replica.applied).toBe(3);
+  });
+
+  it("says that trying again is right when its index fails, and that it must be replaced", async () => {
+    const { log, replica } = setUp({
+      search: async () => {
+        throw new Error("the index thread ended");
+      },
+    });
+    log.add(aMemory());
+    await replica.current();
+    await expect(replica.nearest({ vector: new Float32Array(8), limit: 1 })).rejects.toMatchObject({
+      code: "unavailable",
+      cause: { message: "the index thread ended" },
+    });
+    expect(replica.broken).toBe(true);
+  });
+
+  it("goes on serving, and is closed, when its snapshot cannot be kept", async () => {
+    const { log, index, replica } = setUp({
+      large: true,
+      snapshot: async () => {
+        throw new Error("ENOSPC");
+      },
+    });
+    log.add(...memories(5));
+    await replica.current();
+    await expect(replica.keepSnapshot()).rejects.toThrow("ENOSPC");
+    expect(replica.broken).toBe(false);
+    log.add(aMemory());
+    await replica.current();
+    await expect(replica.close()).rejects.toThrow("ENOSPC");
+    expect(index.closed).toBe(1);
+  });
+
+  it("has a snapshot due after 10,000 entries, and later after a tenth of all", async () => {
+    const { log, replica } = setUp({ large: true });
+    log.add(...memories(9_999));
+    await replica.current();
+    expect(replica.snapshotDue).toBe(false);
+    log.add(aMemory());
+    await replica.current();
+    expect(replica.snapshotDue).toBe(true);
+    await replica.keepSnapshot();
+    expect(replica.snapshotDue).toBe(false);
+  });
+});

@@ -1,0 +1,52 @@
+import type { Appended, Entry, Log, Numbered } from "../../src/memory/log.js";
+
+type Batch = Parameters<Log["append"]>[0];
+
+/** One incarnation's log in memory, whose appends and reads go as a test says. */
+export class ScriptedLog {
+  readonly entries: Entry[] = [];
+  /** Every batch that was asked to be written. */
+  readonly batches: Batch[] = [];
+  reads = 0;
+  /** What happens on an append; `insert` makes it happen. */
+  onAppend: (insert: () => number, batch: Batch) => Promise<number> = async (insert) => insert();
+  onRead: () => Promise<void> = async () => {};
+
+  insert({ from, entries }: Pick<Batch, "from" | "entries">): number {
+    if (from !== this.entries.length + 1) return 0;
+    this.entries.push(...entries);
+    return entries.length;
+  }
+
+  /** What another process writes behind all that is there. */
+  add(...entries: Entry[]): void {
+    this.entries.push(...entries);
+  }
+
+  get port(): Log {
+    const port: Pick<Log, "append" | "read" | "fetch"> = {
+      append: (batch) => {
+        this.batches.push(batch);
+        return this.onAppend(() => this.insert(batch), batch);
+      },
+      read: async ({ from, limit }) => {
+        this.reads++;
+        await this.onRead();
+        return this.entries
+          .slice(from - 1, from - 1 + limit)
+          .map((entry, i) => ({ sequence: from + i, entry }));
+      },
+      fetch: async ({ sequences }) =>
+        sequences.flatMap((sequence) => {
+          const entry = this.entries[sequence - 1];
+          return entry?.op === "store" ? [{ sequence, entry } as Numbered<typeof entry>] : [];
+        }),
+    };
+    return port as Log;
+  }
+
+  /** How often each operation is in it. */
+  countOf({ opId }: Appended): number {
+    return this.entries.filter((entry) => entry.opId === opId).length;
+  }
+}
