@@ -41,7 +41,7 @@ export function shellQuote(text: string): string {
 
 export function curlOf({ url, key }: Filling, path: string, body: object): string {
   return [
-    `curl ${shellQuote(`${url}${path}`)}`,
+    `curl -sS ${shellQuote(`${url}${path}`)}`,
     `  -H ${shellQuote(`Authorization: Bearer ${key}`)}`,
     "  -H 'Content-Type: application/json'",
     `  -d ${shellQuote(JSON.stringify(body))}`,
@@ -52,10 +52,10 @@ function curl(filling: Filling): string {
   const { namespace } = filling;
   return [
     "# Remember something",
-    curlOf(filling, "/store", { text: TEXT, namespace }),
+    `${curlOf(filling, "/store", { text: TEXT, namespace })}; echo`,
     "",
     "# Ask for it in other words",
-    curlOf(filling, "/recall", { query: QUERY, namespace }),
+    `${curlOf(filling, "/recall", { query: QUERY, namespace })}; echo`,
   ].join("\n");
 }
 

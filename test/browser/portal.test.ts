@@ -1,0 +1,211 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DATABASES } from "../support/databases.js";
+import { readJson } from "../support/doors.js";
+import type { TestServer } from "../support/server.js";
+import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, type Visitor, visit } from "./visitor.js";
+
+const run = promisify(execFile);
+
+describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, make }) => {
+  const reason = NO_CHROMIUM ?? missing;
+  describe.skipIf(reason !== undefined)(reason ?? name, () => {
+    let server: TestServer;
+    let browser: Browser;
+    let visitor: Visitor;
+    let page: Page;
+    let key: string;
+
+    beforeAll(async () => {
+      needPortal();
+      server = await (await make()).start();
+      browser = await openBrowser();
+      visitor = await openVisitor(browser, server.url, {
+        permissions: ["clipboard-read", "clipboard-write"],
+      });
+      page = visitor.page;
+    }, 60_000);
+    afterAll(async () => {
+      await browser?.close();
+      await server?.stop();
+    });
+
+    it("signs up with one field and one button", async () => {
+      await visit(page, server.url, "");
+      await page.getByLabel("Email").fill("ada@example.com");
+      await page.getByRole("button", { name: "Create my key" }).click();
+      await page.getByRole("dialog", { name: "Your key is ready" }).waitFor();
+      key = await page.getByLabel("Your API key").inputValue();
+      expect(key).toMatch(/^rcl_[A-Za-z0-9]{40,}$/);
+    });
+
+    it("does not lose the key to Esc, a click outside, or a reload", async () => {
+      const dialog = page.getByRole("dialog");
+      for (let i = 0; i < 3; i += 1) await page.keyboard.press("Escape");
+      await page.mouse.click(2, 2);
+      expect(await dialog.isVisible()).toBe(true);
+      page.once("dialog", (question) => void question.accept());
+      await page.reload();
+      expect(await page.getByLabel("Your API key").inputValue()).toBe(key);
+      expect(await page.getByRole("button", { name: "Continue" }).isDisabled()).toBe(true);
+    });
+
+    it("copies and downloads the key", async () => {
+      await page.getByRole("button", { name: "Copy key" }).click();
+      await page.getByText("Copied", { exact: true }).waitFor();
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Download as .env" }).click();
+      expect((await download).suggestedFilename()).toBe("recalld.env");
+    });
+
+    it("turns green when the quick start's curl is run", async () => {
+      await page.getByText("Waiting for your first call").waitFor();
+      const { stdout } = await run("bash", ["-c", await sampleOf(page, "curl")]);
+      expect(stdout).toContain("Ada moved to Lisbon");
+      expect(stdout).toContain('"score":');
+      await page.getByText("It works: 2 calls arrived.").waitFor();
+    });
+
+    it("shows Python and gRPC that work when pasted", async () => {
+      const python = await run("bash", ["-c", await sampleOf(page, "Python")]);
+      expect(python.stdout).toMatch(/^0\.\d+ Ada moved to Lisbon/);
+      // The sample fetches buf through npx; here npx finds the one that is installed.
+      const grpc = await run("bash", ["-c", await sampleOf(page, "gRPC")]);
+      expect(grpc.stdout).toContain('"score":');
+    }, 60_000);
+
+    it("shows TypeScript that works when pasted", async () => {
+      const script = `set -e; cd "$(mktemp -d)"; mkdir recalld-quickstart; here=$PWD
+        ln -s '${process.cwd()}/node_modules' node_modules
+        echo '{"type":"module"}' > recalld-quickstart/package.json
+        npm() { :; }; npx() { shift 2; node "$here/node_modules/tsx/dist/cli.mjs" "$@"; }
+        ${await sampleOf(page, "TypeScript")}`;
+      const { stdout } = await run("bash", ["-c", script]);
+      expect(stdout).toMatch(/^0\.\d+ Ada moved to Lisbon/);
+    }, 60_000);
+
+    it("lets go of the key when its owner has saved it", async () => {
+      await page.getByLabel("I have saved it").check();
+      await page.getByRole("button", { name: "Continue" }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByText("It works:").waitFor();
+    });
+
+    it("stores and recalls in the playground, with the scores and strong matches", async () => {
+      await page.getByRole("link", { name: "Playground" }).first().click();
+      await page.getByLabel("Namespace").fill("notes");
+      await page.getByLabel("Text").fill("Grandmother bakes rye bread on Sundays.");
+      await page.getByText("Metadata").click();
+      await page.getByLabel("A JSON object").fill('{"from": "ada"}');
+      await page.getByRole("button", { name: "Store" }).click();
+      await page.getByText("Stored", { exact: true }).waitFor();
+      await page.getByLabel("Question").fill("Grandmother bakes rye bread on Sunday.");
+      await page.getByRole("button", { name: "Recall", exact: true }).click();
+      await page.getByText("strong match").waitFor();
+      expect(await page.locator(".results .mono").textContent()).toMatch(/0\.9\d{5,}/);
+      expect(await page.getByText(/\d+ ms there and back/).count()).toBe(1);
+    });
+
+    it("moves the usage", async () => {
+      await page.getByRole("link", { name: "Usage" }).click();
+      await page.getByText("of 1,000 used").waitFor();
+      // Two calls each from curl, Python, gRPC and TypeScript, and two from the playground.
+      await page.getByText("990 calls left").waitFor();
+      expect(await page.locator(".figure").allInnerTexts()).toEqual(expect.arrayContaining(["10", "990"]));
+      await page.getByText("Show as a table").click();
+      expect(await page.locator("tbody td").allInnerTexts()).toEqual(expect.arrayContaining(["5"]));
+    });
+
+    it("makes a key and revokes it, after which it is refused at once", async () => {
+      await page.getByRole("link", { name: "API keys" }).click();
+      await page.getByRole("button", { name: "Create key" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("reader");
+      await page.getByLabel("Only read").check();
+      await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+      const reader = await page.getByLabel("Your API key").inputValue();
+      await page.getByLabel("I have saved it").check();
+      await page.getByRole("button", { name: "Done" }).click();
+      expect((await recall(server.url, reader)).code).toBe("ok");
+      await page.getByRole("button", { name: "Revoke reader" }).click();
+      await page.getByText("stop working immediately").waitFor();
+      await page.getByRole("button", { name: "Revoke key" }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByText("reader").waitFor({ state: "detached" });
+      expect((await recall(server.url, reader)).code).toBe("unauthenticated");
+    });
+
+    it("rotates a key", async () => {
+      await page.getByRole("button", { name: /^Rotate/ }).click();
+      await page.getByLabel("From then on").selectOption("works for 5 more minutes");
+      await page.getByRole("button", { name: "Make the new key" }).click();
+      const next = await page.getByLabel("Your API key").inputValue();
+      await page.getByLabel("I have saved it").check();
+      await page.getByRole("button", { name: "Done" }).click();
+      await page.getByText("when first used").waitFor();
+      expect((await recall(server.url, next)).code).toBe("ok");
+      await page.reload();
+      await page.getByText("ends in 5 minutes").waitFor();
+    });
+
+    it("opens a memory, deletes it, and drops a namespace", async () => {
+      await visit(page, server.url, "memories");
+      await page.getByRole("link", { name: "notes", exact: true }).click();
+      await page.getByRole("button", { name: /Grandmother/ }).click();
+      expect(await page.locator(".json").textContent()).toContain('"from": "ada"');
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("button", { name: "Delete memory" }).click();
+      await page.getByText("This namespace is empty").waitFor();
+      await visit(page, server.url, "memories");
+      await page.getByRole("button", { name: "Drop quickstart" }).click();
+      expect(await page.getByRole("button", { name: "Drop namespace" }).isDisabled()).toBe(true);
+      await page.getByLabel("Type quickstart to confirm").fill("quickstart");
+      await page.getByRole("button", { name: "Drop namespace" }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Drop quickstart" }).waitFor({ state: "detached" });
+    });
+
+    it("forgets the key when signing out", async () => {
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("button", { name: "Create my key" }).waitFor();
+      expect(await page.evaluate("JSON.stringify([sessionStorage, localStorage])")).not.toContain("rcl_");
+      await page.goBack();
+      await settle(page);
+      await page.getByRole("button", { name: "Create my key" }).waitFor();
+    });
+
+    it("never put the key into an address, met no error, and asked no other host", async () => {
+      expect(page.url()).not.toContain("rcl_");
+      expect(server.output()).not.toContain(key);
+      expect(visitor.faults).toEqual([]);
+    });
+
+    it("signs in again with the key, and closes the account with a typed word", async () => {
+      await page.getByLabel("API key").fill(key);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("link", { name: "API keys" }).click();
+      await page.getByRole("button", { name: "Close account" }).click();
+      await page.getByLabel("Type close my account").fill("close my account");
+      await page.getByRole("button", { name: "Close account and erase everything" }).click();
+      await page.getByText("The account is closed.").waitFor();
+      expect((await recall(server.url, key)).code).toBe("unauthenticated");
+    });
+  });
+});
+
+/** What stands under a tab of the quick start, as it would be copied. */
+async function sampleOf(page: Page, tab: string): Promise<string> {
+  await page.getByRole("tab", { name: tab, exact: true }).click();
+  return (await page.getByRole("tabpanel").locator("pre").textContent()) ?? "";
+}
+
+async function recall(url: string, key: string) {
+  const response = await fetch(`${url}/recall`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ query: "bread", namespace: "notes" }),
+  });
+  return readJson(response);
+}

@@ -1,0 +1,68 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { findChromium, launchChromium } from "./chromium.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const EXECUTABLE = findChromium();
+
+if (EXECUTABLE === undefined && process.env.REQUIRE_CHROMIUM === "1")
+  throw new Error("REQUIRE_CHROMIUM=1, but there is no Chromium: install it, or name it in CHROMIUM");
+
+/** Why the portal cannot be tested here; for the name of what is skipped. */
+export const NO_CHROMIUM = EXECUTABLE === undefined ? "no Chromium is installed" : undefined;
+
+/** Somebody with a browser, of which everything is noted that must not happen. */
+export interface Visitor {
+  readonly page: Page;
+  /** Errors in the console (a refused content policy among them), uncaught errors, requests elsewhere. */
+  readonly faults: string[];
+}
+
+export async function openBrowser(): Promise<Browser> {
+  return launchChromium(EXECUTABLE as string);
+}
+
+export async function openVisitor(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const faults: string[] = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(`uncaught: ${error.message}`));
+  context.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol.startsWith("http") && origin !== url) faults.push(`request to ${request.url()}`);
+  });
+  return { page, faults };
+}
+
+/** Opens a page of the portal and waits until it has loaded what it shows. */
+export async function visit(page: Page, url: string, hash: string): Promise<void> {
+  await page.goto(`${url}/#/${hash}`);
+  await settle(page);
+}
+
+export async function settle(page: Page): Promise<void> {
+  await page.locator("h1").waitFor();
+  await page.waitForLoadState("networkidle");
+  await page.locator(".loading").waitFor({ state: "detached" });
+}
+
+export async function signInWith(page: Page, url: string, key: string): Promise<void> {
+  await visit(page, url, "");
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+}
+
+/** Whoever runs one test file alone may not have built the portal yet. */
+export function needPortal(): void {
+  if (existsSync(`${ROOT}dist/web/index.html`)) return;
+  execFileSync("npm", ["run", "-s", "build:web"], { cwd: ROOT, stdio: "ignore" });
+}
