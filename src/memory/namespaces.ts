@@ -1,53 +1,39 @@
 import { unavailable } from "../errors.js";
 import { Appender } from "./appender.js";
-import type { Clock } from "./clock.js";
 import type { Appended, Log, Lost, Numbered, Scope } from "./log.js";
-import type { Recent } from "./recent.js";
 import { Replica, Sealed } from "./replica.js";
-import type { Vectors } from "./vectors.js";
+import { type Tended, Upkeep, type UpkeepOptions } from "./upkeep.js";
 
 /** Namespaces held open at once, whatever their size. */
 const OPEN_MAX = 10_000;
-/** How often a namespace in use is noted as such. */
-const TOUCH_MS = 600_000;
 /** How often one call follows a name to a new incarnation before it gives up. */
 const INCARNATIONS_MAX = 5;
 
-export interface NamespacesOptions {
+export interface NamespacesOptions extends UpkeepOptions {
   readonly log: Log;
-  readonly vectors: Vectors;
-  readonly clock: Clock;
-  readonly recent: Recent;
   /** Beyond this, the least recently used indexes are closed, in bytes. */
   readonly indexMemoryBytesMax: number;
   /** Told of entries that are missing or unreadable. */
   onLost?(incarnation: string, lost: Numbered<Lost>): void;
-  /** Told of failures of what runs in the background. */
-  onTrouble?(error: unknown): void;
 }
 
 /** A namespace this process holds open. */
-export interface Open {
-  readonly replica: Replica;
+export interface Open extends Tended {
   readonly appender: Appender;
   /** No longer handed out: to be closed when the last call that uses it ends. */
   gone: boolean;
-  /** When its use was last noted, by the clock that never runs backwards. */
-  touchedMs: number;
-  /** A fresh one is being built. */
-  renewing: boolean;
-  readonly scope: Scope;
 }
 
 /** The namespaces this process holds open: a replica and an appender each, within a memory budget. */
 export class Namespaces {
   readonly #options: NamespacesOptions;
+  readonly #upkeep: Upkeep;
   /** By scope, the least recently used first. */
   readonly #open = new Map<string, Open>();
-  readonly #background = new Set<Promise<void>>();
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
+    this.#upkeep = new Upkeep(options);
   }
 
   /**
@@ -66,16 +52,16 @@ export class Namespaces {
 
   /** Erases the index of a dropped incarnation. */
   forget(scope: Scope, incarnation: string): void {
-    this.#inBackground(() => this.#options.recent.forget(scope));
+    this.#upkeep.forget(scope);
     const key = keyOf(scope);
     const open = this.#open.get(key);
     if (open?.replica.incarnation === incarnation) this.#letGo(key, open);
-    else this.#inBackground(() => this.#options.vectors.discard(incarnation));
+    else this.#upkeep.discard(incarnation);
   }
 
   async close(): Promise<void> {
     for (const [key, open] of this.#open) this.#letGo(key, open);
-    await Promise.all(this.#background);
+    await this.#upkeep.settled();
   }
 
   async #following<T>(
@@ -92,7 +78,7 @@ export class Namespaces {
         if (!(error instanceof Sealed)) throw error;
         // Whoever dropped it may have died before the name was taken off.
         await this.#options.log.retire(scope, open.replica.incarnation);
-        this.#inBackground(() => this.#options.recent.forget(scope));
+        this.#upkeep.forget(scope);
         this.#letGo(keyOf(scope), open);
       }
     }
@@ -107,8 +93,8 @@ export class Namespaces {
       return await work(open);
     } finally {
       replica.users--;
-      if (open.gone && replica.users === 0) this.#close(open);
-      else this.#tend(open);
+      if (open.gone && replica.users === 0) this.#upkeep.close(replica);
+      else this.#upkeep.tend(open, () => this.#renew(open));
       if (replica.bytes > bytesBefore) this.#makeRoom();
     }
   }
@@ -150,52 +136,22 @@ export class Namespaces {
   #letGo(key: string, open: Open): void {
     if (this.#open.get(key) === open) this.#open.delete(key);
     open.gone = true;
-    if (open.replica.users === 0) this.#close(open);
-  }
-
-  /** In the background: whoever closes the whole house waits for it. */
-  #close({ replica }: Open): void {
-    this.#inBackground(async () => {
-      await replica.close();
-      if (replica.sealed) await this.#options.vectors.discard(replica.incarnation);
-    });
-  }
-
-  /** Notes the use, keeps a snapshot when one is due, and builds a new index when the old is worn. */
-  #tend(open: Open): void {
-    const { replica } = open;
-    if (replica.broken || open.gone) return;
-    this.#touch(open);
-    if (replica.worn) this.#renew(open);
-    else if (replica.snapshotDue) this.#inBackground(() => replica.keepSnapshot());
-  }
-
-  #touch(open: Open): void {
-    const { recent, clock } = this.#options;
-    if (clock.nowMs() - open.touchedMs < TOUCH_MS) return;
-    open.touchedMs = clock.nowMs();
-    this.#inBackground(() => recent.touch(open.scope, clock.wallMs()));
+    if (open.replica.users === 0) this.#upkeep.close(open.replica);
   }
 
   /** Builds a fresh index from the log while the worn one serves, then lets it take its place. */
-  #renew(worn: Open): void {
-    if (worn.renewing) return;
-    worn.renewing = true;
+  async #renew(worn: Open): Promise<void> {
     const fresh = this.#create(worn.scope, worn.replica.incarnation);
-    this.#inBackground(async () => {
+    try {
       await fresh.replica.rebuild();
-      const key = keyOf(worn.scope);
-      if (this.#open.get(key) !== worn) return fresh.replica.close();
-      this.#letGo(key, worn);
-      this.#open.set(key, fresh);
-    });
-  }
-
-  #inBackground(work: () => Promise<void>): void {
-    const running = work()
-      .catch((error) => this.#options.onTrouble?.(error))
-      .finally(() => this.#background.delete(running));
-    this.#background.add(running);
+    } catch (error) {
+      await fresh.replica.close();
+      throw error;
+    }
+    const key = keyOf(worn.scope);
+    if (this.#open.get(key) !== worn) return fresh.replica.close();
+    this.#letGo(key, worn);
+    this.#open.set(key, fresh);
   }
 
   /** No room for another without closing one. */
