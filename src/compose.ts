@@ -157,7 +157,8 @@ export async function openService(
   }
 }
 
-function openStorage({ mongodbUri, dataDir }: Config): Promise<Storage> {
+/** Opens the database that the settings name. */
+export function openStorage({ mongodbUri, dataDir }: Config): Promise<Storage> {
   return mongodbUri === undefined ? openLocal({ dataDir }) : openMongo({ uri: mongodbUri });
 }
 
