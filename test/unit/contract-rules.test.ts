@@ -1,0 +1,55 @@
+import { getOption, hasOption } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { field as rulesOf } from "../../gen/buf/validate/validate_pb.js";
+import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
+import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
+import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
+import { NAMESPACE_BYTES_MAX } from "../../src/memory/namespace.js";
+import { PAGE_SIZE_MAX } from "../../src/memory/page.js";
+import { TEXT_BYTES_MAX } from "../../src/memory/text.js";
+import { TOP_K_MAX } from "../../src/memory/top-k.js";
+
+/** What the room and the accounts hold a field to, by its name: the same in every request. */
+const HELD: Readonly<Record<string, object>> = {
+  text: { required: true, bytesMax: TEXT_BYTES_MAX },
+  query: { required: true, bytesMax: TEXT_BYTES_MAX },
+  namespace: { required: true, bytesMax: NAMESPACE_BYTES_MAX },
+  top_k: { from: 1, to: TOP_K_MAX },
+  page_size: { from: 1, to: PAGE_SIZE_MAX },
+  id: { required: true },
+  email: { bytesMax: EMAIL_BYTES_MAX },
+  name: { bytesMax: KEY_NAME_BYTES_MAX },
+  grace_seconds: { from: 0, to: GRACE_SECONDS_MAX },
+  account_id: { required: true },
+  days: { from: 1, to: USAGE_DAYS_MAX },
+  // The scope of a new key may be left out.
+  "CreateKeyRequest.namespace": { bytesMax: NAMESPACE_BYTES_MAX },
+};
+
+const requests = [MemoryService, AccountService].flatMap(({ methods }) => methods.map(({ input }) => input));
+
+describe("the rules in the contract are those that the code holds", () => {
+  const ruled = requests.flatMap(({ name: message, fields }) =>
+    fields
+      .filter((field) => hasOption(field, rulesOf))
+      .map((field) => ({ name: `${message}.${field.name}`, rules: getOption(field, rulesOf) })),
+  );
+
+  test.each(ruled)("$name", ({ name, rules: { required, type } }) => {
+    const held = HELD[name] ?? HELD[name.split(".")[1] as string];
+    const said = {
+      ...(required && { required }),
+      ...(type.case === "string" && { bytesMax: Number(type.value.maxBytes) }),
+      ...(type.case === "int32" && { from: type.value.greaterThan.value, to: type.value.lessThan.value }),
+    };
+    expect(said).toEqual(held);
+  });
+
+  test("no field of a request that the code holds to one lacks it", () => {
+    const all = requests.flatMap(({ name, fields }) => fields.map((field) => `${name}.${field.name}`));
+    const named = all.filter((name) => (HELD[name] ?? HELD[name.split(".")[1] as string]) !== undefined);
+    expect(ruled.map(({ name }) => name)).toEqual(named);
+  });
+});
