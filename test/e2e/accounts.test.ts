@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { DATABASES, LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
 import { doorsOf, type Outcome } from "../support/doors.js";
 import type { TestServer } from "../support/server.js";
+
+// Machines that test many things at once are slow; what must be quick says so itself.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const LIMIT = 50;
 const CALLS = 60;

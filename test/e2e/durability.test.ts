@@ -3,13 +3,16 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { open } from "lmdb";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { killUnderLoad } from "../faults/kills.js";
 import { expectGot, expectRecalled, type Kept, keptOf } from "../faults/load.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { DATABASES, LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
 import { newDataDir, runUntilExit, startServer, type TestServer } from "../support/server.js";
+
+// Machines that test many things at once are slow; what must be quick says so itself.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** The long form sets 1,000. */
 const STORES = Number(process.env.DURABILITY_STORES ?? 150);
@@ -111,7 +114,7 @@ describe("SIGTERM", () => {
     await signUp(server.url);
     const begunMs = performance.now();
     expect(await server.stop()).toBe(0);
-    expect(performance.now() - begunMs).toBeLessThan(3_000);
+    expect(performance.now() - begunMs).toBeLessThan(5_000);
   });
 });
 

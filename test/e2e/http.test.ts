@@ -1,9 +1,12 @@
 import { request as httpRequest } from "node:http";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { exchange, openRaw } from "../support/raw.js";
 import { startServer, type TestServer } from "../support/server.js";
+
+// Machines that test many things at once are slow; what must be quick says so itself.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 // What only HTTP can be wrong about: everything else is said through every door in doors.test.ts.
 
@@ -259,7 +262,7 @@ describe("gzip", () => {
       status: 429,
       code: "resource_exhausted",
     });
-    expect(performance.now() - begunMs).toBeLessThan(2000);
+    expect(performance.now() - begunMs).toBeLessThan(5000);
   });
 });
 

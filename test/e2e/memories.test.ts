@@ -6,7 +6,7 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
@@ -14,6 +14,9 @@ import { DATABASES } from "../support/databases.js";
 import { readJson } from "../support/doors.js";
 import { exchange } from "../support/raw.js";
 import type { TestServer } from "../support/server.js";
+
+// Machines that test many things at once are slow; what must be quick says so itself.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 type RpcName = "Store" | "GetMemory" | "DeleteMemory" | "DeleteNamespace";
 type Header = Record<string, string>;

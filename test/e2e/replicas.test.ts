@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { retryStores, storeHereRecallThere } from "../faults/replicas.js";
 import { randomSequences } from "../faults/sequences.js";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
 import type { TestServer } from "../support/server.js";
+
+// Machines that test many things at once are slow; what must be quick says so itself.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** The long form (`npm run test:faults`) sets 10,000. */
 const TIMES = Number(process.env.REPLICA_TIMES ?? 100);

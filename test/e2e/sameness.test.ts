@@ -1,9 +1,12 @@
 import { AutoModel, AutoTokenizer, env } from "@xenova/transformers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { resultsOf, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { DATABASES } from "../support/databases.js";
 import { ASKED, SAID } from "../support/sentences.js";
+
+// Machines that test many things at once are slow; what must be quick says so itself.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TOP_K = 20;
 const TIMEOUT_MS = 120_000;

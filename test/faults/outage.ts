@@ -67,7 +67,8 @@ export async function outage({ url, database, awayMs, seed }: OutageOptions): Pr
     await sleep(awayMs);
     database.resume();
     seen.backMs = performance.now();
-    await sleep(RECOVERY_MS_MAX + CALM_MS);
+    while (seen.recoveredMs === 0 && performance.now() - seen.backMs < RECOVERY_MS_MAX) await sleep(PAUSE_MS);
+    await sleep(CALM_MS);
     running = false;
   };
   await Promise.all([clients, schedule()]);
