@@ -48,7 +48,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
     await page.getByRole("heading", { name: "Metadata" }).waitFor();
     expect(await page.locator(".json").textContent()).toContain("onerror");
     await visit(page, server.url, "keys");
-    await page.getByRole("button", { name: /^Revoke </ }).click();
+    await page.getByRole("button", { name: "Revoke <img" }).click();
     await page.getByText("stop working immediately").waitFor();
     expect(await page.locator("main img, main script, dialog img, dialog script").count()).toBe(0);
     expect(await page.evaluate("window.hurt")).toBeUndefined();
@@ -109,7 +109,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
         await page.getByText(`${left} calls left`).waitFor();
         if (left !== 1) continue;
         await page.getByRole("link", { name: "Usage" }).click();
-        await page.getByText("1 calls are left").or(page.getByText("1 call is left")).waitFor();
+        await page.getByText("1 call is left").waitFor();
         await page.getByRole("link", { name: "Playground" }).click();
         await page.getByLabel("Question").fill("Anything?");
       }
@@ -127,7 +127,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
 async function fill(url: string): Promise<string> {
   const client = createClient(AccountService, transportTo(url));
   const { accountId: id, apiKey } = await client.signUp({
-    email: `"<img src=x onerror=window.hurt=1>"@e.com`,
+    email: "<img/src=x/onerror=window.hurt=1>@example.com",
   });
   const headers = { authorization: `Bearer ${apiKey}` };
   for (const name of MARKUP) await client.createKey({ name: name.slice(0, 64) }, { headers });

@@ -72,7 +72,7 @@ const SUBJECTS: readonly (readonly (readonly string[])[])[] = [
   ],
 ];
 
-/** Up to about 900 different sentences, the subjects taking turns; always the same. */
+/** Up to 800 different sentences, the subjects taking turns; always the same. */
 export function sentences(count: number): string[] {
   const found: string[] = [];
   for (let turn = 0; found.length < count; turn += 1) {

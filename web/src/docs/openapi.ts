@@ -53,6 +53,7 @@ export interface Operation {
 
 export interface Document {
   readonly info?: { readonly title?: string; readonly version?: string; readonly description?: string };
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components?: unknown;
 }
@@ -74,7 +75,7 @@ export function callsByTag(document: Document): ReadonlyMap<string, readonly Cal
       const operation = operations[method];
       if (!operation) continue;
       const id = `${method}-${path}`.replace(/[^A-Za-z0-9]+/g, "-");
-      const tag = operation.tags?.[0] ?? "Calls";
+      const tag = operation.tags?.[0] ?? "Other";
       groups.set(tag, [...(groups.get(tag) ?? []), { ...operation, id, method, path }]);
     }
   }

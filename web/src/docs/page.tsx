@@ -3,6 +3,7 @@ import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
 import { SERVICE_URL } from "../session/client";
 import { CallSection } from "./call-section";
+import { Contents } from "./contents";
 import { callsByTag, type Document } from "./openapi";
 import { Prose } from "./prose";
 
@@ -47,6 +48,7 @@ function Reference({ document }: { document: Document }) {
         {groups.map(([tag, calls]) => (
           <section key={tag} className="docs-group" aria-label={tag}>
             <h2>{tag}</h2>
+            <Prose text={document.tags?.find(({ name }) => name === tag)?.description ?? ""} />
             {calls.map((call) => (
               <CallSection key={call.id} document={document} call={call} />
             ))}
@@ -54,40 +56,6 @@ function Reference({ document }: { document: Document }) {
         ))}
       </div>
     </div>
-  );
-}
-
-/** Buttons, not links: the address after # is taken by the pages. */
-function Contents({
-  groups,
-}: {
-  groups: readonly (readonly [
-    string,
-    readonly { id: string; summary?: string; method: string; path: string }[],
-  ])[];
-}) {
-  const show = (id: string) => {
-    const section = document.getElementById(id);
-    section?.scrollIntoView();
-    section?.querySelector<HTMLElement>("h3")?.focus({ preventScroll: true });
-  };
-  return (
-    <nav className="docs-contents" aria-label="Calls">
-      {groups.map(([tag, calls]) => (
-        <div key={tag}>
-          <p className="docs-tag">{tag}</p>
-          <ul>
-            {calls.map(({ id, method, path, summary }) => (
-              <li key={id}>
-                <button type="button" className="button-plain" onClick={() => show(id)}>
-                  {summary ?? `${method.toUpperCase()} ${path}`}
-                </button>
-              </li>
-            ))}
-          </ul>
-        </div>
-      ))}
-    </nav>
   );
 }
 

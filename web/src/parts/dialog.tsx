@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { Icon } from "./icon";
 
 export interface DialogProps {
@@ -14,7 +14,8 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   const stay = onClose === undefined;
-  useEffect(() => {
+  // Before the element is taken out: only then does closing it give the focus back.
+  useLayoutEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
     return () => element?.close();

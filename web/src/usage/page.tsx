@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { accounts } from "../api";
 import { ErrorNote, QuotaNote } from "../errors";
-import { count, dateTime } from "../format";
+import { count, counted, dateTime } from "../format";
 import { Gauge, WARN_FROM } from "../parts/gauge";
 import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
@@ -59,7 +59,7 @@ function Quota({ used, limit, plan }: { used: number; limit: number; plan: strin
         <div className="note note-warn" role="status">
           <Icon name="alert" />
           <div>
-            <strong>{count(left)} calls are left</strong>
+            <strong>{counted(left, "call is", "calls are")} left</strong>
             <p>When they are used, storing and recalling stop. Reading and deleting go on.</p>
           </div>
         </div>
