@@ -46,6 +46,9 @@ function checkField(field: DescField, value: unknown): void {
     if (typeof value !== "boolean") throw invalid(field.name, `is ${kindOf(value)}; send true or false`);
   } else if (field.fieldKind === "enum") {
     if (typeof value !== "string") throw invalid(field.name, `is ${kindOf(value)}; send its name`);
+    const names = field.enum.values.map(({ name }) => name);
+    // Decoding would refuse it as well, but not name the field.
+    if (!names.includes(value)) throw invalid(field.name, `is none of ${names.join(", ")}`);
   } else if (!(typeof value === "number" && isInt32(value))) {
     const what = typeof value === "number" ? String(value) : kindOf(value);
     throw invalid(field.name, `is ${what}; send a whole number`);

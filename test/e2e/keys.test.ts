@@ -171,6 +171,16 @@ describe("scopes", () => {
       expect((await door().call("GetAccount", {}, { key })).code).toBe("unauthenticated");
     });
 
+    it.runIf(doorsOf("http://127.0.0.1:1").some((each) => each.name === name && each.json))(
+      "names the field of an access that is none",
+      async () => {
+        for (const access of ["FULL", "", 7, true]) {
+          const outcome = await door().call("CreateKey", { access }, { key: account.keys.full });
+          expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["access"] });
+        }
+      },
+    );
+
     it.each([
       ["CreateKey", { name: "x".repeat(65) }, "invalid_argument", "name"],
       ["CreateKey", { name: "a\u0000b" }, "invalid_argument", "name"],
