@@ -22,15 +22,17 @@ async function main(): Promise<void> {
   console.log(banner(config, await opening));
 }
 
-function banner({ mongodbUri, dataDir, model }: Config, service: Service): string {
+function banner({ mongodbUri, dataDir, model, signUp }: Config, service: Service): string {
   const database = mongodbUri === undefined ? `local, in ${dataDir}` : `MongoDB at ${hostsOf(mongodbUri)}`;
   const { dimensions, revision } = service.model;
+  const byCurl = `curl -s ${service.address}/signup -H 'Content-Type: application/json' -d '{}'`;
   return [
     `recalld ${VERSION} is ready`,
     `  address   ${service.address}  (HTTP/JSON, Connect, gRPC and gRPC-Web)`,
     `  database  ${database}`,
     `  model     ${model}, ${dimensions} dimensions, revision ${revision.slice(0, 12)}`,
-    `  sign up   curl -s ${service.address}/signup -H 'Content-Type: application/json' -d '{}'`,
+    `  portal    ${service.address}/`,
+    `  sign up   ${signUp === "open" ? `in the portal, or ${byCurl}` : "closed; npm run -s admin -- create-account"}`,
   ].join("\n");
 }
 

@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { doorsOf } from "../support/doors.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { newDataDir, startServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 

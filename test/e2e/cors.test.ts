@@ -1,8 +1,11 @@
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { startServer, type TestServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const PATHS = [
   ...["/store", "/signup", "/livez", "/openapi.json", "/namespaces/n", "/nowhere"],

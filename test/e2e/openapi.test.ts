@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { openapiModule } from "../../scripts/openapi/document.js";
 import { EXAMPLES } from "../../scripts/openapi/examples.js";
 import { startServer, type TestServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 interface Content {
   readonly "application/json": {
@@ -147,14 +150,13 @@ describe("the server agrees with the document", () => {
     expect([...ORDER].sort()).toEqual(methods.map(({ name }) => name).sort());
   });
 
-  it.for(ORDER)("%s takes its example and answers as it should", async (rpc, { skip }) => {
+  it.each(ORDER)("%s takes its example and answers as it should", async (rpc) => {
     const example = EXAMPLES[rpc]?.request ?? {};
     const request = Object.fromEntries(
       Object.entries(example).map(([name, value]) => [name, real(rpc, name) ?? value]),
     );
     const answer = await post(pathOf(rpc), request, key);
     const body = (await answer.json()) as Record<string, unknown>;
-    if (answer.status === 501) skip("not served yet");
     expect(body, JSON.stringify(body)).not.toHaveProperty("code");
     const { post: operation } = document.paths[pathOf(rpc)] as { post: Operation };
     const { schema } = contentOf(operation.responses[200] as { content: Content });

@@ -2,11 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Fastify, { type FastifyInstance } from "fastify";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { shapeFastifyErrors } from "../../src/server/plain-errors.js";
 import { addPortal } from "../../src/server/portal.js";
 import { loadPortal } from "../../src/server/portal-files.js";
 import { startServer, type TestServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const PAGE = `<!doctype html><title>recalld</title><p>${"a".repeat(2000)}</p>`;
 const SCRIPT = `console.log(${JSON.stringify("b".repeat(2000))});`;

@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Door, doorsOf } from "../support/doors.js";
 import { startServer, type TestServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 // The doors' names are needed before the server's port is known.
 const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }, n) => ({ name, n }));
