@@ -13,7 +13,7 @@ import { percentile, timed } from "./machine.js";
 import { question, sentence } from "./sentences.js";
 
 const DIMENSIONS = 384;
-const SENTENCES = 2000;
+const SENTENCES = 20_000;
 const QUERIES = 200;
 const BATCH = 512;
 /** Length of the noise beside a vector of length 1: neighbours stay neighbours, and no two are the same. */

@@ -21,6 +21,9 @@ export interface Answer {
 }
 export type Reply = Answer | { readonly error: string };
 
+const BREADTH_MIN = 256;
+const BREADTH_ROWS = 100_000;
+
 const of = workerData as SnapshotOf;
 const { dimensions } = of;
 
@@ -31,7 +34,7 @@ const index = new Index({
   quantization: ScalarKind.BF16,
   connectivity: 16,
   expansion_add: 128,
-  expansion_search: 256,
+  expansion_search: BREADTH_MIN,
   multi: false,
 });
 
@@ -51,9 +54,17 @@ function wipe(sequence: bigint): boolean {
   return true;
 }
 
+/**
+ * How many places a search keeps in view: 256 find .99 of 100,000, and a graph ten times as large
+ * needs about twice as many. usearch takes the larger of this and its own setting.
+ */
+function breadth(): number {
+  return Math.round(BREADTH_MIN * Math.max(1, index.size() / BREADTH_ROWS) ** 0.3);
+}
+
 function search(vector: Float32Array, limit: number): BigUint64Array {
   // Blanks may come up among what has little to do with the query anyway: leave room for them.
-  const { keys } = index.search(vector, limit + Math.min(blanks, limit), 1);
+  const { keys } = index.search(vector, Math.max(breadth(), limit + Math.min(blanks, limit)), 1);
   return keys.filter((key) => key < BLANK_KEYS_FROM).slice(0, limit);
 }
 
