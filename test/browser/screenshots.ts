@@ -1,5 +1,5 @@
 /** Makes pictures of every page, wide and narrow, light and dark: `npm run screenshots [folder]`. */
-import { mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -10,7 +10,10 @@ import { startServer } from "../support/server.js";
 import { findChromium, launchChromium } from "./chromium.js";
 import { sentences } from "./sentences.js";
 
-const FOLDER = process.argv[2] ?? "docs/pictures";
+const FOLDER = process.argv[2] ?? "dist/pictures";
+/** Those that the documentation shows. */
+const KEPT = ["reveal-wide-light", "playground-wide-light", "map-wide-dark", "usage-narrow-dark"];
+const KEPT_FOLDER = "docs/pictures";
 const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
 const AT_ONCE = 8;
 
@@ -30,6 +33,8 @@ async function main(): Promise<void> {
         await context.close();
       }
     }
+    mkdirSync(KEPT_FOLDER, { recursive: true });
+    for (const name of KEPT) copyFileSync(join(FOLDER, `${name}.png`), join(KEPT_FOLDER, `${name}.png`));
   } finally {
     await browser.close();
     await server.stop();

@@ -2,7 +2,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { vi } from "vitest";
 import { findChromium, launchChromium } from "./chromium.js";
+
+// A browser and a server share the cores with all else that is tested.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const EXECUTABLE = findChromium();
@@ -31,7 +35,7 @@ export async function openVisitor(
 ): Promise<Visitor> {
   const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const faults: string[] = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(`uncaught: ${error.message}`));

@@ -1,5 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { accounts } from "./api";
 import { count } from "./format";
 import { Gauge } from "./parts/gauge";
@@ -48,8 +48,14 @@ export function Shell({ children }: { children: ReactNode }) {
 function Navigation() {
   const { page } = useRoute();
   const here = page === "map" ? "memories" : page || "usage";
+  const nav = useRef<HTMLElement>(null);
+  // On phones the links are a row that scrolls.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page is another
+  useEffect(() => {
+    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [here]);
   return (
-    <nav aria-label="Main">
+    <nav ref={nav} aria-label="Main">
       {NAVIGATION.map(([to, name, icon]) => (
         <a key={to} href={linkTo(to)} aria-current={to === here ? "page" : undefined}>
           <Icon name={icon} />

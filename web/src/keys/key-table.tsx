@@ -17,7 +17,7 @@ export function KeyTable({ keys, onRotate, onRevoke }: KeyTableProps) {
             <tr>
               <th scope="col">Name</th>
               <th scope="col">Key</th>
-              <th scope="col">May</th>
+              <th scope="col">Access</th>
               <th scope="col">Created</th>
               <th scope="col">Last used</th>
               <th scope="col">

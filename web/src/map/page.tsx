@@ -21,6 +21,10 @@ export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] })
   const results = recall.data?.results;
   const hits = useMemo(() => new Map(results?.map(({ id, score }) => [id, score])), [results]);
   const points = data?.points ?? [];
+  const forget = () => {
+    setSelected(undefined);
+    recall.reset();
+  };
   return (
     <Page title={`Map of ${namespace}`} intro={<Trail namespace={namespace} />}>
       <ErrorNote error={error} />
@@ -49,6 +53,7 @@ export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] })
                   key={selected}
                   namespace={namespace}
                   id={selected}
+                  onDeleted={forget}
                   onClose={() => setSelected(undefined)}
                 />
               )}

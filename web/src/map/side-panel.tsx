@@ -10,11 +10,12 @@ import { Loading } from "../parts/page";
 export interface SidePanelProps {
   readonly namespace: string;
   readonly id: string;
+  onDeleted(): void;
   onClose(): void;
 }
 
 /** The selected memory, beside the map and not over it. */
-export function SidePanel({ namespace, id, onClose }: SidePanelProps) {
+export function SidePanel({ namespace, id, onDeleted, onClose }: SidePanelProps) {
   const [deleting, setDeleting] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   const { data, error } = useQuery(memories.getMemory, { namespace, id });
@@ -40,7 +41,12 @@ export function SidePanel({ namespace, id, onClose }: SidePanelProps) {
         </div>
       )}
       {deleting && (
-        <DeleteMemory namespace={namespace} id={id} onDeleted={onClose} onClose={() => setDeleting(false)} />
+        <DeleteMemory
+          namespace={namespace}
+          id={id}
+          onDeleted={onDeleted}
+          onClose={() => setDeleting(false)}
+        />
       )}
     </section>
   );

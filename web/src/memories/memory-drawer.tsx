@@ -8,11 +8,12 @@ import { MemoryFacts } from "./memory-facts";
 export interface MemoryDrawerProps {
   readonly namespace: string;
   readonly memory: Memory;
+  onDeleted?(): void;
   onClose(): void;
 }
 
 /** One memory in full, at the side of the screen. */
-export function MemoryDrawer({ namespace, memory, onClose }: MemoryDrawerProps) {
+export function MemoryDrawer({ namespace, memory, onDeleted, onClose }: MemoryDrawerProps) {
   const [deleting, setDeleting] = useState(false);
   return (
     <Dialog title="Memory" className="drawer" onClose={onClose}>
@@ -28,7 +29,10 @@ export function MemoryDrawer({ namespace, memory, onClose }: MemoryDrawerProps) 
         <DeleteMemory
           namespace={namespace}
           id={memory.id}
-          onDeleted={onClose}
+          onDeleted={() => {
+            onClose();
+            onDeleted?.();
+          }}
           onClose={() => setDeleting(false)}
         />
       )}

@@ -5,11 +5,19 @@ import { Dialog } from "../parts/dialog";
 import { Loading } from "../parts/page";
 import { MemoryDrawer } from "./memory-drawer";
 
+export interface OpenMemoryProps {
+  readonly namespace: string;
+  readonly id: string;
+  onDeleted(): void;
+  onClose(): void;
+}
+
 /** Opens a memory of which only the id is known. */
-export function OpenMemory(props: { namespace: string; id: string; onClose(): void }) {
-  const { namespace, id, onClose } = props;
+export function OpenMemory({ namespace, id, onDeleted, onClose }: OpenMemoryProps) {
   const { data, error } = useQuery(memories.getMemory, { namespace, id });
-  if (data?.memory) return <MemoryDrawer namespace={namespace} memory={data.memory} onClose={onClose} />;
+  if (data?.memory) {
+    return <MemoryDrawer {...{ namespace, onDeleted, onClose }} memory={data.memory} />;
+  }
   return (
     <Dialog title="Memory" className="drawer" onClose={onClose}>
       {error ? <ErrorNote error={error} /> : <Loading />}

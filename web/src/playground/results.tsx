@@ -6,11 +6,13 @@ import { OpenMemory } from "../memories/open-memory";
 /** Recalled memories, best first, each with its score as a bar. */
 export function Results({ results, namespace }: { results: readonly RecallResult[]; namespace: string }) {
   const [opened, setOpened] = useState<string>();
+  const [deleted, setDeleted] = useState<readonly string[]>([]);
+  const left = results.filter(({ id }) => !deleted.includes(id));
   if (results.length === 0) return <p className="quiet">Nothing is stored in this namespace.</p>;
   return (
     <>
       <ol className="results">
-        {results.map((result) => (
+        {left.map((result) => (
           <li key={result.id} data-strong={result.score > STRONG_MATCH}>
             <Score score={result.score} />
             <button type="button" className="result-text" onClick={() => setOpened(result.id)}>
@@ -23,7 +25,14 @@ export function Results({ results, namespace }: { results: readonly RecallResult
           </li>
         ))}
       </ol>
-      {opened && <OpenMemory namespace={namespace} id={opened} onClose={() => setOpened(undefined)} />}
+      {opened && (
+        <OpenMemory
+          namespace={namespace}
+          id={opened}
+          onDeleted={() => setDeleted([...deleted, opened])}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
     </>
   );
 }

@@ -1,0 +1,59 @@
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startServer, type TestServer } from "../support/server.js";
+import { NO_CHROMIUM, needPortal, openBrowser, openVisitor } from "./visitor.js";
+
+const PREFIX = "/tools/memory";
+
+describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal under a sub-path", () => {
+  let server: TestServer;
+  let proxy: Server;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    needPortal();
+    server = await startServer();
+    proxy = await startProxy(server);
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    proxy?.close();
+    await server?.stop();
+  });
+
+  it("signs up, and shows commands with the whole address", async () => {
+    const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const { page, faults } = await openVisitor(browser, origin);
+    await page.goto(`${origin}${PREFIX}/`);
+    await page.getByRole("button", { name: "Create my key" }).click();
+    await page.getByText("Waiting for your first call").waitFor();
+    expect(await page.locator("pre").textContent()).toContain(`curl -sS '${origin}${PREFIX}/store'`);
+    await page.getByLabel("I have saved it").check();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("link", { name: "Usage" }).click();
+    await page.getByText("of 1,000 used").waitFor();
+    expect(faults).toEqual([]);
+  });
+});
+
+/** Takes the prefix off, as a reverse proxy does, and answers 404 for all else. */
+async function startProxy(server: TestServer): Promise<Server> {
+  const proxy = createServer((incoming, outgoing) => {
+    const { url = "", method, headers } = incoming;
+    if (!url.startsWith(`${PREFIX}/`)) {
+      outgoing.writeHead(404).end();
+      return;
+    }
+    const path = url.slice(PREFIX.length);
+    const onward = request({ host: "127.0.0.1", port: server.port, path, method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode as number, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  return proxy;
+}
