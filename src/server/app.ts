@@ -18,10 +18,11 @@ import { translateErrors } from "./errors.js";
 import { dressHandlers } from "./handlers.js";
 import { registerHealth } from "./health.js";
 import { type MemoryPorts, memoryService } from "./memory-service.js";
+import { noteMethods } from "./methods.js";
 import type { Call } from "./observe.js";
 import { createOnePortServer } from "./one-port.js";
 import { addReference } from "./openapi.js";
-import { answerUnroutable, shapeFastifyErrors } from "./plain-errors.js";
+import { answerUnreadable, answerUnroutable, shapeFastifyErrors } from "./plain-errors.js";
 import { PLAIN_PATHS } from "./plain-paths.js";
 import { addPortal } from "./portal.js";
 import type { PortalFile } from "./portal-files.js";
@@ -78,6 +79,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     // A namespace of 256 bytes, percent-encoded.
     routerOptions: { maxParamLength: 768 },
     frameworkErrors: answerUnroutable,
+    clientErrorHandler: answerUnreadable,
     // What comes while running calls finish is served like them: readiness keeps new callers away.
     return503OnClosing: false,
   });
@@ -94,6 +96,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
   shapeFastifyErrors(app, onFault);
+  // No body is read before its handler asks for it, and the handlers judge its type.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  const answerOtherMethods = noteMethods(app);
   addProbes(app, readiness);
   addReference(app);
   addPortal(app, options.portal);
@@ -120,6 +126,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     shutdownSignal,
   });
   addResourcePaths(app, (rpc) => handlers.get(rpc) as UniversalHandler);
+  answerOtherMethods();
   return app;
 }
 

@@ -4,7 +4,8 @@ import type {
   UniversalServerRequest,
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-
+import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { toConnectError } from "./errors.js";
 import { type Call, observed } from "./observe.js";
 import { once, unsupported, withBody } from "./plain-errors.js";
 import { checkedBody, type Encoding, tooLarge } from "./request-body.js";
@@ -87,11 +88,15 @@ function plain(handler: UniversalHandler, bytesMax: number) {
     if (request.method === "POST" && !isJson(request)) {
       return withBody({ status: 415 }, unsupported(request.header.get("content-type") ?? "none"));
     }
-    if (Number(request.header.get("content-length")) > bytesMax) {
-      return withBody({ status: 413 }, tooLarge(bytesMax).message);
-    }
+    // Before the gate: what is not going to be read need not be awaited.
+    if (Number(request.header.get("content-length")) > bytesMax) return refused(bytesMax);
     return handler(request);
   };
+}
+
+function refused(bytesMax: number): UniversalServerResponse {
+  const error = errorToJsonBytes(toConnectError(tooLarge(bytesMax)), { useProtoFieldName: true });
+  return { status: 413, header: new Headers({ "content-type": "application/json" }), body: once(error) };
 }
 
 function isJson({ header }: UniversalServerRequest): boolean {

@@ -1,11 +1,14 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 /** Connect's names for what HTTP alone can be wrong about. */
 const CODES: Record<number, string> = {
   400: "invalid_argument",
   404: "not_found",
   405: "unimplemented",
+  408: "deadline_exceeded",
   413: "resource_exhausted",
   415: "invalid_argument",
   431: "resource_exhausted",
@@ -56,6 +59,25 @@ export function answerUnroutable(_error: Error, request: FastifyRequest, reply: 
   reply.header("x-request-id", request.id);
   send(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
 }
+
+/** For bytes that are no HTTP/1 request at all: there is nothing yet to answer through but the socket. */
+export function answerUnreadable(error: ConnectionError, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const [status, message] = UNREADABLE[error.code] ?? [400, "the request is not HTTP"];
+  const body = JSON.stringify(errorBody(status, message));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+const UNREADABLE: Record<string, [status: number, message: string]> = {
+  HPE_HEADER_OVERFLOW: [431, "the headers are larger than 16,384 bytes"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "the request did not arrive in time"],
+};
 
 export function unsupported(contentType: string): string {
   return `content type ${contentType.slice(0, 64)} is not served here; send Content-Type: application/json`;

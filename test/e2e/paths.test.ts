@@ -1,0 +1,74 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startServer, type TestServer } from "../support/server.js";
+
+let server: TestServer;
+let key: string;
+beforeAll(async () => {
+  server = await startServer();
+  key = (await (await post("/signup", {})).json()).api_key;
+}, 60_000);
+afterAll(() => server.stop());
+
+const post = (path: string, body: object) =>
+  fetch(server.url + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify(body),
+  });
+
+it.each([
+  ["PUT", "/namespaces/a/memories/b", "GET, DELETE"],
+  ["POST", "/namespaces/a", "DELETE"],
+  ["POST", "/livez", "GET"],
+  ["DELETE", "/readyz", "GET"],
+  ["PATCH", "/openapi.json", "GET"],
+])("answers %s %s with 405 and what is allowed", async (method, path, allow) => {
+  const response = await fetch(server.url + path, { method });
+  expect(response.status).toBe(405);
+  for (const each of allow.split(", ")) expect(response.headers.get("allow")).toContain(each);
+  expect(await response.json()).toEqual({ code: "unimplemented", message: expect.stringContaining(method) });
+});
+
+it("deletes for a client that says JSON and sends nothing", async () => {
+  const { id } = await (await post("/store", { namespace: "n", text: "soon gone" })).json();
+  const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
+  const response = await fetch(`${server.url}/namespaces/n/memories/${id}`, { method: "DELETE", headers });
+  expect(await response.json()).toEqual({ id });
+});
+
+it("says in the common shape that headers are too large", async () => {
+  const { status, body } = await new Promise<{ status: number | undefined; body: string }>(
+    (resolve, reject) => {
+      const call = request(
+        `${server.url}/livez`,
+        { headers: { "x-large": "x".repeat(20_000) } },
+        (response) => {
+          let body = "";
+          response.on("data", (chunk) => {
+            body += chunk;
+          });
+          response.on("end", () => resolve({ status: response.statusCode, body }));
+        },
+      );
+      call.on("error", reject).end();
+    },
+  );
+  expect(status).toBe(431);
+  expect(JSON.parse(body)).toEqual({
+    code: "resource_exhausted",
+    message: expect.stringContaining("16,384"),
+  });
+});
+
+it("names the reason when a promised body is too large", async () => {
+  const response = await fetch(`${server.url}/store`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: "x".repeat(1_048_577),
+  });
+  expect(response.status).toBe(413);
+  const { code, details } = await response.json();
+  expect(code).toBe("resource_exhausted");
+  expect(details[0].debug.reason).toBe("BODY_TOO_LARGE");
+});
