@@ -133,7 +133,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByText("stop working immediately").waitFor();
       await page.getByRole("button", { name: "Revoke key" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      await page.getByText("reader").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Revoke reader" }).waitFor({ state: "detached" });
       expect((await recall(server.url, reader)).code).toBe("unauthenticated");
     });
 

@@ -104,7 +104,7 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await page.locator(".row").first().click();
   await shoot("memory");
   await open("playground/assistant");
-  await page.getByLabel("Question").fill("What does Ada like to drink?");
+  await page.getByLabel("Question").fill("Does Ada prefer green tea in the morning?");
   await page.getByRole("button", { name: "Recall", exact: true }).click();
   await page.locator(".results").waitFor();
   await shoot("playground");
