@@ -20,6 +20,7 @@ import { parseNamespace } from "./memory/namespace.js";
 import { Namespaces } from "./memory/namespaces.js";
 import { Once } from "./memory/once.js";
 import type { Facts } from "./memory/pin.js";
+import type { Vectors } from "./memory/vectors.js";
 import { warm } from "./memory/warm.js";
 import { createApp } from "./server/app.js";
 import { loadPortal } from "./server/portal-files.js";
@@ -74,10 +75,7 @@ export async function openService(
     await pinModel(storage.facts, embedder.model);
     const clock = systemClock;
     const { log, claims, erasures, recent, exclusive, accounts } = storage;
-    const vectors = openUsearch({
-      dimensions: embedder.model.dimensions,
-      snapshotsDir: join(config.dataDir, "snapshots"),
-    });
+    const vectors = openVectors(config, embedder.model.dimensions);
     const namespaces = new Namespaces({
       log,
       clock,
@@ -160,6 +158,10 @@ export async function openService(
 /** Opens the database that the settings name. */
 export function openStorage({ mongodbUri, dataDir }: Config): Promise<Storage> {
   return mongodbUri === undefined ? openLocal({ dataDir }) : openMongo({ uri: mongodbUri });
+}
+
+export function openVectors({ dataDir }: Config, dimensions: number): Vectors {
+  return openUsearch({ dimensions, snapshotsDir: join(dataDir, "snapshots") });
 }
 
 /** Vectors of two models cannot be compared: a database keeps to the one it began with. */

@@ -94,6 +94,6 @@ describe("the operator", () => {
   ])("is shown the usage for %j %j %j", async (...args) => {
     const refused = await admin({ DATA_DIR: "/nowhere" }, ...args.flatMap((arg) => arg ?? []));
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toMatch(/^usage: npm run -s admin -- create-account/);
+    expect(refused.stderr).toMatch(/^usage: npm run -s admin -- COMMAND/);
   });
 });

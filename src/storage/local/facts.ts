@@ -1,7 +1,7 @@
 import type { Database } from "lmdb";
 import type { ModelIdentity } from "../../memory/embedder.js";
 import type { Facts } from "../../memory/pin.js";
-import { durably } from "./durably.js";
+import { durably, reading } from "./durably.js";
 
 /** Facts of the whole database, by name. */
 export type Meta = Database<unknown, string>;
@@ -19,5 +19,9 @@ export class LocalFacts implements Facts {
       if (pinned === undefined) this.#meta.putSync("model", model);
       return pinned ?? model;
     });
+  }
+
+  async pinnedModel(): Promise<ModelIdentity | undefined> {
+    return reading(() => this.#meta.get("model") as ModelIdentity | undefined);
   }
 }

@@ -27,4 +27,8 @@ export class MongoFacts implements Facts {
     );
     return pinned?.model ?? model;
   }
+
+  async pinnedModel(): Promise<ModelIdentity | undefined> {
+    return (await answer(this.#meta.findOne({ _id: "model" })))?.model;
+  }
 }

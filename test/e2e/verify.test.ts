@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { doorsOf } from "../support/doors.js";
+import { openTestMongo } from "../support/mongo/open.js";
+import { newDataDir, startServer } from "../support/server.js";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+const SECRET = "zanzibar quokka ledger";
+
+function admin(env: Record<string, string>, command: string): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [ADMIN, command], { env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
+    );
+  });
+}
+
+const mongo = await openTestMongo();
+afterAll(async () => void ("stop" in mongo && (await mongo.stop())));
+
+/** Stores two memories, forgets one of them and a whole namespace, and stops the server. */
+async function storeAndForget(dataDir: string, env: Record<string, string>): Promise<void> {
+  const server = await startServer({ dataDir, env });
+  const [door] = doorsOf(server.url);
+  if (door === undefined) throw new Error("no door");
+  const key = String((await door.call("SignUp", {})).body.api_key);
+  await door.call("Store", { namespace: "n", text: "to be kept" }, { key });
+  const { body } = await door.call("Store", { namespace: "n", text: SECRET }, { key });
+  await door.call("Store", { namespace: "gone", text: SECRET }, { key });
+  expect((await door.call("DeleteMemory", { namespace: "n", id: body.id as string }, { key })).code).toBe(
+    "ok",
+  );
+  expect((await door.call("DeleteNamespace", { namespace: "gone", force: true }, { key })).code).toBe("ok");
+  await server.stop();
+}
+
+const bytesIn = (dataDir: string) =>
+  readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes("models"))
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
+
+describe("verify and compact", () => {
+  it("show that nothing of a forgotten text is left in the embedded database", async () => {
+    const dataDir = newDataDir();
+    await storeAndForget(dataDir, {});
+    expect(await admin({ DATA_DIR: dataDir }, "verify")).toEqual({
+      code: 0,
+      output: "2 logs, 1 memories, 2 erased, 0 snapshots\nall is well\n",
+    });
+    expect((await admin({ DATA_DIR: dataDir }, "compact")).output).toMatch(/bytes before, .* after/);
+    expect((await admin({ DATA_DIR: dataDir }, "verify")).code).toBe(0);
+    // Down to the bytes: free pages are gone with the old file.
+    for (const bytes of bytesIn(dataDir)) expect(bytes.includes(SECRET)).toBe(false);
+    expect(bytesIn(dataDir).some((bytes) => bytes.includes("to be kept"))).toBe(true);
+  });
+
+  it("are refused while a server is at work on the folder", async () => {
+    const server = await startServer();
+    for (const command of ["verify", "compact"]) {
+      const { code, output } = await admin({ DATA_DIR: server.dataDir }, command);
+      expect(output).toMatch(/^recalld: DATA_DIR .* is in use by another recalld\n$/);
+      expect(code).toBe(1);
+    }
+    await server.stop();
+  });
+
+  it.skipIf("reason" in mongo)("read a MongoDB as well", async () => {
+    if ("reason" in mongo) return;
+    const env = { MONGODB_URI: mongo.uri };
+    const dataDir = newDataDir();
+    await storeAndForget(dataDir, env);
+    const { code, output } = await admin({ ...env, DATA_DIR: dataDir }, "verify");
+    expect(output).toBe("2 logs, 1 memories, 2 erased, 0 snapshots\nall is well\n");
+    expect(code).toBe(0);
+  });
+});
