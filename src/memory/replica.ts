@@ -1,4 +1,4 @@
-import { unavailable } from "../errors.js";
+import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
 import type { Entry, Log, Lost, Numbered, Stored } from "./log.js";

@@ -1,10 +1,13 @@
 import { Worker } from "node:worker_threads";
+import { unavailable } from "../errors.js";
 import type { Mark, VectorRow } from "../memory/vectors.js";
 import type { Answer, Reply, Request } from "./hnsw-worker.js";
 import type { SnapshotOf } from "./snapshot.js";
 
 /** Rows sent to the thread at a time: a search that comes behind them waits about 25 ms at most. */
 const SLICE_ROWS = 256;
+/** Requests that may wait for the thread before searches are refused. */
+const WAITING_MAX = 1024;
 /** bf16 vector, links and key, measured at 90,772 × 384; and the thread itself. */
 const BYTES_PER_LINKED_ROW = 300;
 const BYTES_PER_THREAD = 10_000_000;
@@ -50,6 +53,7 @@ export class Hnsw {
 
   /** The numbers of the `limit` nearest, best first, found by way of the graph. */
   async search(vector: Float32Array, limit: number): Promise<number[]> {
+    if (this.#waiting.length >= WAITING_MAX) throw unavailable("too many searches wait for this namespace");
     const { sequences } = await this.#send({ op: "search", vector, limit });
     return Array.from(sequences ?? [], Number);
   }
