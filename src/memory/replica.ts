@@ -171,6 +171,8 @@ export class Replica {
     try {
       return await indexing;
     } catch (error) {
+      // One that is only too busy has lost nothing.
+      if (error instanceof MemoryError && error.code === "unavailable") throw error;
       this.broken = true;
       throw unavailable("the index of this namespace failed; the next call builds it anew", error);
     }
