@@ -55,8 +55,11 @@ export class Namespaces {
     this.#upkeep.forget(scope);
     const key = keyOf(scope);
     const open = this.#open.get(key);
-    if (open?.replica.incarnation === incarnation) this.#letGo(key, open);
-    else this.#upkeep.discard(incarnation);
+    if (open?.replica.incarnation === incarnation) {
+      // It may not have read the end of its log yet: it keeps no snapshot any more.
+      open.replica.sealed = true;
+      this.#letGo(key, open);
+    } else this.#upkeep.discard(incarnation);
   }
 
   async close(): Promise<void> {
@@ -70,7 +73,7 @@ export class Namespaces {
     work: (open: Open) => Promise<T>,
   ): Promise<T | undefined> {
     for (let i = 0; i < INCARNATIONS_MAX; i++) {
-      const open = this.#lookUp(scope) ?? this.#admit(scope, await resolve());
+      const open = this.#lookUp(scope) ?? (await this.#admit(scope, await resolve()));
       if (open === undefined) return undefined;
       try {
         return await this.#using(open, work);
@@ -94,7 +97,7 @@ export class Namespaces {
     } finally {
       replica.users--;
       if (open.gone && replica.users === 0) this.#upkeep.close(replica);
-      else this.#upkeep.tend(open, () => this.#renew(open));
+      else if (!open.gone) this.#upkeep.tend(open, () => this.#renew(open));
       if (replica.bytes > bytesBefore) this.#makeRoom();
     }
   }
@@ -112,8 +115,10 @@ export class Namespaces {
     return open;
   }
 
-  #admit(scope: Scope, incarnation: string | undefined): Open | undefined {
+  async #admit(scope: Scope, incarnation: string | undefined): Promise<Open | undefined> {
     if (incarnation === undefined) return undefined;
+    // Its snapshot is being written: it is quicker to read than the log, and belongs to one at a time.
+    await this.#upkeep.closed(incarnation);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#create(scope, incarnation);
     this.#open.set(keyOf(scope), open);
@@ -165,10 +170,15 @@ export class Namespaces {
     return bytes;
   }
 
-  /** Closes what was used least recently, until the rest fits; what is in use stays. */
+  /**
+   * Closes what was used least recently, until the rest fits; what is in use stays, and what was used
+   * last: a namespace that is over the budget alone would be built anew for every call.
+   */
   #makeRoom(): void {
     let bytes = this.#bytes();
+    let left = this.#open.size;
     for (const [key, open] of this.#open) {
+      if (--left === 0) return;
       if (bytes <= this.#options.indexMemoryBytesMax && this.#open.size <= OPEN_MAX) return;
       if (open.replica.users > 0) continue;
       bytes -= open.replica.bytes;

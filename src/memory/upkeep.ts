@@ -28,6 +28,8 @@ export interface Tended {
 /** What is done for open namespaces beside the calls: no call waits for it, but the end of the program does. */
 export class Upkeep {
   readonly #running = new Set<Promise<void>>();
+  /** By incarnation: its indexes that are being closed. */
+  readonly #closing = new Map<string, Promise<unknown>>();
 
   constructor(private readonly options: UpkeepOptions) {}
 
@@ -41,14 +43,27 @@ export class Upkeep {
   }
 
   close(replica: Replica): void {
-    this.#run(async () => {
+    const { incarnation } = replica;
+    const closed = this.#run(async () => {
       await replica.close();
-      if (replica.sealed) await this.options.vectors.discard(replica.incarnation);
+      if (replica.sealed) await this.options.vectors.discard(incarnation);
     });
+    const all = Promise.all([this.#closing.get(incarnation), closed]).finally(() => {
+      if (this.#closing.get(incarnation) === all) this.#closing.delete(incarnation);
+    });
+    this.#closing.set(incarnation, all);
+  }
+
+  /** Resolves when no index of this incarnation is being closed, and so none writes its snapshot. */
+  async closed(incarnation: string): Promise<void> {
+    await this.#closing.get(incarnation);
   }
 
   discard(incarnation: string): void {
-    this.#run(() => this.options.vectors.discard(incarnation));
+    this.#run(async () => {
+      await this.closed(incarnation);
+      await this.options.vectors.discard(incarnation);
+    });
   }
 
   forget(scope: Scope): void {
@@ -77,10 +92,11 @@ export class Upkeep {
     );
   }
 
-  #run(work: () => Promise<void>): void {
+  #run(work: () => Promise<void>): Promise<void> {
     const running = work()
       .catch((error) => this.options.onTrouble?.(error))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
+    return running;
   }
 }

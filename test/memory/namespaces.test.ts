@@ -1,0 +1,515 @@
+import { existsSync, readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Worker } from "node:worker_threads";
+import { afterEach, describe, expect, it } from "vitest";
+import { unavailable } from "../../src/errors.js";
+import type { Log } from "../../src/memory/log.js";
+import type { VectorRow } from "../../src/memory/vectors.js";
+import { memories } from "../contract/samples.js";
+import { cloud } from "../vectors/clouds.js";
+import {
+  DIMENSIONS,
+  House,
+  type HouseOptions,
+  memoryOf,
+  plainVectors,
+  type Room,
+  scopeOf,
+  until,
+} from "./room.js";
+
+const houses: House[] = [];
+afterEach(async () => {
+  for (const house of houses.splice(0)) await house.close();
+});
+async function open(options?: HouseOptions): Promise<House> {
+  const house = await House.open(options);
+  houses.push(house);
+  return house;
+}
+
+const rows = cloud(600, { dimensions: DIMENSIONS });
+const queries = cloud(20, { dimensions: DIMENSIONS, seed: 2 }).map(({ vector }) => vector);
+const query = queries[0] as Float32Array;
+const answersOf = (room: Room, namespace: string) =>
+  Promise.all(queries.map((vector) => room.recall(namespace, vector)));
+
+/** A log that tells what is read of it. */
+function watched(log: Log, onRead: (range: Parameters<Log["read"]>[0]) => void): Log {
+  return new Proxy(log, {
+    get: (target, name: keyof Log) => {
+      if (name !== "read") return target[name].bind(target as never);
+      return (range: Parameters<Log["read"]>[0]) => {
+        onRead(range);
+        return target.read(range);
+      };
+    },
+  });
+}
+
+/** What is held at it until it is opened. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+describe("the memory budget", () => {
+  /** Ten memories of 100 bytes in each of some namespaces. */
+  const fill = async (house: House, names: readonly string[]) => {
+    const byName = new Map<string, string>();
+    for (const name of names) byName.set(name, await house.write(name, memories(10)));
+    return byName;
+  };
+
+  it("closes what was used least recently, and opens it again with the same answers", async () => {
+    const house = await open();
+    const incarnations = await fill(house, ["a", "b", "c"]);
+    const { vectors, opened } = plainVectors(() => ({}));
+    const room = house.room({ vectors, indexMemoryBytesMax: 2000 });
+    const first = await room.recall("a", query);
+    await room.recall("b", query);
+    await room.recall("a", query);
+    await room.recall("c", query);
+    const closed = () => opened.filter(({ index }) => index.closed > 0).map(({ incarnation }) => incarnation);
+    await until(() => closed().length > 0);
+    expect(closed()).toEqual([incarnations.get("b")]);
+    expect(await room.size("b")).toBe(10);
+    expect(await room.recall("a", query)).toEqual(first);
+    expect(opened.length).toBeGreaterThan(3);
+  });
+
+  it("never closes what is in use", async () => {
+    const house = await open();
+    await fill(house, ["a", "b", "c"]);
+    const { vectors, opened } = plainVectors(() => ({}));
+    const room = house.room({ vectors, indexMemoryBytesMax: 1000 });
+    const hold = gate();
+    const using = room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+      await replica.current();
+      await hold.opened;
+      return replica.size;
+    });
+    await until(() => opened[0]?.index.size === 10);
+    for (const name of ["b", "c", "b"]) expect(await room.size(name)).toBe(10);
+    expect(opened[0]?.index.closed).toBe(0);
+    hold.open();
+    expect(await using).toBe(10);
+  });
+
+  it("keeps the one that was used last, even when it alone is over it", async () => {
+    const house = await open();
+    await fill(house, ["a"]);
+    const { vectors, opened } = plainVectors(() => ({}));
+    const room = house.room({ vectors, indexMemoryBytesMax: 10 });
+    for (let i = 0; i < 3; i++) expect(await room.size("a")).toBe(10);
+    expect(opened).toHaveLength(1);
+    expect(opened[0]?.index.closed).toBe(0);
+  });
+
+  it("does not close what it has just opened because another is over it", async () => {
+    const house = await open();
+    await fill(house, ["big", "small"]);
+    const { vectors, opened } = plainVectors(() => ({}));
+    const room = house.room({ vectors, indexMemoryBytesMax: 500 });
+    const hold = gate();
+    const using = room.namespaces.reading(scopeOf("big"), async ({ replica }) => {
+      await replica.current();
+      await hold.opened;
+    });
+    await until(() => opened[0]?.index.size === 10);
+    for (let i = 0; i < 3; i++) await room.size("small");
+    expect(opened).toHaveLength(2);
+    hold.open();
+    await using;
+  });
+
+  it("lets a namespace be opened again only when it is closed: its snapshot belongs to one at a time", async () => {
+    const house = await open();
+    const hold = gate();
+    const order: string[] = [];
+    const { vectors } = plainVectors((_, nth) => ({
+      large: true,
+      snapshot: async () => {
+        await hold.opened;
+        order.push("kept");
+      },
+      restore: async () => {
+        order.push(`opened ${nth}`);
+        return undefined;
+      },
+    }));
+    await fill(house, ["a", "b"]);
+    const room = house.room({ vectors, indexMemoryBytesMax: 1000 });
+    await room.size("a");
+    await room.size("b");
+    const again = room.size("a");
+    for (let i = 0; i < 20; i++) await nextTurn();
+    hold.open();
+    expect(await again).toBe(10);
+    expect(order.slice(0, 4)).toEqual(["opened 0", "opened 0", "kept", "opened 1"]);
+  });
+});
+
+describe("a broken index", () => {
+  it("is replaced when it takes in no more, and nothing is lost", async () => {
+    const house = await open();
+    const failing = {
+      add: async () => {
+        throw new Error("no more");
+      },
+    };
+    const { vectors, opened } = plainVectors((_, nth) => (nth === 0 ? failing : {}));
+    const room = house.room({ vectors });
+    const stored = memories(3);
+    await Promise.all(stored.map((entry) => room.append("a", entry)));
+    const ids = await room.recall("a", query);
+    expect(new Set(ids)).toEqual(new Set(stored.map(({ id }) => id)));
+    expect(opened).toHaveLength(2);
+    await until(() => opened[0]?.index.closed === 1);
+  });
+
+  it("is replaced when its thread was killed, and nothing is lost", async () => {
+    const threads: Worker[] = [];
+    const note = (thread: Worker) => threads.push(thread);
+    process.on("worker", note);
+    const house = await open();
+    await house.write(
+      "a",
+      rows.map((row) => memoryOf(row)),
+    );
+    const room = house.room();
+    const before = await answersOf(room, "a");
+    expect(threads).toHaveLength(1);
+    await threads[0]?.terminate();
+    // Whoever meets it is told to come again, or is served already.
+    const met = await room.recall("a", query).catch((error) => error);
+    expect(Array.isArray(met) ? "unavailable" : met.code).toBe("unavailable");
+    const late = memoryOf({ sequence: 601, vector: query });
+    await room.append("a", late);
+    expect((await room.recall("a", query))?.[0]).toBe(late.id);
+    expect(await room.size("a")).toBe(601);
+    expect(threads.length).toBeGreaterThan(1);
+    const after = await answersOf(room, "a");
+    const alike = after.filter((ids) => !ids?.includes(late.id));
+    expect(alike.length).toBeGreaterThan(10);
+    for (const ids of alike) expect(before).toContainEqual(ids);
+    process.off("worker", note);
+  });
+
+  it("loses no store that was under way when its thread was killed", async () => {
+    const threads: Worker[] = [];
+    const note = (thread: Worker) => threads.push(thread);
+    process.on("worker", note);
+    const house = await open();
+    await house.write(
+      "a",
+      rows.map((row) => memoryOf(row)),
+    );
+    const room = house.room();
+    await room.recall("a", query);
+    const more = cloud(200, { dimensions: DIMENSIONS, seed: 3, from: 601 }).map((row) => memoryOf(row));
+    const storing = more.map(async (entry, i) => {
+      if (i === 100) await threads[0]?.terminate();
+      await room.append("a", entry);
+    });
+    await Promise.all(storing);
+    expect(await room.size("a")).toBe(800);
+    for (const { id, vector } of more) expect((await room.recall("a", vector, 1))?.[0]).toBe(id);
+    process.off("worker", note);
+  });
+});
+
+describe("a worn index", () => {
+  const tombstones = (count: number) =>
+    rows
+      .slice(0, count)
+      .map(({ sequence }) => ({ op: "delete" as const, opId: `d${sequence}`, target: sequence }));
+
+  it("is renewed while it serves", async () => {
+    const house = await open();
+    const incarnation = await house.write(
+      "a",
+      rows.map((row) => memoryOf(row)),
+    );
+    const room = house.room();
+    const replicaNow = () => room.namespaces.reading(scopeOf("a"), async ({ replica }) => replica);
+    expect(await room.size("a")).toBe(600);
+    await house.write("a", tombstones(250));
+    const sequences = tombstones(250).map(({ target }) => target);
+    await house.storage.log.erase({ incarnation, sequences });
+    expect(await room.size("a")).toBe(350);
+    const first = await replicaNow();
+    let current = first;
+    for (let i = 0; current === first; i++) {
+      expect(await room.recall("a", query)).toHaveLength(5);
+      await nextTurn();
+      expect(i).toBeLessThan(2000);
+      current = await replicaNow();
+    }
+    expect(first?.worn).toBe(true);
+    expect(first?.applied).toBe(850);
+    expect(current?.worn).toBe(false);
+    expect(await room.size("a")).toBe(350);
+    const gone = new Set(tombstones(250).map(({ target }) => `mem_${target}`));
+    for (const ids of await answersOf(room, "a")) expect(ids?.some((id) => gone.has(id))).toBe(false);
+    const late = memoryOf({ sequence: 999, vector: query });
+    await room.append("a", late);
+    expect((await room.recall("a", query))?.[0]).toBe(late.id);
+    expect(room.troubles).toEqual([]);
+  });
+
+  it("is renewed by a later call when the first attempt fails", async () => {
+    const house = await open();
+    await house.write("a", memories(10));
+    let failures = 2;
+    const worn = { worn: true };
+    const failing = {
+      add: async () => {
+        throw new Error("no more");
+      },
+    };
+    const { vectors, opened } = plainVectors((_, nth) => {
+      if (nth === 0) return worn;
+      return failures-- > 0 ? failing : {};
+    });
+    const room = house.room({ vectors });
+    for (let i = 0; opened.length < 4 && i < 200; i++) {
+      expect(await room.size("a")).toBe(10);
+      await nextTurn();
+    }
+    await until(() => opened[0]?.index.closed === 1);
+    expect(opened).toHaveLength(4);
+    expect(room.troubles).toHaveLength(2);
+    expect(opened.map(({ index }) => index.closed)).toEqual([1, 1, 1, 0]);
+    expect(await room.size("a")).toBe(10);
+  });
+});
+
+describe("snapshots", () => {
+  /** Where each read of the log began, and how many entries it asked for. */
+  function readingRoom(house: House) {
+    const reads: [from: number, limit: number][] = [];
+    const log = watched(house.storage.log, ({ from, limit }) => reads.push([from, limit]));
+    return { room: house.room({ log }), reads };
+  }
+
+  it("are written at close and restored at the next open, and only the tail is applied", async () => {
+    const house = await open();
+    const incarnation = await house.write(
+      "a",
+      rows.map((row) => memoryOf(row)),
+    );
+    const room = house.room();
+    const before = await answersOf(room, "a");
+    expect(house.hasSnapshot(incarnation)).toBe(false);
+    await room.namespaces.close();
+    expect(await house.vectors.markOf(incarnation)).toMatchObject({ sequence: 600 });
+    const tail = cloud(5, { dimensions: DIMENSIONS, seed: 9, from: 601 }).map((row) => memoryOf(row));
+    await house.write("a", tail);
+    const { room: next, reads } = readingRoom(house);
+    expect(await next.size("a")).toBe(605);
+    expect(reads).toEqual([
+      [600, 1],
+      [601, 16],
+    ]);
+    const tailIds = new Set(tail.map(({ id }) => id));
+    const after = await answersOf(next, "a");
+    const same = after.filter((ids) => !ids?.some((id) => tailIds.has(id)));
+    expect(same.length).toBeGreaterThan(10);
+    for (const ids of same) expect(before).toContainEqual(ids);
+  });
+
+  it("are written in the background when one is due", async () => {
+    const house = await open();
+    const many = cloud(10_000, { dimensions: DIMENSIONS, seed: 4 });
+    const incarnation = await house.write(
+      "a",
+      many.map((row) => memoryOf(row)),
+    );
+    const room = house.room();
+    expect(await room.size("a")).toBe(10_000);
+    await until(() => house.hasSnapshot(incarnation));
+    expect((await room.recall("a", (many[7] as VectorRow).vector, 1))?.[0]).toBe("mem_8");
+    // As after a kill: nothing was closed.
+    const { room: next, reads } = readingRoom(house);
+    expect(await next.size("a")).toBe(10_000);
+    expect(reads[0]).toEqual([10_000, 1]);
+    expect(reads.every(([from]) => from >= 10_000)).toBe(true);
+  }, 60_000);
+
+  it("change no answer: a restart with one and without one are alike", async () => {
+    const house = await open();
+    const incarnation = await house.write("a", [
+      ...rows.map((row) => memoryOf(row)),
+      { op: "delete", opId: "d", target: 7 },
+    ]);
+    const room = house.room();
+    const before = await answersOf(room, "a");
+    await room.namespaces.close();
+    expect(house.hasSnapshot(incarnation)).toBe(true);
+    const withOne = house.room();
+    expect(await answersOf(withOne, "a")).toEqual(before);
+    await withOne.namespaces.close();
+    await house.vectors.discard(incarnation);
+    const without = house.room();
+    expect(await answersOf(without, "a")).toEqual(before);
+  });
+
+  it.each([
+    ["is of another log", { sequence: 300, opId: "another" }],
+    ["is ahead of the log", { sequence: 9000, opId: "another" }],
+  ])("are ignored when the mark %s", async (_, mark) => {
+    const house = await open();
+    const incarnation = await house.write(
+      "a",
+      rows.map((row) => memoryOf(row)),
+    );
+    const wrong = house.vectors.open(incarnation);
+    await wrong.add(cloud(300, { dimensions: DIMENSIONS, seed: 77 }));
+    await wrong.snapshot(mark);
+    await wrong.close();
+    const truth = await answersOf(
+      house.room({
+        vectors: plainVectors(() => ({ search: async () => rows.map((r) => r.sequence) })).vectors,
+      }),
+      "a",
+    );
+    const room = house.room();
+    expect(await room.size("a")).toBe(600);
+    expect(await answersOf(room, "a")).toEqual(truth);
+    expect(house.hasSnapshot(incarnation)).toBe(false);
+  });
+
+  it("that cannot be kept harm no call, and do not have the index built anew", async () => {
+    const house = await open();
+    await house.write("a", memories(10_000));
+    const { vectors, opened } = plainVectors(() => ({
+      large: true,
+      snapshot: async () => {
+        throw new Error("ENOSPC");
+      },
+    }));
+    const room = house.room({ vectors });
+    for (let i = 0; i < 5; i++) expect(await room.size("a")).toBe(10_000);
+    await until(() => room.troubles.length > 0);
+    expect(await room.size("a")).toBe(10_000);
+    expect(opened).toHaveLength(1);
+    expect(room.troubles).toHaveLength(1);
+  }, 30_000);
+});
+
+describe("a namespace that is opened anew", () => {
+  it("is told apart by its account", async () => {
+    const house = await open();
+    const room = house.room();
+    await room.append("a", memoryOf(rows[0] as VectorRow));
+    const other = { accountId: "acc_2", namespace: "a" };
+    expect(await room.namespaces.reading(other, async () => 1)).toBeUndefined();
+  });
+
+  it("is opened once by calls of the same moment", async () => {
+    const house = await open();
+    await house.write("a", memories(10));
+    const { vectors, opened } = plainVectors(() => ({}));
+    const room = house.room({ vectors });
+    await Promise.all(Array.from({ length: 20 }, () => room.size("a")));
+    expect(opened).toHaveLength(1);
+  });
+
+  it("is opened by a later call when the database was away", async () => {
+    const house = await open();
+    await house.write(
+      "a",
+      rows.slice(0, 10).map((row) => memoryOf(row)),
+    );
+    let away = true;
+    const log = watched(house.storage.log, () => {
+      if (away) throw unavailable("away");
+    });
+    const room = house.room({ log });
+    await expect(room.size("a")).rejects.toMatchObject({ code: "unavailable" });
+    away = false;
+    expect(await room.size("a")).toBe(10);
+  });
+});
+
+/**
+ * How long each turn of the event loop kept this thread at work, in milliseconds: what other programs
+ * on the machine take from it is not in it. Linux counts that per thread.
+ */
+async function heldPerTurn(whileRunning: Promise<unknown>): Promise<number[]> {
+  const onCpuMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
+  const heldMs: number[] = [];
+  let done = false;
+  const finished = whileRunning.finally(() => {
+    done = true;
+  });
+  for (let before = onCpuMs(); !done; ) {
+    await nextTurn();
+    const after = onCpuMs();
+    heldMs.push(after - before);
+    before = after;
+  }
+  await finished;
+  return heldMs.sort((a, b) => a - b);
+}
+
+const p99Of = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.99)] as number;
+
+describe.skipIf(!existsSync("/proc/thread-self/schedstat"))("the event loop", () => {
+  it("is not held while 30,000 memories are rebuilt and another namespace serves", async () => {
+    const dimensions = 64;
+    const house = await open({ dimensions, exactRowsMax: 20_000 });
+    const write = (name: string, many: readonly VectorRow[]) =>
+      house.write(
+        name,
+        many.map((row) => memoryOf(row)),
+      );
+    await write("big", cloud(30_000, { dimensions }));
+    await write("small", cloud(1000, { dimensions, seed: 2 }));
+    const vector = (cloud(1, { dimensions, seed: 3 })[0] as VectorRow).vector;
+    const room = house.room();
+    await room.recall("small", vector);
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    let done = false;
+    const beganMs = performance.now();
+    const rebuilding = room.size("big").finally(() => {
+      done = true;
+    });
+    const servedMs: number[] = [];
+    const serve = async () => {
+      while (!done) {
+        const atMs = performance.now();
+        expect(await room.recall("small", vector)).toHaveLength(5);
+        servedMs.push(performance.now() - atMs);
+        // As between two requests: else nothing but this loop would ever run.
+        await nextTurn();
+      }
+    };
+    const held = await heldPerTurn(Promise.all([rebuilding, serve()]));
+    const tookMs = performance.now() - beganMs;
+    delay.disable();
+    expect(await rebuilding).toBe(30_000);
+    const p99 = p99Of(held);
+    const figures = {
+      tookMs,
+      heldP99: p99,
+      heldMax: held.at(-1) as number,
+      delayP99: delay.percentile(99) / 1e6,
+      recalls: servedMs.length,
+      recallP99: p99Of(servedMs.sort((a, b) => a - b)),
+    };
+    console.log(
+      `30,000 × 64 rebuilt (ms): ${JSON.stringify(figures, (_, x) => (typeof x === "number" ? Math.round(x * 10) / 10 : x))}`,
+    );
+    expect(servedMs.length).toBeGreaterThan(10);
+    expect(p99).toBeLessThan(20);
+    // A collection of garbage may take longer now and then.
+    expect(figures.heldMax).toBeLessThan(50);
+  }, 120_000);
+});

@@ -1,0 +1,169 @@
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../src/memory/clock.js";
+import { systemClock } from "../../src/memory/clock.js";
+import type { ForgetPorts } from "../../src/memory/forget.js";
+import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/log.js";
+import { Namespaces } from "../../src/memory/namespaces.js";
+import { rank } from "../../src/memory/score.js";
+import type { VectorRow, Vectors } from "../../src/memory/vectors.js";
+import { openLocal } from "../../src/storage/local/open.js";
+import type { Storage } from "../../src/storage/storage.js";
+import { aMemory } from "../contract/samples.js";
+import { openUsearch } from "../vectors/built.js";
+import { type PlainIndex, plainIndex } from "./plain-index.js";
+
+export const DIMENSIONS = 16;
+export const CALLER = { accountId: "acc_1", keyHash: "hash", access: "full" } as const;
+export const scopeOf = (namespace: string): Scope => ({ accountId: CALLER.accountId, namespace });
+
+export const newFolder = () => mkdtempSync(join(tmpdir(), "recalld-memory-"));
+
+export interface HouseOptions {
+  readonly dataDir?: string;
+  readonly clock?: Clock;
+  readonly dimensions?: number;
+  /** Beyond it an index is a graph in a thread, and keeps snapshots. */
+  readonly exactRowsMax?: number;
+}
+
+/** A local database, and as many processes' rooms over it as a test likes, one after the other. */
+export class House {
+  readonly dataDir: string;
+  readonly #rooms: Room[] = [];
+
+  private constructor(
+    readonly storage: Storage,
+    private readonly options: HouseOptions & { readonly dataDir: string },
+  ) {
+    this.dataDir = options.dataDir;
+  }
+
+  static async open(options: HouseOptions = {}): Promise<House> {
+    const dataDir = options.dataDir ?? newFolder();
+    return new House(await openLocal({ dataDir }), { ...options, dataDir });
+  }
+
+  get vectors(): Vectors {
+    const { dimensions = DIMENSIONS, exactRowsMax = 100 } = this.options;
+    return openUsearch({ dimensions, exactRowsMax, snapshotsDir: join(this.dataDir, "snapshots") });
+  }
+
+  hasSnapshot(incarnation: string): boolean {
+    return existsSync(join(this.dataDir, "snapshots", `${incarnation}.json`));
+  }
+
+  /** A room as a process that has just started has it. */
+  room(changes: RoomOptions = {}): Room {
+    const { clock = systemClock } = this.options;
+    const room = new Room({ storage: this.storage, vectors: this.vectors, clock, ...changes });
+    this.#rooms.push(room);
+    return room;
+  }
+
+  /** Writes memories straight into a namespace's log. */
+  async write(namespace: string, entries: readonly Appended[]): Promise<string> {
+    const { log } = this.storage;
+    const incarnation = await log.create(scopeOf(namespace));
+    const last = (await log.last(incarnation))?.sequence ?? 0;
+    for (let i = 0; i < entries.length; i += 500) {
+      await log.append({ incarnation, from: last + 1 + i, entries: entries.slice(i, i + 500) });
+    }
+    return incarnation;
+  }
+
+  async close(): Promise<void> {
+    for (const room of this.#rooms) await room.namespaces.close();
+    await this.storage.close();
+  }
+}
+
+export interface RoomOptions {
+  readonly log?: Log;
+  readonly vectors?: Vectors;
+  readonly indexMemoryBytesMax?: number;
+  readonly clock?: Clock;
+}
+
+/** One process's room. */
+export class Room {
+  readonly namespaces: Namespaces;
+  readonly ports: ForgetPorts;
+  readonly log: Log;
+  readonly troubles: unknown[] = [];
+  readonly lost: Numbered<Lost>[] = [];
+
+  constructor({
+    storage,
+    vectors,
+    clock,
+    log = storage.log,
+    indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
+  }: RoomOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
+    this.log = log;
+    this.namespaces = new Namespaces({
+      log,
+      vectors,
+      clock,
+      recent: storage.recent,
+      indexMemoryBytesMax,
+      onLost: (_, what) => this.lost.push(what),
+      onTrouble: (error) => this.troubles.push(error),
+    });
+    const meter = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
+    const { namespaces } = this;
+    this.ports = { log, vectors, clock, namespaces, meter, erasures: storage.erasures };
+  }
+
+  append(namespace: string, entry: Appended): Promise<void> {
+    return this.namespaces.append(scopeOf(namespace), entry);
+  }
+
+  /** The ids of the nearest, best first; undefined when there is no such namespace. */
+  recall(namespace: string, vector: Float32Array, limit = 5): Promise<string[] | undefined> {
+    return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
+      await replica.current();
+      const found = rank(vector, await replica.nearest({ vector, limit: limit + 8 }));
+      return found.slice(0, limit).map(({ entry }) => entry.id);
+    });
+  }
+
+  size(namespace: string): Promise<number | undefined> {
+    return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
+      await replica.current();
+      return replica.size;
+    });
+  }
+}
+
+/** A memory of a vector, told by its number. */
+export function memoryOf({ sequence, vector }: VectorRow, given: Partial<Stored> = {}): Stored {
+  return aMemory({ vector, id: `mem_${sequence}`, ...given });
+}
+
+/** Indexes that only remember; those opened are listed with their incarnation. */
+export function plainVectors(change: (incarnation: string, nth: number) => Parameters<typeof plainIndex>[0]) {
+  const opened: { incarnation: string; index: PlainIndex }[] = [];
+  const discarded: string[] = [];
+  const vectors: Vectors = {
+    open: (incarnation) => {
+      const nth = opened.filter((one) => one.incarnation === incarnation).length;
+      const index = plainIndex(change(incarnation, nth));
+      opened.push({ incarnation, index });
+      return index;
+    },
+    discard: async (incarnation) => void discarded.push(incarnation),
+    kept: async () => [],
+    markOf: async () => undefined,
+  };
+  return { vectors, opened, discarded };
+}
+
+/** Waits until something is so. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (let i = 0; !holds(); i++) {
+    if (i > 1000) throw new Error("it never came to be so");
+    await systemClock.sleep(10);
+  }
+}
