@@ -114,9 +114,10 @@ export class Once {
   async #takeOver({ id, owner, claimedAtMs }: Claim, to: string): Promise<boolean> {
     const { claims, clock, exclusive } = this.ports;
     const ours = owner.startsWith(`${this.#process}:`);
-    const ended = ours ? !this.#running.has(owner) : exclusive;
     const nowMs = clock.wallMs();
-    if (!ended && nowMs - claimedAtMs < OWNER_TIMEOUT_MS) return false;
+    // Of its own attempts a process knows; of others', only that they must have ended by now.
+    const ended = ours ? !this.#running.has(owner) : exclusive || nowMs - claimedAtMs >= OWNER_TIMEOUT_MS;
+    if (!ended) return false;
     return claims.takeOver({ id, from: owner, to, claimedAtMs: nowMs });
   }
 }

@@ -18,7 +18,8 @@ export interface WarmOptions {
 
 /**
  * Opens the namespaces that were used last, so that their first recall does not wait for an index to
- * be built. Stops when the budget is full or the time is up. Answers how many it opened.
+ * be built. Stops when the budget is full or the time is up, and passes over one that cannot be opened:
+ * its first call says why. Answers how many it opened.
  */
 export async function warm({
   recent,
@@ -29,11 +30,16 @@ export async function warm({
 }: WarmOptions): Promise<number> {
   const deadlineMs = clock.nowMs() + WARM_TIMEOUT_MS;
   const scopes = await recent.list(WARM_MAX);
-  let done = 0;
-  for (const scope of scopes) {
+  let opened = 0;
+  for (const [i, scope] of scopes.entries()) {
     if (stopping.aborted || namespaces.isFull || clock.nowMs() > deadlineMs) break;
-    await namespaces.reading(scope, ({ replica }) => replica.current());
-    onProgress?.(++done, scopes.length);
+    await namespaces
+      .reading(scope, ({ replica }) => replica.current())
+      .then(
+        () => opened++,
+        () => {},
+      );
+    onProgress?.(i + 1, scopes.length);
   }
-  return done;
+  return opened;
 }
