@@ -40,6 +40,8 @@ export function addPortal(app: FastifyInstance, files: readonly PortalFile[]): v
   const index = files.find(({ path }) => path === INDEX);
   if (index === undefined) app.get("/", notBuilt);
   else addFile(app, index, "/");
+  // A page of the portal under the name that people guess; relative, for whatever path stands before it.
+  app.get("/docs", (_request, reply) => reply.redirect("./#/docs"));
 }
 
 /** Serves one file at its path. */
