@@ -94,8 +94,11 @@ export async function drop(
 export async function sweep(ports: ForgetPorts): Promise<number> {
   const pending = await ports.erasures.pending(SWEEP_MAX);
   const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
-  for (const erasure of left) await finish(ports, erasure);
+  const failures: unknown[] = [];
+  // One that cannot be finished now keeps no other from being erased.
+  for (const erasure of left) await finish(ports, erasure).catch((error) => failures.push(error));
   await discardOrphans(ports);
+  if (failures.length > 0) throw failures[0];
   return left.length;
 }
 
@@ -153,7 +156,9 @@ async function eraseOne(ports: ForgetPorts, erasure: Erasure & { sequence: numbe
   const tombstone = { op: "delete", opId: erasure.id, target: sequence } as const;
   // In a dropped incarnation there is nobody left to tell.
   await ports.namespaces.reading(scope, async ({ replica, appender }) => {
-    if (replica.incarnation === incarnation) await appender.append(tombstone);
+    if (replica.incarnation !== incarnation) return;
+    await appender.append(tombstone);
+    await replica.forget(sequence);
   });
   await ports.log.erase({ incarnation, sequences: [sequence] });
 }

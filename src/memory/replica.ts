@@ -118,6 +118,11 @@ export class Replica {
     await indexed;
   }
 
+  /** Resolves when a memory is out of the index, and out of the snapshot that had it. */
+  async forget(sequence: number): Promise<void> {
+    await this.#guard(this.options.index.remove([sequence]));
+  }
+
   /**
    * Keeps what the index holds, so that the next start applies only what came later. One that fails,
    * as on a full disk, is tried again when the next is due: the index itself is well.

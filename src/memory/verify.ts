@@ -41,7 +41,8 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   }
   for (const incarnation of await ports.vectors.kept()) {
     verified.snapshots++;
-    if ((await ports.log.last(incarnation))?.entry.op === "drop") {
+    const last = await ports.log.last(incarnation);
+    if (last === undefined || last.entry.op === "drop") {
       verified.problems.push(`${incarnation}: a snapshot is left of a dropped namespace`);
     }
   }
