@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
 import { MemoryError } from "../errors.js";
@@ -6,7 +7,10 @@ import { MemoryError } from "../errors.js";
 const LAST_ANSWERS_MS = 100;
 
 /** Begins to listen; answers the address. @throws MemoryError `failed_precondition`, naming the setting. */
-export async function listen(app: FastifyInstance, { host, port, tls }: Config): Promise<string> {
+export async function listen(
+  app: FastifyInstance,
+  { host, port, tls }: { host: string; port: number; tls?: unknown },
+): Promise<string> {
   try {
     const address = await app.listen({ host, port });
     // Fastify, which did not make the server, does not know of its TLS.
@@ -24,6 +28,9 @@ export async function listen(app: FastifyInstance, { host, port, tls }: Config):
   }
 }
 
+/** After readiness has been withdrawn, calls that are on their way are still taken for so long. */
+const LAME_DUCK_MS = 500;
+
 /** Lets running calls finish; those that take longer are ended with `unavailable`. */
 export async function drain(
   app: FastifyInstance,
@@ -34,6 +41,7 @@ export async function drain(
     // The answers just given need a moment to leave.
     setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS);
   }, timeoutMs);
+  await sleep(Math.min(LAME_DUCK_MS, timeoutMs));
   await app.close();
   clearTimeout(stop);
 }

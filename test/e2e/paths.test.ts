@@ -6,7 +6,7 @@ let server: TestServer;
 let key: string;
 beforeAll(async () => {
   server = await startServer();
-  key = (await (await post("/signup", {})).json()).api_key;
+  key = (await answerOf<{ api_key: string }>(await post("/signup", {}))).api_key;
 }, 60_000);
 afterAll(() => server.stop());
 
@@ -16,6 +16,8 @@ const post = (path: string, body: object) =>
     headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
     body: JSON.stringify(body),
   });
+
+const answerOf = async <T>(response: Response) => (await response.json()) as T;
 
 it.each([
   ["PUT", "/namespaces/a/memories/b", "GET, DELETE"],
@@ -31,7 +33,7 @@ it.each([
 });
 
 it("deletes for a client that says JSON and sends nothing", async () => {
-  const { id } = await (await post("/store", { namespace: "n", text: "soon gone" })).json();
+  const { id } = await answerOf<{ id: string }>(await post("/store", { namespace: "n", text: "soon gone" }));
   const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
   const response = await fetch(`${server.url}/namespaces/n/memories/${id}`, { method: "DELETE", headers });
   expect(await response.json()).toEqual({ id });
@@ -68,7 +70,8 @@ it("names the reason when a promised body is too large", async () => {
     body: "x".repeat(1_048_577),
   });
   expect(response.status).toBe(413);
-  const { code, details } = await response.json();
-  expect(code).toBe("resource_exhausted");
-  expect(details[0].debug.reason).toBe("BODY_TOO_LARGE");
+  expect(await response.json()).toMatchObject({
+    code: "resource_exhausted",
+    details: [{ debug: { reason: "BODY_TOO_LARGE" } }],
+  });
 });

@@ -113,12 +113,18 @@ describe("the portal", () => {
     expect(await (await fetch(`${url}/a%20b.txt`)).text()).toBe("c");
   });
 
+  it("leads from /docs to the reference, whatever path stands before it", async () => {
+    const response = await fetch(`${url}/docs`, { redirect: "manual" });
+    expect(response.status).toBe(302);
+    expect(response.headers.get("location")).toBe("./#/docs");
+  });
+
   it.each([
     "/assets/index-0old.js",
     "/assets/",
     "/assets",
     "/stroe",
-    "/docs",
+    "/docs/",
     "/index.htm",
     "/..%2fpackage.json",
     "/%2e%2e/package.json",
