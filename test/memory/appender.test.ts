@@ -207,6 +207,8 @@ describe("appending", () => {
     log.add({ op: "drop", opId: "end" });
     for (let i = 0; i < 2; i++) {
       expect(await errorOf(appender.append(aMemory()))).toBeInstanceOf(Sealed);
+      // The second comes when the first is long over.
+      for (let turn = 0; turn < 10; turn++) await nextTurn();
     }
     expect(log.entries).toHaveLength(2);
     expect(log.batches).toHaveLength(2);

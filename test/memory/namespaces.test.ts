@@ -94,7 +94,9 @@ describe("the memory budget", () => {
       return replica.size;
     });
     await until(() => opened[0]?.index.size === 10);
-    for (const name of ["b", "c", "b"]) expect(await room.size(name)).toBe(10);
+    const first = opened[0]?.incarnation;
+    for (const name of ["b", "c", "b", "a", "c", "a"]) expect(await room.size(name)).toBe(10);
+    expect(opened.filter(({ incarnation }) => incarnation === first)).toHaveLength(1);
     expect(opened[0]?.index.closed).toBe(0);
     hold.open();
     expect(await using).toBe(10);
