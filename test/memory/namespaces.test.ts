@@ -441,7 +441,7 @@ describe("a namespace that is opened anew", () => {
 
 /**
  * How long each turn of the event loop kept this thread at work, in milliseconds: what other programs
- * on the machine take from it is not in it. Linux counts that per thread.
+ * on the machine take from it is not in it. Linux counts that per thread, to its tick of 1 to 4 ms.
  */
 async function heldPerTurn(whileRunning: Promise<unknown>): Promise<number[]> {
   const onCpuMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
