@@ -56,6 +56,8 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
         ...embedding,
         createdAtMs: ports.clock.wallMs(),
       };
+      // Too late for the caller is too late for the log: another attempt with its key may be at it.
+      signal.throwIfAborted();
       onAppend();
       await ports.namespaces.append(scope, entry);
       ports.meter.count(caller, { call: "store", tokens: entry.tokens });

@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
+import { prose } from "../support/prose.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { sentences } from "./sentences.js";
 import {
   NO_CHROMIUM,
   needPortal,
@@ -51,11 +51,13 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? `the map of ${MEMORIES
   });
 
   it("lights up what a query finds, and reads it", async () => {
-    await page.getByRole("textbox", { name: "Light up by meaning" }).fill("baking bread");
+    await page
+      .getByRole("textbox", { name: "Light up by meaning" })
+      .fill("which cipher needs an initialization vector?");
     await page.getByRole("button", { name: "Light up" }).click();
     await page.locator(".results li").nth(9).waitFor();
     await page.locator(".result-text").first().click();
-    await expect.poll(() => page.locator(".memory-text").textContent()).toContain("bread");
+    await expect.poll(() => page.locator(".memory-text").textContent()).toMatch(/initialization vector/i);
   });
 
   it("can be read as a table instead", async () => {
@@ -77,8 +79,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? `the map of ${MEMORIES
 });
 
 async function fill(caller: Caller): Promise<void> {
-  const said = sentences(800);
-  const texts = [...said, ...said.map((text) => `Ada says: ${text}`), ...said.map((text) => `Note: ${text}`)];
+  const texts = prose(MEMORIES);
   for (let start = 0; start < MEMORIES; start += AT_ONCE) {
     const some = texts.slice(start, Math.min(start + AT_ONCE, MEMORIES));
     await Promise.all(some.map((text) => caller.store({ text, namespace: "diary" })));

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
@@ -57,6 +57,15 @@ describe("verify and compact", () => {
     // Down to the bytes: free pages are gone with the old file.
     for (const bytes of bytesIn(dataDir)) expect(bytes.includes(SECRET)).toBe(false);
     expect(bytesIn(dataDir).some((bytes) => bytes.includes("to be kept"))).toBe(true);
+  });
+
+  it("leave nothing of a compaction that was killed", async () => {
+    const dataDir = newDataDir();
+    await storeAndForget(dataDir, {});
+    writeFileSync(join(dataDir, "compact-recalld.mdb"), SECRET);
+    const server = await startServer({ dataDir });
+    expect(readdirSync(dataDir)).not.toContain("compact-recalld.mdb");
+    await server.stop();
   });
 
   it("are refused while a server is at work on the folder", async () => {

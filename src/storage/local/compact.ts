@@ -1,9 +1,9 @@
-import { rename, rm, stat } from "node:fs/promises";
+import { rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, RootDatabase } from "lmdb";
 import type { Meta } from "./facts.js";
-import { FILE, openFile } from "./open.js";
+import { DRAFT, FILE, openFile, removeDraft } from "./open.js";
 import { claim } from "./owner.js";
 
 /** Records copied before other work gets its turn. */
@@ -24,11 +24,11 @@ export async function compactLocal({
   dataDir: string;
 }): Promise<{ before: number; after: number }> {
   const path = join(dataDir, FILE);
-  const draft = join(dataDir, `compact-${FILE}`);
+  const draft = join(dataDir, DRAFT);
   const root = openFile(path);
   const release = await claim({ dataDir, meta: root.openDB("meta", { encoding: "json" }) as Meta });
   try {
-    await rm(draft, { force: true });
+    await removeDraft(dataDir);
     const copy = openFile(draft);
     for (const name of root.getKeys()) await copyAll(root, { name: String(name), to: copy });
     await copy.flushed;
@@ -39,8 +39,7 @@ export async function compactLocal({
     await rename(draft, path);
     return { before, after };
   } finally {
-    await rm(draft, { force: true });
-    await rm(`${draft}-lock`, { force: true });
+    await removeDraft(dataDir);
     await release();
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { MemoryError, unavailable } from "../../errors.js";
@@ -14,6 +14,8 @@ import { LocalRecent } from "./recent.js";
 import { LocalUsage } from "./usage.js";
 
 export const FILE = "recalld.mdb";
+/** What a compaction writes; it takes the file's place when it is complete. */
+export const DRAFT = `compact-${FILE}`;
 /** The ports need ten; the rest is room for later. */
 const DATABASES_MAX = 32;
 /** Texts are private: what is created here is for this user alone. */
@@ -31,6 +33,8 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
   try {
     const meta: Meta = root.openDB("meta", { encoding: "json" });
     const release = await claim({ dataDir, meta });
+    // Of a compaction that was killed: it may hold what is erased by now.
+    await removeDraft(dataDir);
     return {
       log: new LocalLog(root),
       accounts: new LocalAccounts(root),
@@ -50,9 +54,13 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
   }
 }
 
+export async function removeDraft(dataDir: string): Promise<void> {
+  for (const name of [DRAFT, `${DRAFT}-lock`]) await rm(join(dataDir, name), { force: true });
+}
+
 export function openFile(path: string): RootDatabase {
-  // LMDB's types do not know this option.
-  const options = { path, permissionsMode: FILE_MODE };
+  // LMDB's types do not know the mode.
+  const options = { path, permissionsMode: FILE_MODE, maxDbs: DATABASES_MAX };
   return open(options);
 }
 

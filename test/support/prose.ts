@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** This project's documents, and how Node's own describe its modules. */
+const SOURCES = [
+  { folder: join(ROOT, "docs"), ending: ".md" },
+  { folder: join(ROOT, "node_modules/@types/node"), ending: ".d.ts" },
+];
+
+/** Different sentences that people wrote, always the same. */
+export function prose(count: number): string[] {
+  const found = new Set(documents().flatMap((path) => sentencesOf(readFileSync(path, "utf8"))));
+  if (found.size < count) throw new Error(`there are only ${found.size} sentences`);
+  return [...found].slice(0, count);
+}
+
+function documents(): string[] {
+  return SOURCES.flatMap(({ folder, ending }) => {
+    const names = readdirSync(folder).filter((name) => name.endsWith(ending));
+    return names.sort().map((name) => join(folder, name));
+  });
+}
+
+/** Plain ones: no code, tables, links or headings. */
+function sentencesOf(text: string): string[] {
+  return text
+    .replace(/```.*?```/gs, "\n\n")
+    .replace(/^\s*\* ?(?:@\w+.*)?/gm, "")
+    .split(/(?<=[.!?])\s+|\n\s*\n/)
+    .map((sentence) => sentence.replace(/\s+/g, " ").trim())
+    .filter((sentence) => /^[A-Z][^<>[\]{}|=;_]{30,250}\.$/.test(sentence));
+}
