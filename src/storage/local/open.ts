@@ -61,16 +61,15 @@ export async function removeDraft(dataDir: string): Promise<void> {
 export function openFile(path: string): RootDatabase {
   // LMDB's types do not know the mode.
   const options = { path, permissionsMode: FILE_MODE, maxDbs: DATABASES_MAX };
-  return open(options);
+  const root = open(options);
+  handleCommits(root);
+  return root;
 }
 
 async function openRoot(dataDir: string, path: string): Promise<RootDatabase> {
   try {
     await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
-    const options = { path, maxDbs: DATABASES_MAX, permissionsMode: FILE_MODE };
-    const root = open(options);
-    handleCommits(root);
-    return root;
+    return openFile(path);
   } catch (error) {
     throw unusable(dataDir, error);
   }
