@@ -21,6 +21,7 @@ function admin(env: Record<string, string>, command: string): Promise<{ code: nu
 }
 
 const mongo = await openTestMongo();
+const skipped = "reason" in mongo ? ` (skipped: ${mongo.reason})` : "";
 afterAll(async () => void ("stop" in mongo && (await mongo.stop())));
 
 /** Stores two memories, forgets one of them and a whole namespace, and stops the server. */
@@ -78,7 +79,7 @@ describe("verify and compact", () => {
     await server.stop();
   });
 
-  it.skipIf("reason" in mongo)("read a MongoDB as well", async () => {
+  it.skipIf("reason" in mongo)(`read a MongoDB as well${skipped}`, async () => {
     if ("reason" in mongo) return;
     const env = { MONGODB_URI: mongo.uri };
     const dataDir = newDataDir();
