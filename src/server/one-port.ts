@@ -8,6 +8,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { sniff } from "./first-bytes.js";
 import type { TlsFiles } from "./tls.js";
 
 /** What one port may cost: every wait and every queue that a stranger can fill has its bound here. */
@@ -59,20 +60,6 @@ const DRAIN_CHECK_MS = 100;
 
 /** From the end of our side of an HTTP/2 connection to that of the other, which may never come. */
 const LINGER_MS = 1000;
-
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
-
-/** "PRI " is enough: the name is reserved (RFC 9113, 11.6), so no HTTP/1 request begins with it. */
-const TELLING_BYTES = 4;
-
-type Protocol = "http1" | "http2";
-
-/** Which protocol a connection's first bytes belong to; undefined while they could be either's. */
-export function protocolOf(head: Buffer): Protocol | undefined {
-  const length = Math.min(head.length, TELLING_BYTES);
-  if (!head.subarray(0, length).equals(PREFACE.subarray(0, length))) return "http1";
-  return length < TELLING_BYTES ? undefined : "http2";
-}
 
 /**
  * An HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS when
@@ -232,32 +219,6 @@ function takeConnectionListener(server: Server): (socket: Socket) => void {
     throw new Error("this version of Node accepts HTTP/1 connections in another way");
   server.removeAllListeners("connection");
   return listener as (socket: Socket) => void;
-}
-
-/**
- * Calls back when a socket's first bytes tell its protocol, with the socket paused and the bytes put
- * back. Sockets that fail, end or stay silent before that are destroyed.
- *
- * Listens for `data`: reading on `readable` and putting back spins while more bytes are awaited.
- */
-function sniff(socket: Socket, timeoutMs: number, onProtocol: (protocol: Protocol) => void): void {
-  let head: Buffer = Buffer.alloc(0);
-  const giveUp = () => socket.destroy();
-  const timer = setTimeout(giveUp, timeoutMs);
-  const stop = () => {
-    clearTimeout(timer);
-    socket.off("data", onData).off("error", giveUp).off("end", giveUp).off("close", stop);
-  };
-  const onData = (chunk: Buffer) => {
-    head = Buffer.concat([head, chunk]);
-    const protocol = protocolOf(head);
-    if (protocol === undefined) return; // a lone "P" may become POST as well
-    stop();
-    socket.pause();
-    socket.unshift(head);
-    onProtocol(protocol);
-  };
-  socket.on("data", onData).on("error", giveUp).on("end", giveUp).on("close", stop);
 }
 
 /** HTTP/2 servers have no request timeout of their own: whoever trickles a body is cut off as on HTTP/1. */

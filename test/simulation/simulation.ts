@@ -3,7 +3,7 @@ import { Namespaces } from "../../src/memory/namespaces.js";
 import { Once } from "../../src/memory/once.js";
 import { recall } from "../../src/memory/recall.js";
 import { store } from "../../src/memory/store.js";
-import type { VectorIndex, VectorRow } from "../../src/memory/vectors.js";
+import { plainIndex } from "../memory/plain-index.js";
 import { claimsOf, Database, erasuresOf, type Faults, logOf, type Mistakes } from "./database.js";
 import { History } from "./history.js";
 import { VirtualTime } from "./time.js";
@@ -31,7 +31,7 @@ class Replica {
     const clock = db.time.clockOf(this);
     const log = logOf(db, this);
     const vectors = {
-      open: exactIndex,
+      open: () => plainIndex(),
       discard: async () => {},
       kept: async () => [],
       markOf: async () => undefined,
@@ -182,31 +182,4 @@ async function settle(
   if (failure !== undefined) throw failure;
   if (db.erasures.size > 0) throw new Error("an erasure was left over");
   history.checkLogs(db.logs);
-}
-
-function exactIndex(): VectorIndex {
-  const rows = new Map<number, VectorRow>();
-  return {
-    get size() {
-      return rows.size;
-    },
-    worn: false,
-    large: false,
-    bytes: 0,
-    restore: async () => undefined,
-    reset: async () => {},
-    snapshot: async () => {},
-    fits: () => true,
-    add: async (added) => {
-      for (const row of added) {
-        if (rows.has(row.sequence)) throw new Error(`${row.sequence} was applied twice`);
-        rows.set(row.sequence, row);
-      }
-    },
-    remove: async (sequences) => {
-      for (const sequence of sequences) rows.delete(sequence);
-    },
-    search: async ({ limit }) => [...rows.keys()].slice(0, limit),
-    close: async () => {},
-  };
 }

@@ -11,12 +11,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, credentials } from "@grpc/grpc-js";
 import Fastify from "fastify";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { protocolOf } from "../../src/server/first-bytes.js";
 import {
   createOnePortServer,
   ONE_PORT_LIMITS,
   type OnePortLimits,
   type OnePortServer,
-  protocolOf,
 } from "../../src/server/one-port.js";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
