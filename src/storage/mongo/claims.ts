@@ -1,6 +1,7 @@
 import type { Collection, Db } from "mongodb";
 import type { Claim, Claims } from "../../memory/claims.js";
 import { answer as ask } from "./answer.js";
+import { findOrInsert } from "./find-or-insert.js";
 
 interface ClaimRecord extends Omit<Claim, "id" | "expiresAtMs"> {
   readonly _id: string;
@@ -25,13 +26,8 @@ export class MongoClaims implements Claims {
     // MongoDB takes up to a minute to remove what has expired.
     await ask(this.#claims.deleteOne({ _id: id, expiresAt: { $lte: new Date(claim.claimedAtMs) } }));
     const standing = await ask(
-      this.#claims.findOneAndUpdate(
-        { _id: id },
-        { $setOnInsert: { ...claim, expiresAt: new Date(expiresAtMs) } },
-        { upsert: true, returnDocument: "after" },
-      ),
+      findOrInsert(this.#claims, { _id: id, ...claim, expiresAt: new Date(expiresAtMs) }),
     );
-    if (standing === null) throw new Error("an upsert answered nothing");
     const { _id, expiresAt, ...rest } = standing;
     return { id: _id, expiresAtMs: expiresAt.getTime(), ...rest };
   }

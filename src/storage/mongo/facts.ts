@@ -2,9 +2,10 @@ import type { Collection, Db } from "mongodb";
 import type { ModelIdentity } from "../../memory/embedder.js";
 import type { Facts } from "../../memory/pin.js";
 import { answer } from "./answer.js";
+import { findOrInsert } from "./find-or-insert.js";
 
 interface ModelRecord {
-  readonly _id: "model";
+  readonly _id: string;
   readonly model: ModelIdentity;
 }
 
@@ -16,16 +17,8 @@ export class MongoFacts implements Facts {
     this.#meta = db.collection("meta");
   }
 
-  /** One write, so that even who comes second gets what a majority holds. */
   async pinModel(model: ModelIdentity): Promise<ModelIdentity> {
-    const pinned = await answer(
-      this.#meta.findOneAndUpdate(
-        { _id: "model" },
-        { $setOnInsert: { model } },
-        { upsert: true, returnDocument: "after" },
-      ),
-    );
-    return pinned?.model ?? model;
+    return (await answer(findOrInsert(this.#meta, { _id: "model", model }))).model;
   }
 
   async pinnedModel(): Promise<ModelIdentity | undefined> {

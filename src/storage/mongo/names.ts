@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Collection } from "mongodb";
 import type { Head, Scope } from "../../memory/log.js";
+import { findOrInsert } from "./find-or-insert.js";
 import { idsFrom } from "./number.js";
 
 export interface NameRecord {
@@ -15,19 +16,10 @@ export async function findName(names: Names, scope: Scope): Promise<string | und
   return (await names.findOne({ _id: idOf(scope) }))?.incarnation;
 }
 
-/**
- * Of several that create a name at once, all get the same incarnation. One write: even where it finds
- * the name taken, it is answered only when a majority holds what it found.
- */
+/** Of several that create a name at once, all get the same incarnation. */
 export async function findOrCreateName(names: Names, scope: Scope): Promise<string> {
   const incarnation = randomBytes(10).toString("hex");
-  const found = await names.findOneAndUpdate(
-    { _id: idOf(scope) },
-    { $setOnInsert: { incarnation } },
-    { upsert: true, returnDocument: "after" },
-  );
-  if (found === null) throw new Error("an upsert answered nothing");
-  return found.incarnation;
+  return (await findOrInsert(names, { _id: idOf(scope), incarnation })).incarnation;
 }
 
 export async function removeName(names: Names, scope: Scope, incarnation: string): Promise<void> {
