@@ -2,8 +2,7 @@ import { type Collection, type Db, MongoServerError } from "mongodb";
 import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
 import { MemoryError } from "../../errors.js";
 import { answer } from "./answer.js";
-
-const DUPLICATE_KEY = 11_000;
+import { DUPLICATE_KEY } from "./find-or-insert.js";
 
 interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {
   readonly _id: string;

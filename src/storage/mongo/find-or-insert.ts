@@ -1,6 +1,7 @@
 import { type Collection, type Filter, MongoServerError, type UpdateFilter, type WithId } from "mongodb";
 
-const DUPLICATE_KEY = 11_000;
+/** The code of a MongoDB error: a unique key is taken. */
+export const DUPLICATE_KEY = 11_000;
 /** Of several that insert at once all but one may be refused; the next time they find what that one wrote. */
 const ATTEMPTS_MAX = 3;
 

@@ -2,11 +2,10 @@ import { type Collection, type Db, MongoBulkWriteError } from "mongodb";
 import type { Head, Log, Measured, Numbered, Scope, Stored } from "../../memory/log.js";
 import { lost } from "../intact.js";
 import { answer } from "./answer.js";
+import { DUPLICATE_KEY } from "./find-or-insert.js";
 import { findName, findOrCreateName, listNames, type NameRecord, removeName } from "./names.js";
 import { idsFrom, numberId, sequenceOf } from "./number.js";
 import { type EntryRecord, fromRecord, toRecord } from "./record.js";
-
-const DUPLICATE_KEY = 11_000;
 
 type Several = Parameters<Log["erase"]>[0];
 
