@@ -139,7 +139,7 @@ async function searchIn(
   const found = await namespaces.reading(scope, ({ replica }) => replica.nearest({ vector, limit }));
   const score = (v: Float32Array) => v.reduce((sum, x, i) => sum + x * (vector[i] as number), 0);
   return (found ?? [])
-    .map(({ sequence, entry }) => ({ sequence, score: score(entry.vector) }))
+    .map(({ sequence, entry }) => ({ sequence, score: score(entry.vectors) }))
     .sort((a, b) => b.score - a.score)
     .map(({ sequence }) => sequence);
 }
@@ -164,7 +164,7 @@ async function exactNearest(queries: readonly Float32Array[], limit: number): Pr
     const entries = await storage.log.read({ incarnation, from, limit: slice });
     const rows = new Float32Array(entries.length * DIMENSIONS);
     entries.forEach(({ entry }, i) => {
-      rows.set((entry as Stored).vector, i * DIMENSIONS);
+      rows.set((entry as Stored).vectors, i * DIMENSIONS);
     });
     for (const [q, query] of queries.entries()) {
       const found = exactSearch(rows, query.slice(), DIMENSIONS, limit, MetricKind.Cos, 1);
@@ -190,7 +190,7 @@ async function queryVectors(): Promise<Float32Array[]> {
 async function embedAll(texts: readonly string[]): Promise<Float32Array[]> {
   const embedder = await openEmbedder({ model: "bundled", modelsDir: dataDir, workers: 1 });
   const embedded: Float32Array[] = [];
-  for (const text of texts) embedded.push((await embedder.embed({ text, field: "text" })).vector);
+  for (const text of texts) embedded.push((await embedder.embed({ text, field: "text" })).vectors);
   await embedder.close();
   return embedded;
 }
@@ -212,7 +212,7 @@ function entry(i: number, vector: Float32Array): Stored {
     id,
     text: sentence(i),
     metadata: "{}",
-    vector,
+    vectors: vector,
     tokens: 12,
     createdAtMs: 1_700_000_000_000,
   };

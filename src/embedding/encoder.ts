@@ -1,15 +1,21 @@
 import { AutoModel, AutoTokenizer, env, LogLevel } from "@xenova/transformers";
+import type { EmbedInput } from "../memory/embedder.js";
+import type { Convention } from "./convention.js";
+import { pool } from "./pooling.js";
 
 env.allowRemoteModels = false;
 env.useFSCache = false;
 // On a failing run the library logs its inputs, and a text's tokens are as private as the text.
 env.logLevel = LogLevel.NONE;
 
+/** What a thread is asked to read. */
+export type Question = Pick<EmbedInput, "text" | "field">;
+
 /** What a model made of one text. */
 export interface Reading {
-  /** Tokens of the whole text, special tokens not counted. */
+  /** Tokens of the whole text; those of the prefix and special ones are not counted. */
   readonly tokens: number;
-  /** Mean over the tokens, normalised; absent when the text is longer than `tokensMax`. */
+  /** Normalised; absent when the text is longer than `tokensMax`. */
   readonly vector?: Float32Array<ArrayBuffer>;
 }
 
@@ -20,25 +26,31 @@ type Model = Awaited<ReturnType<typeof AutoModel.from_pretrained>>;
 export class Encoder {
   /** The longest text it reads, in tokens, special tokens not counted. */
   readonly tokensMax: number;
-  readonly #specialTokens: number;
+  readonly #prefixes: Record<Question["field"], string>;
+  /** The special tokens' and the prefix's. */
+  readonly #extraTokens: Record<Question["field"], number>;
 
   constructor(
     private readonly tokenizer: Tokenizer,
     private readonly model: Model,
+    private readonly convention: Convention,
   ) {
-    this.#specialTokens = this.#tokenize("").length;
-    this.tokensMax = windowOf(tokenizer, model) - this.#specialTokens;
+    this.#prefixes = { query: convention.queryPrefix, text: convention.passagePrefix };
+    const lengthOf = (prefix: string) => this.#tokenize(prefix).length;
+    this.#extraTokens = { query: lengthOf(this.#prefixes.query), text: lengthOf(this.#prefixes.text) };
+    this.tokensMax = windowOf(tokenizer, model) - Math.max(...Object.values(this.#extraTokens));
   }
 
   /** One text a run: in int8 a text's neighbours in a batch, and padding, change its vector. */
-  async encode(text: string): Promise<Reading> {
-    const { inputs, length } = this.#tokenize(text);
-    const tokens = length - this.#specialTokens;
+  async encode({ text, field }: Question): Promise<Reading> {
+    const { inputs, length } = this.#tokenize(this.#prefixes[field] + text);
+    const tokens = length - this.#extraTokens[field];
     if (tokens > this.tokensMax) return { tokens };
     const output = await this.model(inputs);
     const states = output.last_hidden_state ?? output.token_embeddings;
-    if (states?.dims.length !== 3) throw new Error("the model gives no state per token to take the mean of");
-    return { tokens, vector: normalise(mean(states.data, states.dims[2])) };
+    if (states?.dims.length !== 3) throw new Error("the model gives no state per token");
+    const { pooling } = this.convention;
+    return { tokens, vector: pool(states.data, { dimensions: states.dims[2], pooling }) };
   }
 
   #tokenize(text: string) {
@@ -47,8 +59,13 @@ export class Encoder {
   }
 }
 
+export interface ModelOnDisk {
+  readonly folder: string;
+  readonly convention: Convention;
+}
+
 /** Loads the model in a folder of Transformers.js's layout; never asks the network. */
-export async function openEncoder(folder: string): Promise<Encoder> {
+export async function openEncoder({ folder, convention }: ModelOnDisk): Promise<Encoder> {
   const local = { local_files_only: true };
   const tokenizer = await AutoTokenizer.from_pretrained(folder, local);
   const model = await AutoModel.from_pretrained(folder, {
@@ -57,7 +74,7 @@ export async function openEncoder(folder: string): Promise<Encoder> {
     device: "cpu",
     session_options: { intraOpNumThreads: 1, interOpNumThreads: 1 },
   });
-  return new Encoder(tokenizer, model);
+  return new Encoder(tokenizer, model, convention);
 }
 
 function windowOf(tokenizer: Tokenizer, model: Model): number {
@@ -68,22 +85,4 @@ function windowOf(tokenizer: Tokenizer, model: Model): number {
   // Tokenizers without a limit of their own say 1e30.
   if (window < 1e9) return window;
   throw new Error("neither tokenizer_config.json nor config.json says how many tokens the model reads");
-}
-
-/** The mean of the rows. Every token counts: there is one text, so nothing is padded. */
-function mean(rows: Float32Array, dimensions: number): Float64Array {
-  const sum = new Float64Array(dimensions);
-  for (let from = 0; from < rows.length; from += dimensions) {
-    for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] as number) + (rows[from + i] as number);
-  }
-  return sum.map((value) => value / (rows.length / dimensions));
-}
-
-function normalise(vector: Float64Array): Float32Array<ArrayBuffer> {
-  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  // NaN and infinity anywhere in the vector come out in its length.
-  if (!(length > 0 && length < Number.POSITIVE_INFINITY)) {
-    throw new Error("the model gave a vector that cannot be normalised");
-  }
-  return Float32Array.from(vector, (value) => value / length);
 }

@@ -1,6 +1,8 @@
 import { invalid, MemoryError } from "../errors.js";
 import { count } from "../memory/count.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../memory/embedder.js";
+import { PLAIN } from "./convention.js";
+import type { ModelOnDisk } from "./encoder.js";
 import { locateModel, type ModelPlace } from "./locate.js";
 import { Pool, type Reader } from "./pool.js";
 import { Thread } from "./thread.js";
@@ -28,7 +30,7 @@ export interface OpenEmbedder extends Embedder {
  */
 export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedder> {
   const folder = await locateModel(options);
-  const sameModel = new SameModel(folder);
+  const sameModel = new SameModel({ folder, convention: PLAIN });
   const pool = await Pool.open({
     readers: options.workers,
     start: () => sameModel.start(),
@@ -45,7 +47,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
 class SameModel {
   #first: LoadedModel | undefined;
 
-  constructor(private readonly folder: string) {}
+  constructor(private readonly onDisk: ModelOnDisk) {}
 
   get loaded(): LoadedModel {
     if (this.#first === undefined) throw new Error("no thread has started");
@@ -53,11 +55,11 @@ class SameModel {
   }
 
   async start(): Promise<Reader> {
-    const { thread, loaded } = await Thread.start({ folder: this.folder });
+    const { thread, loaded } = await Thread.start(this.onDisk);
     this.#first ??= loaded;
     if (this.#first.revision === loaded.revision) return thread;
     await thread.close();
-    throw new Error(`the files in ${this.folder} have changed since the start`);
+    throw new Error(`the files in ${this.onDisk.folder} have changed since the start`);
   }
 }
 
@@ -80,7 +82,7 @@ class PooledEmbedder implements OpenEmbedder {
 
   async embed(input: EmbedInput): Promise<Embedding> {
     const { vector, tokens } = await this.pool.read(input);
-    if (vector !== undefined) return { vector, tokens };
+    if (vector !== undefined) return { vectors: vector, tokens };
     throw invalid(
       input.field,
       `is ${count(tokens)} tokens; the model reads ${count(this.#tokensMax)} at most`,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError, unavailable } from "../errors.js";
 import type { EmbedInput } from "../memory/embedder.js";
-import type { Reading } from "./encoder.js";
+import type { Question, Reading } from "./encoder.js";
 import { type Job, Waiting } from "./waiting.js";
 
 /** A text is tried on a second reader, not on a third: it may be what kills them. */
@@ -16,7 +16,7 @@ export interface Reader {
   /** Resolves when its thread is gone; one that is stuck is lost before that. */
   readonly ended: Promise<unknown>;
   /** @throws ReaderLost when the reader went away with the text; anything else speaks of the text. */
-  read(text: string): Promise<Reading>;
+  read(question: Question): Promise<Reading>;
   close(): Promise<void>;
 }
 
@@ -98,7 +98,8 @@ export class Pool {
   async #run(job: Job, reader: Reader): Promise<void> {
     job.attempts++;
     try {
-      job.resolve(await reader.read(job.input.text));
+      const { text, field } = job.input;
+      job.resolve(await reader.read({ text, field }));
     } catch (error) {
       this.#fail(job, error);
     }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { Reading } from "./encoder.js";
+import type { ModelOnDisk, Question, Reading } from "./encoder.js";
 import { type Reader, ReaderLost } from "./pool.js";
 import type { LoadedModel, Reply } from "./worker.js";
 
@@ -9,8 +9,7 @@ const START_TIMEOUT_MS = 120_000;
 /** Far beyond the longest text on a busy machine: what takes longer is stuck. */
 const READ_TIMEOUT_MS = 30_000;
 
-export interface ThreadOptions {
-  readonly folder: string;
+export interface ThreadOptions extends ModelOnDisk {
   readonly readTimeoutMs?: number;
 }
 
@@ -33,12 +32,12 @@ export class Thread implements Reader {
   #lost: ReaderLost | undefined;
 
   private constructor(
-    folder: string,
+    onDisk: ModelOnDisk,
     private readonly readTimeoutMs: number,
   ) {
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
       name: "embedding",
-      workerData: { folder },
+      workerData: onDisk,
     });
     this.ended = once(this.#worker, "exit").catch(() => {});
     this.#worker.on("message", (reply: Reply) => this.#receive(reply));
@@ -48,15 +47,15 @@ export class Thread implements Reader {
   }
 
   /** @throws ReaderLost with the reason as its cause. */
-  static async start({ folder, readTimeoutMs = READ_TIMEOUT_MS }: ThreadOptions) {
-    const thread = new Thread(folder, readTimeoutMs);
+  static async start({ readTimeoutMs = READ_TIMEOUT_MS, ...onDisk }: ThreadOptions) {
+    const thread = new Thread(onDisk, readTimeoutMs);
     const { loaded } = (await thread.#reply(START_TIMEOUT_MS)) as { loaded: LoadedModel };
     return { thread, loaded };
   }
 
-  async read(text: string): Promise<Reading> {
+  async read(question: Question): Promise<Reading> {
     const replied = this.#reply(this.readTimeoutMs);
-    this.#worker.postMessage(text);
+    this.#worker.postMessage(question);
     const reply = await replied;
     if ("reading" in reply) return reply.reading;
     throw "error" in reply ? reply.error : new Error("the thread started again");

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { openEncoder, type Reading } from "./encoder.js";
+import { type ModelOnDisk, openEncoder, type Question, type Reading } from "./encoder.js";
 import { revisionOf } from "./model-files.js";
 
 /** What a thread says of the model it has loaded. */
@@ -15,22 +15,22 @@ export type Reply =
   | { readonly reading: Reading }
   | { readonly error: Error };
 
-const { folder } = workerData as { folder: string };
+const onDisk = workerData as ModelOnDisk;
 
 async function load() {
-  const revision = await revisionOf(folder);
-  const encoder = await openEncoder(folder);
+  const revision = await revisionOf(onDisk.folder);
+  const encoder = await openEncoder(onDisk);
   // Tells the dimensions, and takes the slow first run off the first caller.
-  const { vector } = await encoder.encode("probe");
+  const { vector } = await encoder.encode({ text: "probe", field: "text" });
   if (vector === undefined) throw new Error("the model reads less than one word");
   return { encoder, loaded: { revision, dimensions: vector.length, tokensMax: encoder.tokensMax } };
 }
 
 const { encoder, loaded } = await load();
 
-parentPort?.on("message", async (text: string) => {
+parentPort?.on("message", async (question: Question) => {
   try {
-    const reading = await encoder.encode(text);
+    const reading = await encoder.encode(question);
     reply({ reading }, reading.vector ? [reading.vector.buffer] : []);
   } catch (error) {
     reply({ error: error instanceof Error ? error : new Error(String(error)) });

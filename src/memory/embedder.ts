@@ -2,10 +2,10 @@
 export interface Embedder {
   readonly model: ModelIdentity;
   /**
-   * The vector of one text.
+   * The vectors of one text: one, or one for each window when it is longer than the model reads well
+   * at once.
    *
-   * @throws MemoryError `invalid_argument` naming `field` when the text is longer than the model
-   * reads at once, `unavailable` when too much waits already or the model is away.
+   * @throws MemoryError `unavailable` when too much waits already or the model is away.
    */
   embed(input: EmbedInput): Promise<Embedding>;
 }
@@ -18,10 +18,19 @@ export interface EmbedInput {
 }
 
 export interface Embedding {
-  /** Normalised, `dimensions` long. */
-  readonly vector: Float32Array;
+  /** One behind the other, each normalised and `dimensions` long. */
+  readonly vectors: Float32Array;
+  /** The part of the text that each vector is of, in order; absent when the one vector is of all of it. */
+  readonly windows?: readonly Window[];
   /** Tokens of the whole text, special tokens not counted. */
   readonly tokens: number;
+}
+
+/** A part of a text, counted in code points: neither in bytes nor in UTF-16 units. */
+export interface Window {
+  readonly start: number;
+  /** Behind its last code point. */
+  readonly end: number;
 }
 
 /** What makes vectors comparable: two texts may only be compared when all of this is the same. */

@@ -4,6 +4,8 @@
  * program holds (indexes, caches) is derived from it and may be thrown away.
  */
 
+import type { Window } from "./embedder.js";
+
 /** Whose namespace: names belong to an account. */
 export interface Scope {
   readonly accountId: string;
@@ -20,8 +22,9 @@ export interface Stored {
   readonly text: string;
   /** JSON of an object; kept as text so that every key and number comes back as it was given. */
   readonly metadata: string;
-  /** The model's vector of the text: normalised, float32. */
-  readonly vector: Float32Array;
+  /** As the embedder gave them: one vector, or one for each window, end to end. */
+  readonly vectors: Float32Array;
+  readonly windows?: readonly Window[];
   readonly tokens: number;
   readonly createdAtMs: number;
 }

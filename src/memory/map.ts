@@ -116,8 +116,8 @@ interface Row {
 }
 
 /** Without the text: 5,000 long ones would be a third of a gigabyte. */
-function rowOf({ sequence, entry: { id, vector } }: Numbered<Stored>): Row {
-  return { sequence, id, vector };
+function rowOf({ sequence, entry: { id, vectors } }: Numbered<Stored>): Row {
+  return { sequence, id, vector: vectors };
 }
 
 async function place(projector: Projector, rows: readonly Row[]): Promise<MapPoint[]> {

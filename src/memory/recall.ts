@@ -42,7 +42,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
     const signal = either(unpaid, request.signal);
     const embedding = ports.embedder.embed({ text, field: "query", signal });
     const found = ports.namespaces.reading(scope, async ({ replica }) => {
-      const [{ vector }] = await Promise.all([embedding, replica.current(), paid]);
+      const [{ vectors: vector }] = await Promise.all([embedding, replica.current(), paid]);
       return rank(vector, await replica.nearest({ vector, limit: topK + SPARE_CANDIDATES }));
     });
     const [results, { tokens }] = await Promise.all([found, embedding, paid]);

@@ -160,7 +160,7 @@ export class Replica {
     const rows = [];
     const forgotten: number[] = [];
     for (const { sequence, entry } of news) {
-      if (entry.op === "store" && index.fits(entry.vector)) rows.push({ sequence, vector: entry.vector });
+      if (entry.op === "store" && index.fits(entry.vectors)) rows.push({ sequence, vector: entry.vectors });
       else if (entry.op === "store") onLost?.(this.incarnation, { sequence, entry: UNFIT });
       else if (entry.op === "delete") forgotten.push(entry.target);
       else if (entry.op === "drop") this.sealed = true;

@@ -8,7 +8,7 @@ export interface Scored extends Numbered<Stored> {
 /** Scores entries by their own stored vectors and orders them, best first; of equals, the older first. */
 export function rank(query: Float32Array, entries: readonly Numbered<Stored>[]): Scored[] {
   return entries
-    .map(({ sequence, entry }) => ({ sequence, entry, score: score(query, entry.vector) }))
+    .map(({ sequence, entry }) => ({ sequence, entry, score: score(query, entry.vectors) }))
     .sort((a, b) => b.score - a.score || a.sequence - b.sequence);
 }
 

@@ -104,9 +104,9 @@ function step(
   walk.stored.add(sequence);
   if (walk.ids.has(entry.id)) complain(sequence, "repeats the id of an earlier memory");
   walk.ids.add(entry.id);
-  if (dimensions !== undefined && entry.vector.length !== dimensions)
+  if (dimensions !== undefined && entry.vectors.length !== dimensions)
     complain(sequence, "its vector is of another model");
-  if (!entry.vector.every(Number.isFinite)) complain(sequence, "its vector is not finite");
+  if (!entry.vectors.every(Number.isFinite)) complain(sequence, "its vector is not finite");
 }
 
 async function isDeletedAfter(

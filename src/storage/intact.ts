@@ -1,13 +1,13 @@
 import type { Entry, Lost } from "../memory/log.js";
 
 /** What each kind of entry consists of. */
-const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, "string" | "number" | "vector">> = {
+const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, "string" | "number" | "vectors">> = {
   store: {
     opId: "string",
     id: "string",
     text: "string",
     metadata: "string",
-    vector: "vector",
+    vectors: "vectors",
     tokens: "number",
     createdAtMs: "number",
   },
@@ -17,7 +17,7 @@ const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, "string" | "nu
 };
 
 /** What an entry that is no memory must not hold. */
-const CONTENT = ["text", "metadata", "vector"];
+const CONTENT = ["text", "metadata", "vectors"];
 
 /** What was read, if it has the form of an entry; else what stands for a damaged one. */
 export function intact(read: Readonly<Record<string, unknown>>): Entry {
@@ -36,5 +36,5 @@ export function lost(reason: string): Lost {
 }
 
 function typeOf(value: unknown): string {
-  return value instanceof Float32Array ? "vector" : typeof value;
+  return value instanceof Float32Array ? "vectors" : typeof value;
 }

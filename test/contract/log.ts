@@ -103,13 +103,17 @@ export function logContract(name: string, make: MakeDatabase): void {
       const hard = [0, -0, 1 / 3, 1e-45, -3.4028234663852886e38, Math.fround(0.1), 1, -1];
       // A view into a larger buffer, as an embedder's batch gives it.
       const vector = Float32Array.from([...hard, ...hard, ...hard]).subarray(8, 16);
-      const entries = [aMemory({ vector, text: "odd" }), ...memories(100), aMemory({ vector })];
+      const entries = [
+        aMemory({ vectors: vector, text: "odd" }),
+        ...memories(100),
+        aMemory({ vectors: vector }),
+      ];
       await log().append({ incarnation, from: 1, entries });
       const read = await log().read({ incarnation, from: 1, limit: 512 });
       const fetched = await log().fetch({ incarnation, sequences: [1, 102] });
       await log().read({ incarnation, from: 2, limit: 512 });
       for (const { entry } of [read[0], read[101], ...fetched].filter((each) => each !== undefined)) {
-        const got = entry.op === "store" ? entry.vector : undefined;
+        const got = entry.op === "store" ? entry.vectors : undefined;
         expect(got).toBeInstanceOf(Float32Array);
         expect(Buffer.from(got?.slice().buffer as ArrayBuffer)).toEqual(Buffer.from(vector.slice().buffer));
         expect([got?.byteOffset, got?.buffer.byteLength]).toEqual([0, vector.byteLength]);

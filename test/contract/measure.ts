@@ -30,7 +30,7 @@ export function measureContract(name: string, make: MakeDatabase): void {
     it("counts more than it looks at in one go", async () => {
       const incarnation = anIncarnation();
       const entries = Array.from({ length: 2048 }, () =>
-        aMemory({ text: "12", vector: new Float32Array(1) }),
+        aMemory({ text: "12", vectors: new Float32Array(1) }),
       );
       await log().append({ incarnation, from: 1, entries });
       expect(await log().measure({ incarnation })).toEqual({ memories: 2048, bytes: 2048 * 4 });

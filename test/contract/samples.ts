@@ -12,7 +12,7 @@ export function aMemory(given: Partial<Stored> = {}): Stored {
     id: `mem_${opId}`,
     text: `text of ${opId}`,
     metadata: "{}",
-    vector: Float32Array.from({ length: 8 }, Math.random),
+    vectors: Float32Array.from({ length: 8 }, Math.random),
     tokens: 4,
     createdAtMs: Date.now(),
     ...given,

@@ -27,7 +27,7 @@ function dot(a: Float32Array, b: Float32Array): number {
 }
 
 async function vectorOf(embedder: OpenEmbedder, text: string): Promise<Float32Array> {
-  return (await embedder.embed({ text, field: "text" })).vector;
+  return (await embedder.embed({ text, field: "text" })).vectors;
 }
 
 /** The same, computed by Transformers.js alone. */
@@ -77,7 +77,7 @@ describe.each(MODELS)("$model", ({ model, modelsDir, folder, skip }) => {
   });
 
   it.each(ODD)("%j gives the vector and the tokens that Transformers.js gives", async (text) => {
-    const { vector, tokens } = await embedder.embed({ text, field: "text" });
+    const { vectors: vector, tokens } = await embedder.embed({ text, field: "text" });
     expect(vector).toHaveLength(384);
     expect(Math.sqrt(dot(vector, vector))).toBeCloseTo(1, 5);
     expect(dot(vector, await reference.vector(text))).toBeGreaterThan(1 - 1e-5);
@@ -90,7 +90,7 @@ describe.each(MODELS)("$model", ({ model, modelsDir, folder, skip }) => {
     const crowd = Array.from({ length: 20 }, (_, i) => [text, `filler ${"word ".repeat(i * 5)}`]).flat();
     const vectors = await Promise.all(crowd.map((each) => vectorOf(embedder, each)));
     for (let i = 0; i < vectors.length; i += 2) expect(vectors[i]).toEqual(alone);
-    expect((await embedder.embed({ text, field: "query" })).vector).toEqual(alone);
+    expect((await embedder.embed({ text, field: "query" })).vectors).toEqual(alone);
   });
 
   it("one worker and two give the same vectors", async () => {

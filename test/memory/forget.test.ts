@@ -354,11 +354,11 @@ describe("verifying a database", () => {
   it("finds a vector that an erased entry still holds", async () => {
     const incarnation = await house.write("a", memories(3));
     await remove(house.room(), 2);
-    const { opId, id, tokens, createdAtMs, vector } = memory(2);
-    const leftover = { op: "erased", opId, id, tokens, createdAtMs, vector } as never;
+    const { opId, id, tokens, createdAtMs, vectors } = memory(2);
+    const leftover = { op: "erased", opId, id, tokens, createdAtMs, vectors } as never;
     await harm((entries) => entries.put([incarnation, 2], encode(leftover)));
     expect(await problems()).toEqual([
-      `${incarnation}, entry 2: it still holds the vector it should not have`,
+      `${incarnation}, entry 2: it still holds the vectors it should not have`,
     ]);
   });
 
@@ -380,12 +380,12 @@ describe("verifying a database", () => {
     ],
     [
       "a vector of another model",
-      [memory(4, { vector: new Float32Array(8) })],
+      [memory(4, { vectors: new Float32Array(8) })],
       "entry 4: its vector is of another model",
     ],
     [
       "a vector that is not finite",
-      [memory(4, { vector: new Float32Array(DIMENSIONS).fill(Number.NaN) })],
+      [memory(4, { vectors: new Float32Array(DIMENSIONS).fill(Number.NaN) })],
       "entry 4: its vector is not finite",
     ],
   ])("finds %s", async (_, more, problem) => {

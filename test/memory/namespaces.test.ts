@@ -220,7 +220,7 @@ describe("a broken index", () => {
     });
     await Promise.all(storing);
     expect(await room.size("a")).toBe(800);
-    for (const { id, vector } of more) expect((await room.recall("a", vector, 1))?.[0]).toBe(id);
+    for (const { id, vectors } of more) expect((await room.recall("a", vectors, 1))?.[0]).toBe(id);
     process.off("worker", note);
   });
 });

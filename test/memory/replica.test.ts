@@ -78,7 +78,7 @@ describe("a replica", () => {
       },
       fits: (vector) => vector.length === 8,
     });
-    log.add(aMemory(), aMemory({ vector: new Float32Array(7) }), aMemory());
+    log.add(aMemory(), aMemory({ vectors: new Float32Array(7) }), aMemory());
     await replica.current();
     expect(lost.map(({ sequence }) => sequence)).toEqual([2]);
     expect([...index.rows.keys()]).toEqual([1, 3]);

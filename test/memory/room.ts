@@ -139,7 +139,7 @@ export class Room {
 
 /** A memory of a vector, told by its number. */
 export function memoryOf({ sequence, vector }: VectorRow, given: Partial<Stored> = {}): Stored {
-  return aMemory({ vector, id: `mem_${sequence}`, ...given });
+  return aMemory({ vectors: vector, id: `mem_${sequence}`, ...given });
 }
 
 /** Indexes that only remember; those opened are listed with their incarnation. */

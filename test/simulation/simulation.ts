@@ -56,7 +56,7 @@ class Replica {
         model: { id: "none", revision: "", dtype: "", dimensions: 1 },
         embed: async () => {
           await clock.sleep(clock.random() * 10);
-          return { vector: Float32Array.of(1), tokens: 1 };
+          return { vectors: Float32Array.of(1), tokens: 1 };
         },
       },
     };

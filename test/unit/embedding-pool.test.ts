@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import type { Reading } from "../../src/embedding/encoder.js";
+import type { Question, Reading } from "../../src/embedding/encoder.js";
 import { Pool, type PoolOptions, type Reader, ReaderLost } from "../../src/embedding/pool.js";
 import { WAITING_MAX } from "../../src/embedding/waiting.js";
 import { MemoryError } from "../../src/errors.js";
@@ -13,7 +13,7 @@ class Puppet implements Reader {
   closed = false;
   #settle = { resolve: (_: Reading) => {}, reject: (_: unknown) => {} };
 
-  read(text: string): Promise<Reading> {
+  read({ text }: Question): Promise<Reading> {
     this.text = text;
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };

@@ -59,7 +59,7 @@ describe("vectors in a plane", () => {
 describe("the map of a namespace", () => {
   const ports = (living: (sequence: number) => boolean, last: number) => {
     const entry = (sequence: number) =>
-      ({ op: "store", id: `mem_${sequence}`, vector: Float32Array.of(sequence) }) as unknown as Stored;
+      ({ op: "store", id: `mem_${sequence}`, vectors: Float32Array.of(sequence) }) as unknown as Stored;
     const calls = { fetched: 0, projected: 0 };
     const memories = Array.from({ length: last }, (_, i) => i + 1).filter(living).length;
     const log = {

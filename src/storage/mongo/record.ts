@@ -21,16 +21,16 @@ export interface EntryRecord {
 
 export function toRecord(_id: string, entry: Appended): EntryRecord {
   if (entry.op !== "store") return { _id, ...entry };
-  const { vector, createdAtMs, ...fields } = entry;
+  const { vectors, createdAtMs, ...fields } = entry;
   const bytes = Buffer.byteLength(fields.text) + Buffer.byteLength(fields.metadata);
-  return { _id, ...fields, bytes, vector: new Binary(toBytes(vector)), createdAt: new Date(createdAtMs) };
+  return { _id, ...fields, bytes, vector: new Binary(toBytes(vectors)), createdAt: new Date(createdAtMs) };
 }
 
 export function fromRecord({ _id, vector, bytes, createdAt, ...fields }: EntryRecord): Entry {
   try {
     return intact({
       ...fields,
-      ...(vector && { vector: toVector(vector.value()) }),
+      ...(vector && { vectors: toVector(vector.value()) }),
       ...(createdAt && { createdAtMs: createdAt.getTime() }),
     });
   } catch (error) {
