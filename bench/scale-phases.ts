@@ -136,7 +136,9 @@ async function searchIn(
   vector: Float32Array,
   limit: number,
 ): Promise<number[]> {
-  const found = await namespaces.reading(scope, ({ replica }) => replica.nearest({ vector, limit }));
+  const found = await namespaces.reading(scope, ({ replica }) =>
+    replica.nearest({ vectors: [vector], limit }),
+  );
   const score = (v: Float32Array) => v.reduce((sum, x, i) => sum + x * (vector[i] as number), 0);
   return (found ?? [])
     .map(({ sequence, entry }) => ({ sequence, score: score(entry.vectors) }))
@@ -151,7 +153,7 @@ async function recallFrom(
 ): Promise<void> {
   await namespaces.reading(scope, async ({ replica }) => {
     await replica.current();
-    await replica.nearest({ vector, limit });
+    await replica.nearest({ vectors: [vector], limit });
   });
 }
 

@@ -1801,7 +1801,7 @@ export const openapi: Record<string, unknown> = {
         "properties": {
           "text": {
             "type": "string",
-            "description": "What to remember: not blank, at most 65,536 bytes of UTF-8, and no longer than the model reads at once (the error names both counts).",
+            "description": "What to remember: not blank, at most 65,536 bytes of UTF-8. A text that is longer than the model reads at once is read in overlapping windows, and found by the nearest of them.",
             "minLength": 1,
             "maxLength": 65536,
             "x-max-bytes": 65536
@@ -1858,7 +1858,7 @@ export const openapi: Record<string, unknown> = {
         "properties": {
           "query": {
             "type": "string",
-            "description": "The question, in plain words: not blank, at most 65,536 bytes of UTF-8, and no longer than the model reads at once.",
+            "description": "The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text.",
             "minLength": 1,
             "maxLength": 65536,
             "x-max-bytes": 65536
@@ -1925,7 +1925,7 @@ export const openapi: Record<string, unknown> = {
           "score": {
             "type": "number",
             "format": "double",
-            "description": "The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match."
+            "description": "The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match. Of a long text it is that of the window nearest to the query."
           },
           "metadata": {
             "type": "object",
@@ -1936,12 +1936,35 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "date-time",
             "description": "When it was stored."
+          },
+          "match": {
+            "$ref": "#/components/schemas/Match",
+            "description": "The part of the text that the score is of: all of it, unless the text is longer than the model reads at once."
           }
         },
         "required": [
           "id",
           "text",
           "score"
+        ]
+      },
+      "Match": {
+        "type": "object",
+        "description": "A part of a text, counted in Unicode code points: neither in bytes nor in UTF-16 units. In Python it is `text[start:end]`.",
+        "properties": {
+          "start": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "end": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Behind its last code point."
+          }
+        },
+        "required": [
+          "start",
+          "end"
         ]
       },
       "GetMemoryRequest": {

@@ -5,6 +5,7 @@ import type { Log, Numbered, Stored } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import { permit } from "./permit.js";
+import { vectorsOf } from "./windows.js";
 
 /** Points of a map: beyond this, memories are sampled. */
 export const MAP_POINTS_MAX = 5_000;
@@ -116,8 +117,15 @@ interface Row {
 }
 
 /** Without the text: 5,000 long ones would be a third of a gigabyte. */
-function rowOf({ sequence, entry: { id, vectors } }: Numbered<Stored>): Row {
-  return { sequence, id, vector: vectors };
+function rowOf({ sequence, entry }: Numbered<Stored>): Row {
+  return { sequence, id: entry.id, vector: centre(vectorsOf(entry)) };
+}
+
+/** Of a long text's windows, what lies in their middle. */
+function centre(vectors: readonly Float32Array[]): Float32Array {
+  const [first, ...others] = vectors as [Float32Array, ...Float32Array[]];
+  if (others.length === 0) return first;
+  return first.map((x, i) => others.reduce((sum, vector) => sum + (vector[i] as number), x) / vectors.length);
 }
 
 async function place(projector: Projector, rows: readonly Row[]): Promise<MapPoint[]> {

@@ -6,6 +6,7 @@ import { rank, type Scored } from "./score.js";
 import { either, type Ports } from "./store.js";
 import { parseText } from "./text.js";
 import { parseTopK } from "./top-k.js";
+import { vectorsOf } from "./windows.js";
 
 /** Asked of the index beyond `top_k`, so that its rounding does not decide who is the last result. */
 const SPARE_CANDIDATES = 8;
@@ -42,11 +43,13 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
     const signal = either(unpaid, request.signal);
     const embedding = ports.embedder.embed({ text, field: "query", signal });
     const found = ports.namespaces.reading(scope, async ({ replica }) => {
-      const [{ vectors: vector }] = await Promise.all([embedding, replica.current(), paid]);
-      return rank(vector, await replica.nearest({ vector, limit: topK + SPARE_CANDIDATES }));
+      const [embedded] = await Promise.all([embedding, replica.current(), paid]);
+      const vectors = vectorsOf(embedded);
+      const candidates = await replica.nearest({ vectors, limit: topK + SPARE_CANDIDATES });
+      return rank(vectors, { candidates, limit: topK });
     });
     const [results, { tokens }] = await Promise.all([found, embedding, paid]);
     ports.meter.count(caller, { call: "recall", tokens });
-    return { results: (results ?? []).slice(0, topK), queryTokens: tokens };
+    return { results: results ?? [], queryTokens: tokens };
   });
 }

@@ -1,8 +1,10 @@
 import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
-import type { Entry, Log, Lost, Numbered, Stored } from "./log.js";
-import type { VectorIndex } from "./vectors.js";
+import type { Entry, Log, Lost, Numbered } from "./log.js";
+import type { Candidate, Pair } from "./score.js";
+import type { Hit, VectorIndex } from "./vectors.js";
+import { vectorsOf } from "./windows.js";
 
 /** Entries read at a time while catching up: few when probably current, more while far behind. */
 const READ_FEW = 16;
@@ -14,6 +16,9 @@ const SNAPSHOT_SHARE = 0.1;
 
 /** What stands for a memory whose vector was damaged: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
+
+/** A vector that was found near one of a query's. */
+type Nearby = Hit & Pair;
 
 /** Thrown to whoever uses a replica whose namespace was dropped: its name may have a new incarnation. */
 export class Sealed extends Error {}
@@ -96,10 +101,15 @@ export class Replica {
     return this.current();
   }
 
-  /** The `limit` memories nearest to a vector, in no particular order; fewer when there are fewer. */
-  async nearest({ vector, limit }: { vector: Float32Array; limit: number }): Promise<Numbered<Stored>[]> {
-    const sequences = await this.#guard(this.options.index.search({ vector, limit }));
-    return this.options.log.fetch({ incarnation: this.incarnation, sequences });
+  /**
+   * The `limit` memories nearest to any of a query's vectors, in no particular order; fewer when there
+   * are fewer.
+   */
+  async nearest({ vectors, limit }: { vectors: readonly Float32Array[]; limit: number }) {
+    const pairs = nearestPairs(await this.#search(vectors, limit), limit);
+    const range = { incarnation: this.incarnation, sequences: [...pairs.keys()] };
+    const found = await this.options.log.fetch(range);
+    return found.map((each): Candidate => ({ ...each, pairs: pairs.get(each.sequence) ?? [] }));
   }
 
   /**
@@ -142,6 +152,17 @@ export class Replica {
     }
   }
 
+  async #search(vectors: readonly Float32Array[], limit: number): Promise<Nearby[]> {
+    const nearby: Nearby[] = [];
+    for (const [query, vector] of vectors.entries()) {
+      // A long query is many searches, and each may hold the thread for a millisecond.
+      if (query > 0) await this.options.clock.yield();
+      const hits = await this.#guard(this.options.index.search({ vector, limit }));
+      for (const hit of hits) nearby.push({ query, ...hit });
+    }
+    return nearby;
+  }
+
   /** Begins where the index's snapshot ends, if the log there is still the one it was made of. */
   async #restore(): Promise<void> {
     const { index, log } = this.options;
@@ -160,7 +181,8 @@ export class Replica {
     const rows = [];
     const forgotten: number[] = [];
     for (const { sequence, entry } of news) {
-      if (entry.op === "store" && index.fits(entry.vectors)) rows.push({ sequence, vector: entry.vectors });
+      const vectors = entry.op === "store" ? vectorsOf(entry) : [];
+      if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, vectors });
       else if (entry.op === "store") onLost?.(this.incarnation, { sequence, entry: UNFIT });
       else if (entry.op === "delete") forgotten.push(entry.target);
       else if (entry.op === "drop") this.sealed = true;
@@ -197,4 +219,15 @@ export class Replica {
       await this.options.clock.yield();
     }
   }
+}
+
+/** By memory, for the `limit` memories with the nearest pairs. */
+function nearestPairs(nearby: Nearby[], limit: number): Map<number, Pair[]> {
+  const pairs = new Map<number, Pair[]>();
+  for (const { sequence, query, window } of nearby.sort((a, b) => b.similarity - a.similarity)) {
+    const known = pairs.get(sequence);
+    if (known !== undefined) known.push({ query, window });
+    else if (pairs.size < limit) pairs.set(sequence, [{ query, window }]);
+  }
+  return pairs;
 }

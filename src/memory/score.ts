@@ -1,19 +1,54 @@
+import type { Window } from "./embedder.js";
 import type { Numbered, Stored } from "./log.js";
+import { vectorsOf, windowOf } from "./windows.js";
 
-export interface Scored extends Numbered<Stored> {
-  /** The cosine, clamped to 0…1. */
-  readonly score: number;
+/** A memory that an index found, by these of its vectors, near to these of the query. */
+export interface Candidate extends Numbered<Stored> {
+  readonly pairs: readonly Pair[];
 }
 
-/** Scores entries by their own stored vectors and orders them, best first; of equals, the older first. */
-export function rank(query: Float32Array, entries: readonly Numbered<Stored>[]): Scored[] {
-  return entries
-    .map(({ sequence, entry }) => ({ sequence, entry, score: score(query, entry.vectors) }))
-    .sort((a, b) => b.score - a.score || a.sequence - b.sequence);
+/** Numbers of a query's vector and of a memory's. */
+export interface Pair {
+  readonly query: number;
+  readonly window: number;
+}
+
+export interface Scored extends Numbered<Stored> {
+  /** The cosine of the nearest pair, clamped to 0…1. */
+  readonly score: number;
+  /** The part of the text that it is the score of. */
+  readonly match: Window;
+}
+
+/**
+ * Scores candidates by their own stored vectors; the `limit` best, best first, and of equals the
+ * older first.
+ */
+export function rank(
+  query: readonly Float32Array[],
+  { candidates, limit }: { candidates: readonly Candidate[]; limit: number },
+): Scored[] {
+  return candidates
+    .map((candidate) => ({ candidate, ...nearest(query, candidate) }))
+    .sort((a, b) => b.score - a.score || a.candidate.sequence - b.candidate.sequence)
+    .slice(0, limit)
+    .map(({ candidate: { sequence, entry }, score, window }) => {
+      return { sequence, entry, score, match: windowOf(entry, window) };
+    });
+}
+
+function nearest(query: readonly Float32Array[], { entry, pairs }: Candidate) {
+  const vectors = vectorsOf(entry);
+  let best = { score: 0, window: 0 };
+  for (const { query: number, window } of pairs) {
+    const score = cosine(query[number] as Float32Array, vectors[window] as Float32Array);
+    if (score > best.score) best = { score, window };
+  }
+  return best;
 }
 
 /** The cosine of two normalised vectors, clamped to 0…1. */
-export function score(a: Float32Array, b: Float32Array): number {
+function cosine(a: Float32Array, b: Float32Array): number {
   let dot = 0;
   for (let i = 0; i < a.length; i++) dot += (a[i] as number) * (b[i] as number);
   return Math.min(1, Math.max(0, dot));

@@ -11,7 +11,7 @@ export interface Vectors {
 }
 
 export interface VectorIndex {
-  /** How many vectors are in it. */
+  /** How many memories are in it. */
   readonly size: number;
   /** So much was taken out of it that a new one, built from the log, would serve better. */
   readonly worn: boolean;
@@ -25,23 +25,35 @@ export interface VectorIndex {
   reset(): Promise<void>;
   /** Keeps a snapshot of what it holds, replacing the one before. */
   snapshot(mark: Mark): Promise<void>;
-  /** Whether it can hold this vector: as long as the others, and finite. */
-  fits(vector: Float32Array): boolean;
-  /** Adds vectors under their log numbers; a later search sees them. Throws on a vector that does not fit. */
+  /** Whether it can hold these vectors of one memory: each as long as all others, and finite. */
+  fits(vectors: readonly Float32Array[]): boolean;
+  /** Adds memories under their log numbers; a later search sees them. Throws on one that does not fit. */
   add(rows: readonly VectorRow[]): Promise<void>;
   /**
-   * Takes vectors out and overwrites them, in a snapshot too; numbers that are not in it are passed
+   * Takes memories out and overwrites their vectors, in a snapshot too; numbers that are not in it are passed
    * over.
    */
   remove(sequences: readonly number[]): Promise<void>;
-  /** The numbers of the `limit` nearest vectors, best first; fewer when it holds fewer. */
-  search(query: { vector: Float32Array; limit: number }): Promise<number[]>;
+  /**
+   * The vectors nearest to one, best first: so many that at least `limit` memories are among them, or
+   * all that it holds.
+   */
+  search(query: { vector: Float32Array; limit: number }): Promise<Hit[]>;
   close(): Promise<void>;
 }
 
 export interface VectorRow {
   readonly sequence: number;
-  readonly vector: Float32Array;
+  /** One for each window of the text, in order. */
+  readonly vectors: readonly Float32Array[];
+}
+
+/** A vector that was found, told by its memory's log number and its place among the memory's vectors. */
+export interface Hit {
+  readonly sequence: number;
+  readonly window: number;
+  /** The cosine, as exact as the index is. */
+  readonly similarity: number;
 }
 
 /** Up to where an index has applied its log. */

@@ -1,6 +1,7 @@
 import type { Erasures } from "./erasures.js";
 import type { Entry, Log, Numbered } from "./log.js";
 import type { Vectors } from "./vectors.js";
+import { vectorsOf } from "./windows.js";
 
 const INCARNATIONS_MANY = 100;
 const ENTRIES_MANY = 512;
@@ -104,7 +105,7 @@ function step(
   walk.stored.add(sequence);
   if (walk.ids.has(entry.id)) complain(sequence, "repeats the id of an earlier memory");
   walk.ids.add(entry.id);
-  if (dimensions !== undefined && entry.vectors.length !== dimensions)
+  if (dimensions !== undefined && vectorsOf(entry).some(({ length }) => length !== dimensions))
     complain(sequence, "its vector is of another model");
   if (!entry.vectors.every(Number.isFinite)) complain(sequence, "its vector is not finite");
 }

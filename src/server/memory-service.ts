@@ -29,7 +29,7 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
     async recall({ query, namespace, topK }, context) {
       const { results, queryTokens } = await recall(ports, { ...common(context), query, namespace, topK });
       return {
-        results: results.map(({ entry, score }) => ({ ...shared(entry), score })),
+        results: results.map(({ entry, score, match }) => ({ ...shared(entry), score, match })),
         namespace,
         queryTokens,
       };

@@ -1,13 +1,17 @@
 import type { Entry, Lost } from "../memory/log.js";
 
+/** `windows` may be missing: the one vector is of the whole text then. */
+type Kind = "string" | "number" | "vectors" | "windows";
+
 /** What each kind of entry consists of. */
-const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, "string" | "number" | "vectors">> = {
+const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, Kind>> = {
   store: {
     opId: "string",
     id: "string",
     text: "string",
     metadata: "string",
     vectors: "vectors",
+    windows: "windows",
     tokens: "number",
     createdAtMs: "number",
   },
@@ -17,7 +21,7 @@ const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, "string" | "nu
 };
 
 /** What an entry that is no memory must not hold. */
-const CONTENT = ["text", "metadata", "vectors"];
+const CONTENT = ["text", "metadata", "vectors", "windows"];
 
 /** What was read, if it has the form of an entry; else what stands for a damaged one. */
 export function intact(read: Readonly<Record<string, unknown>>): Entry {
@@ -26,7 +30,7 @@ export function intact(read: Readonly<Record<string, unknown>>): Entry {
   const left = Object.keys(read).filter((name) => CONTENT.includes(name) && !(name in fields));
   if (left.length > 0) return lost(`it still holds the ${left.join(", ")} it should not have`);
   for (const [name, type] of Object.entries(fields)) {
-    if (typeOf(read[name]) !== type) return lost(`its ${name} is damaged`);
+    if (!isOf(type, read[name])) return lost(`its ${name} is damaged`);
   }
   return read as unknown as Entry;
 }
@@ -35,6 +39,13 @@ export function lost(reason: string): Lost {
   return { op: "lost", opId: "", reason };
 }
 
-function typeOf(value: unknown): string {
-  return value instanceof Float32Array ? "vectors" : typeof value;
+function isOf(kind: Kind, value: unknown): boolean {
+  if (kind === "vectors") return value instanceof Float32Array;
+  if (kind === "windows") return value === undefined || areWindows(value);
+  return typeof value === kind;
+}
+
+function areWindows(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  return value.every((window) => Number.isInteger(window?.start) && window.end > window.start);
 }

@@ -1,73 +1,96 @@
 import { exactSearch, MetricKind } from "usearch";
-import type { VectorRow } from "../memory/vectors.js";
+import type { Hit } from "../memory/vectors.js";
+import { searchDistinct } from "./distinct.js";
+import type { Single } from "./single.js";
 
-/** Rows a new index has room for; doubled when full. */
+/** Vectors a new index has room for; doubled when full. */
 const CAPACITY_MIN = 16;
 
 /** Vectors side by side in one array, searched exactly: right for as many as a scan takes a millisecond. */
 export class Flat {
+  /** Memories in it. */
   size = 0;
-  #rows: Float32Array;
+  /** Vectors in it. */
+  rows = 0;
+  #vectors: Float32Array;
   #sequences: Float64Array;
+  /** Each vector's place among its memory's. */
+  #windows: Uint16Array;
 
   constructor(readonly dimensions: number) {
-    this.#rows = new Float32Array(CAPACITY_MIN * dimensions);
+    this.#vectors = new Float32Array(CAPACITY_MIN * dimensions);
     this.#sequences = new Float64Array(CAPACITY_MIN);
+    this.#windows = new Uint16Array(CAPACITY_MIN);
   }
 
   get bytes(): number {
-    return this.#rows.byteLength + this.#sequences.byteLength;
+    return this.#vectors.byteLength + this.#sequences.byteLength + this.#windows.byteLength;
   }
 
-  add(rows: readonly VectorRow[]): void {
-    this.#reserve(this.size + rows.length);
-    for (const { sequence, vector } of rows) {
-      this.#rows.set(vector, this.size * this.dimensions);
-      this.#sequences[this.size] = sequence;
-      this.size++;
+  add(added: readonly Single[]): void {
+    this.#reserve(this.rows + added.length);
+    for (const { sequence, window, vector } of added) {
+      this.#vectors.set(vector, this.rows * this.dimensions);
+      this.#sequences[this.rows] = sequence;
+      this.#windows[this.rows] = window;
+      this.rows++;
+      if (window === 0) this.size++;
     }
   }
 
-  /** Takes rows out: the last one moves into each gap, and its old place is overwritten with zeros. */
+  /** Takes memories out: the last vector moves into each gap, and its old place is overwritten with zeros. */
   remove(sequences: readonly number[]): void {
     const gone = new Set(sequences);
-    for (let row = this.size - 1; row >= 0; row--) {
+    for (let row = this.rows - 1; row >= 0; row--) {
       if (!gone.has(this.#sequences[row] as number)) continue;
-      const last = --this.size;
+      if (this.#windows[row] === 0) this.size--;
+      const last = --this.rows;
       const from = last * this.dimensions;
-      this.#rows.copyWithin(row * this.dimensions, from, from + this.dimensions);
-      this.#rows.fill(0, from, from + this.dimensions);
+      this.#vectors.copyWithin(row * this.dimensions, from, from + this.dimensions);
+      this.#vectors.fill(0, from, from + this.dimensions);
       this.#sequences[row] = this.#sequences[last] as number;
+      this.#windows[row] = this.#windows[last] as number;
     }
   }
 
-  /** The numbers of the `limit` nearest, best first. */
-  search(vector: Float32Array, limit: number): number[] {
-    const count = Math.min(limit, this.size);
-    if (count === 0) return [];
-    const rows = this.#rows.subarray(0, this.size * this.dimensions);
+  /** As `VectorIndex.search`. */
+  search(vector: Float32Array, limit: number): Hit[] {
     // A copy of the query: usearch reads from the start of its buffer, whatever its offset.
-    const { keys } = exactSearch(rows, vector.slice(), this.dimensions, count, MetricKind.Cos, 1);
-    return Array.from(keys as BigUint64Array, (row) => this.#sequences[Number(row)] as number);
-  }
-
-  /** Some of its rows, in the order they came; their vectors are views that the next `add` may move. */
-  slice(from: number, to: number): VectorRow[] {
-    return Array.from(this.#sequences.subarray(from, to), (sequence, i) => {
-      const at = (from + i) * this.dimensions;
-      return { sequence, vector: this.#rows.subarray(at, at + this.dimensions) };
+    const query = vector.slice();
+    const all = this.#vectors.subarray(0, this.rows * this.dimensions);
+    return searchDistinct(limit, (asked) => {
+      const count = Math.min(asked, this.rows);
+      if (count === 0) return [];
+      const found = exactSearch(all, query, this.dimensions, count, MetricKind.Cos, 1);
+      return Array.from(found.keys as BigUint64Array, (row, i) => ({
+        sequence: this.#sequences[Number(row)] as number,
+        window: this.#windows[Number(row)] as number,
+        similarity: 1 - ((found.distances as Float32Array)[i] as number),
+      }));
     });
   }
 
-  #reserve(size: number): void {
+  /** Some of its vectors, in the order they came, as views that the next `add` may move. */
+  slice(from: number, to: number): Single[] {
+    return Array.from(this.#sequences.subarray(from, to), (sequence, i) => {
+      const at = (from + i) * this.dimensions;
+      const vector = this.#vectors.subarray(at, at + this.dimensions);
+      return { sequence, window: this.#windows[from + i] as number, vector };
+    });
+  }
+
+  #reserve(rows: number): void {
     let capacity = this.#sequences.length;
-    if (size <= capacity) return;
-    while (capacity < size) capacity *= 2;
-    const rows = new Float32Array(capacity * this.dimensions);
-    rows.set(this.#rows);
-    this.#rows = rows;
+    if (rows <= capacity) return;
+    while (capacity < rows) capacity *= 2;
+    const vectors = new Float32Array(capacity * this.dimensions);
+    vectors.set(this.#vectors);
+    this.#vectors = vectors;
     const sequences = new Float64Array(capacity);
     sequences.set(this.#sequences);
     this.#sequences = sequences;
+    const windows = new Uint16Array(capacity);
+    windows.set(this.#windows);
+    this.#windows = windows;
   }
 }

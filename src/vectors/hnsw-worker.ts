@@ -1,6 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { Index, MetricKind, ScalarKind } from "usearch";
-import type { Mark } from "../memory/vectors.js";
+import type { Hit, Mark } from "../memory/vectors.js";
+import { searchDistinct } from "./distinct.js";
+import { keyOf, placeOf, VECTORS_MAX } from "./keys.js";
 import { eraseSnapshot, findSnapshot, keepSnapshot, type SnapshotOf } from "./snapshot.js";
 
 /**
@@ -8,16 +10,21 @@ import { eraseSnapshot, findSnapshot, keepSnapshot, type SnapshotOf } from "./sn
  * one of its own, and messages are answered in the order they came.
  */
 export type Request =
-  | { readonly op: "add"; readonly sequences: BigUint64Array; readonly rows: Float32Array }
-  | { readonly op: "remove"; readonly sequences: BigUint64Array }
+  | { readonly op: "add"; readonly keys: BigUint64Array; readonly rows: Float32Array }
+  | { readonly op: "remove"; readonly sequences: readonly number[] }
   | { readonly op: "search"; readonly vector: Float32Array; readonly limit: number }
   | { readonly op: "snapshot"; readonly mark: Mark }
   | { readonly op: "restore" };
 
 export interface Answer {
-  /** What was found, or taken out. */
-  readonly sequences?: BigUint64Array;
-  readonly restored?: { readonly mark: Mark; readonly size: number; readonly dead: number };
+  readonly found?: Hit[];
+  readonly removed?: { readonly memories: number; readonly vectors: number };
+  readonly restored?: {
+    readonly mark: Mark;
+    readonly size: number;
+    readonly rows: number;
+    readonly dead: number;
+  };
 }
 export type Reply = Answer | { readonly error: string };
 
@@ -38,16 +45,17 @@ const index = new Index({
   multi: false,
 });
 
-/** Keys from here on stand for nothing: no log number reaches them. */
-const BLANK_KEYS_FROM = 2n ** 62n;
+/** Keys from here on stand for nothing: no memory's key reaches them. */
+const BLANK_KEYS_FROM = 2n ** 63n;
 let blanks = 0;
+let memories = 0;
 
 /**
  * Removing only marks a place as free, with the vector still in it. The next vector added takes that
  * place: a random one, far from any text, overwrites what was there, and keeps the place from then on.
  */
-function wipe(sequence: bigint): boolean {
-  if (index.remove(sequence) === 0) return false;
+function wipe(key: bigint): boolean {
+  if (index.remove(key) === 0) return false;
   const blank = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5);
   index.add(BLANK_KEYS_FROM + BigInt(blanks), blank, 1);
   blanks++;
@@ -62,10 +70,23 @@ function breadth(): number {
   return Math.round(BREADTH_MIN * Math.max(1, index.size() / BREADTH_ROWS) ** 0.3);
 }
 
-function search(vector: Float32Array, limit: number): BigUint64Array {
+/** Takes out a memory's vectors, which are numbered without a gap; answers how many there were. */
+function remove(sequence: number): number {
+  let vectors = 0;
+  while (vectors < VECTORS_MAX && wipe(keyOf(sequence, vectors))) vectors++;
+  return vectors;
+}
+
+function search(vector: Float32Array, limit: number): Hit[] {
   // Blanks may come up among what has little to do with the query anyway: leave room for them.
-  const { keys } = index.search(vector, Math.max(breadth(), limit + Math.min(blanks, limit)), 1);
-  return keys.filter((key) => key < BLANK_KEYS_FROM).slice(0, limit);
+  const { keys, distances } = index.search(vector, Math.max(breadth(), limit + Math.min(blanks, limit)), 1);
+  const hits: Hit[] = [];
+  for (const [i, key] of keys.entries()) {
+    if (key >= BLANK_KEYS_FROM) continue;
+    hits.push({ ...placeOf(key), similarity: 1 - (distances[i] as number) });
+    if (hits.length === limit) break;
+  }
+  return hits;
 }
 
 function restore(): Answer {
@@ -74,25 +95,29 @@ function restore(): Answer {
   const { mark, size } = found.manifest;
   index.load(found.path);
   blanks = found.manifest.blanks;
-  return { restored: { mark, size, dead: blanks } };
+  memories = size;
+  return { restored: { mark, size, rows: index.size() - blanks, dead: blanks } };
 }
 
 function answer(request: Request): Answer {
   switch (request.op) {
     case "add":
       // One thread: after single-threaded adds a search with more throws.
-      index.add(request.sequences, request.rows, 1);
+      index.add(request.keys, request.rows, 1);
+      memories += request.keys.filter((key) => placeOf(key).window === 0).length;
       return {};
     case "remove": {
       // A snapshot that still has them must not outlive them.
       eraseSnapshot(of);
-      return { sequences: request.sequences.filter(wipe) };
+      const removed = request.sequences.map(remove).filter((vectors) => vectors > 0);
+      memories -= removed.length;
+      return { removed: { memories: removed.length, vectors: removed.reduce((a, b) => a + b, 0) } };
     }
     case "search":
-      return { sequences: search(request.vector, request.limit) };
+      return { found: searchDistinct(request.limit, (count) => search(request.vector, count)) };
     case "snapshot": {
       const { mark } = request;
-      keepSnapshot(of, { mark, size: index.size() - blanks, blanks }, (path) => index.save(path));
+      keepSnapshot(of, { mark, size: memories, blanks }, (path) => index.save(path));
       return {};
     }
     case "restore":

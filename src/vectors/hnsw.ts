@@ -1,7 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../errors.js";
-import type { Mark, VectorRow } from "../memory/vectors.js";
+import type { Hit, Mark } from "../memory/vectors.js";
 import type { Answer, Reply, Request } from "./hnsw-worker.js";
+import { keyOf } from "./keys.js";
+import type { Single } from "./single.js";
 import type { SnapshotOf } from "./snapshot.js";
 
 /** Rows sent to the thread at a time: a search that comes behind them waits about 25 ms at most. */
@@ -14,7 +16,10 @@ const BYTES_PER_THREAD = 10_000_000;
 
 /** A graph of vectors in a thread of its own: right for more than can be scanned in a millisecond. */
 export class Hnsw {
+  /** Memories in it. */
   size = 0;
+  /** Vectors in it. */
+  rows = 0;
   /** Places of vectors that were taken out. */
   dead = 0;
   readonly #worker: Worker;
@@ -30,12 +35,13 @@ export class Hnsw {
   }
 
   get bytes(): number {
-    return BYTES_PER_THREAD + (this.size + this.dead) * (this.of.dimensions * 2 + BYTES_PER_LINKED_ROW);
+    return BYTES_PER_THREAD + (this.rows + this.dead) * (this.of.dimensions * 2 + BYTES_PER_LINKED_ROW);
   }
 
   /** Resolves when the thread has taken them in; a search begun later sees them in any case. */
-  async add(rows: readonly VectorRow[]): Promise<void> {
-    this.size += rows.length;
+  async add(rows: readonly Single[]): Promise<void> {
+    this.rows += rows.length;
+    this.size += rows.filter(({ window }) => window === 0).length;
     const done: Promise<unknown>[] = [];
     for (let from = 0; from < rows.length; from += SLICE_ROWS) {
       done.push(this.#send(this.#pack(rows.slice(from, from + SLICE_ROWS))));
@@ -43,25 +49,27 @@ export class Hnsw {
     await Promise.all(done);
   }
 
-  /** Takes vectors out; their places stay taken until a new graph is built. */
+  /** Takes memories out; the places of their vectors stay taken until a new graph is built. */
   async remove(sequences: readonly number[]): Promise<void> {
-    const asked = BigUint64Array.from(sequences, BigInt);
-    const { sequences: removed = asked } = await this.#send({ op: "remove", sequences: asked });
-    this.size -= removed.length;
-    this.dead += removed.length;
+    const { removed } = await this.#send({ op: "remove", sequences });
+    this.size -= removed?.memories ?? 0;
+    this.rows -= removed?.vectors ?? 0;
+    this.dead += removed?.vectors ?? 0;
   }
 
-  /** The numbers of the `limit` nearest, best first, found by way of the graph. */
-  async search(vector: Float32Array, limit: number): Promise<number[]> {
+  /** As `VectorIndex.search`, found by way of the graph. */
+  async search(vector: Float32Array, limit: number): Promise<Hit[]> {
     if (this.#waiting.length >= WAITING_MAX) throw unavailable("too many searches wait for this namespace");
-    const { sequences } = await this.#send({ op: "search", vector, limit });
-    return Array.from(sequences ?? [], Number);
+    // A copy: of a view, the whole buffer would be sent.
+    const { found } = await this.#send({ op: "search", vector: vector.slice(), limit });
+    return found ?? [];
   }
 
   /** Fills the empty graph from its snapshot, if there is one that can be trusted. */
   async restore(): Promise<Mark | undefined> {
     const { restored } = await this.#send({ op: "restore" });
     this.size = restored?.size ?? 0;
+    this.rows = restored?.rows ?? 0;
     this.dead = restored?.dead ?? 0;
     return restored?.mark;
   }
@@ -75,14 +83,14 @@ export class Hnsw {
     await this.#worker.terminate();
   }
 
-  #pack(rows: readonly VectorRow[]): Request {
+  #pack(rows: readonly Single[]): Request {
     const packed = new Float32Array(rows.length * this.of.dimensions);
     rows.forEach(({ vector }, i) => {
       packed.set(vector, i * this.of.dimensions);
     });
     return {
       op: "add",
-      sequences: BigUint64Array.from(rows, ({ sequence }) => BigInt(sequence)),
+      keys: BigUint64Array.from(rows, ({ sequence, window }) => keyOf(sequence, window)),
       rows: packed,
     };
   }

@@ -19,7 +19,7 @@ import type { Mark } from "../memory/vectors.js";
 // Synchronous throughout: this runs in an index's own thread.
 
 /** Of the manifest and of what it describes; another one is ignored. */
-const FORMAT = 1;
+const FORMAT = 2;
 const HASH_CHUNK_BYTES = 1 << 22;
 
 /** What a snapshot is of, and how to tell that it is whole. */
@@ -28,7 +28,7 @@ export interface Manifest {
   readonly incarnation: string;
   readonly dimensions: number;
   readonly mark: Mark;
-  /** Vectors in it, and places of vectors that were taken out. */
+  /** Memories in it, and places of vectors that were taken out. */
   readonly size: number;
   readonly blanks: number;
   readonly file: string;

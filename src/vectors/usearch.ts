@@ -1,7 +1,9 @@
 import { MemoryError } from "../errors.js";
-import type { Mark, VectorIndex, VectorRow, Vectors } from "../memory/vectors.js";
+import type { Hit, Mark, VectorIndex, VectorRow, Vectors } from "../memory/vectors.js";
 import { Flat } from "./flat.js";
 import { Hnsw } from "./hnsw.js";
+import { VECTORS_MAX } from "./keys.js";
+import { singlesOf } from "./single.js";
 import { eraseSnapshot, findSnapshot, hasSnapshot, type SnapshotOf, snapshotsIn } from "./snapshot.js";
 
 /**
@@ -55,7 +57,8 @@ class UsearchIndex implements VectorIndex {
   }
 
   get worn(): boolean {
-    return this.#hnsw !== undefined && this.#hnsw.dead > DEAD_SHARE_MAX * (this.#hnsw.size + this.#hnsw.dead);
+    const { rows, dead } = this.#hnsw ?? { rows: 0, dead: 0 };
+    return dead > DEAD_SHARE_MAX * (rows + dead);
   }
 
   get large(): boolean {
@@ -90,15 +93,18 @@ class UsearchIndex implements VectorIndex {
     await this.#hnsw?.snapshot(mark);
   }
 
-  fits(vector: Float32Array): boolean {
-    return vector.length === this.of.dimensions && vector.every(Number.isFinite);
+  fits(vectors: readonly Float32Array[]): boolean {
+    const { dimensions } = this.of;
+    const whole = vectors.every((vector) => vector.length === dimensions && vector.every(Number.isFinite));
+    return whole && vectors.length > 0 && vectors.length <= VECTORS_MAX;
   }
 
   async add(rows: readonly VectorRow[]): Promise<void> {
-    for (const { vector } of rows) this.#check(vector);
-    const linked = this.#hnsw?.add(rows);
-    this.#flat?.add(rows);
-    if (this.#flat && this.#flat.size > this.exactRowsMax) this.#moving ??= this.#move(this.#flat);
+    for (const { vectors } of rows) this.#check(vectors);
+    const singles = singlesOf(rows);
+    const linked = this.#hnsw?.add(singles);
+    this.#flat?.add(singles);
+    if (this.#flat && this.#flat.rows > this.exactRowsMax) this.#moving ??= this.#move(this.#flat);
     await Promise.all([linked, this.#moving]);
   }
 
@@ -109,8 +115,8 @@ class UsearchIndex implements VectorIndex {
     await this.#hnsw?.remove(sequences);
   }
 
-  async search({ vector, limit }: { vector: Float32Array; limit: number }): Promise<number[]> {
-    this.#check(vector);
+  async search({ vector, limit }: { vector: Float32Array; limit: number }): Promise<Hit[]> {
+    this.#check([vector]);
     if (this.#flat) return this.#flat.search(vector, limit);
     return this.#hnsw ? this.#hnsw.search(vector, limit) : [];
   }
@@ -124,7 +130,7 @@ class UsearchIndex implements VectorIndex {
     const hnsw = new Hnsw(this.of);
     // From here on `add` gives new rows to both; these are the ones that only `flat` has.
     this.#hnsw = hnsw;
-    const end = flat.size;
+    const end = flat.rows;
     for (let from = 0; from < end; from += MOVE_ROWS) {
       await hnsw.add(flat.slice(from, Math.min(from + MOVE_ROWS, end)));
     }
@@ -132,8 +138,8 @@ class UsearchIndex implements VectorIndex {
   }
 
   /** USearch takes vectors that are not finite, and then finds them first: never let one in. */
-  #check(vector: Float32Array): void {
-    if (this.fits(vector)) return;
-    throw new MemoryError("internal", `not a finite vector of ${this.of.dimensions} numbers`);
+  #check(vectors: readonly Float32Array[]): void {
+    if (this.fits(vectors)) return;
+    throw new MemoryError("internal", `not finite vectors of ${this.of.dimensions} numbers`);
   }
 }

@@ -98,6 +98,23 @@ export function logContract(name: string, make: MakeDatabase): void {
       expect(await log().fetch({ incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
     });
 
+    it("returns the windows of a long text, and their vectors", async () => {
+      const incarnation = anIncarnation();
+      const windows = [
+        { start: 0, end: 2000 },
+        { start: 1500, end: 3000 },
+      ];
+      const long = aMemory({ vectors: Float32Array.from({ length: 16 }, Math.random), windows });
+      await log().append({ incarnation, from: 1, entries: [long, aMemory()] });
+      const read = await log().read({ incarnation, from: 1, limit: 2 });
+      expect(read[0]?.entry).toEqual(long);
+      expect(read[1]?.entry).not.toHaveProperty("windows");
+      expect((await log().fetch({ incarnation, sequences: [1] }))[0]?.entry).toEqual(long);
+      await log().erase({ incarnation, sequences: [1] });
+      const [erased] = await log().read({ incarnation, from: 1, limit: 1 });
+      expect(Object.keys(erased?.entry ?? {}).sort()).toEqual(["createdAtMs", "id", "op", "opId", "tokens"]);
+    });
+
     it("returns every bit of a vector, in memory of its own", async () => {
       const incarnation = anIncarnation();
       const hard = [0, -0, 1 / 3, 1e-45, -3.4028234663852886e38, Math.fround(0.1), 1, -1];

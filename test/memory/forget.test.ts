@@ -6,20 +6,19 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Erasures } from "../../src/memory/erasures.js";
 import { deleteMemory, deleteNamespace, sweep } from "../../src/memory/forget.js";
 import type { Appended, Log, Stored } from "../../src/memory/log.js";
-import type { VectorRow } from "../../src/memory/vectors.js";
 import { verify } from "../../src/memory/verify.js";
 import { compactLocal } from "../../src/storage/local/compact.js";
 import { encode } from "../../src/storage/local/record.js";
-import { cloud } from "../vectors/clouds.js";
+import { cloud, type Point } from "../vectors/clouds.js";
 import { HandClock } from "./clock.js";
 import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, until } from "./room.js";
 
 const rows = cloud(600, { dimensions: DIMENSIONS });
-const query = (rows[0] as VectorRow).vector;
+const query = (rows[0] as Point).vector;
 /** A memory with an id as the program makes them, which tells its number. */
 const memory = (n: number, given: Partial<Stored> = {}): Stored => {
   const id = `mem_${String(n).padStart(26, "0")}`;
-  return memoryOf(rows[n - 1] as VectorRow, { id, opId: id, text: `text ${n}`, ...given });
+  return memoryOf(rows[n - 1] as Point, { id, opId: id, text: `text ${n}`, ...given });
 };
 const memories = (count: number) => Array.from({ length: count }, (_, i) => memory(i + 1));
 const idOf = (n: number) => memory(n).id;

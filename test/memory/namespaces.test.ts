@@ -5,9 +5,9 @@ import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import type { Log } from "../../src/memory/log.js";
-import type { VectorRow } from "../../src/memory/vectors.js";
 import { memories } from "../contract/samples.js";
-import { cloud } from "../vectors/clouds.js";
+import { cloud, nearest, type Point } from "../vectors/clouds.js";
+import { hit } from "./plain-index.js";
 import {
   DIMENSIONS,
   House,
@@ -335,7 +335,7 @@ describe("snapshots", () => {
     const room = house.room();
     expect(await room.size("a")).toBe(10_000);
     await until(() => house.hasSnapshot(incarnation));
-    expect((await room.recall("a", (many[7] as VectorRow).vector, 1))?.[0]).toBe("mem_8");
+    expect((await room.recall("a", (many[7] as Point).vector, 1))?.[0]).toBe("mem_8");
     // As after a kill: nothing was closed.
     const { room: next, reads } = readingRoom(house);
     expect(await next.size("a")).toBe(10_000);
@@ -376,7 +376,9 @@ describe("snapshots", () => {
     await wrong.close();
     const truth = await answersOf(
       house.room({
-        vectors: plainVectors(() => ({ search: async () => rows.map((r) => r.sequence) })).vectors,
+        vectors: plainVectors(() => ({
+          search: async ({ vector }) => nearest(rows, vector, rows.length).map(hit),
+        })).vectors,
       }),
       "a",
     );
@@ -408,7 +410,7 @@ describe("a namespace that is opened anew", () => {
   it("is told apart by its account", async () => {
     const house = await open();
     const room = house.room();
-    await room.append("a", memoryOf(rows[0] as VectorRow));
+    await room.append("a", memoryOf(rows[0] as Point));
     const other = { accountId: "acc_2", namespace: "a" };
     expect(await room.namespaces.reading(other, async () => 1)).toBeUndefined();
   });
@@ -466,14 +468,14 @@ describe.skipIf(!existsSync("/proc/thread-self/schedstat"))("the event loop", ()
   it("is not held while 30,000 memories are rebuilt and another namespace serves", async () => {
     const dimensions = 64;
     const house = await open({ dimensions, exactRowsMax: 20_000 });
-    const write = (name: string, many: readonly VectorRow[]) =>
+    const write = (name: string, many: readonly Point[]) =>
       house.write(
         name,
         many.map((row) => memoryOf(row)),
       );
     await write("big", cloud(30_000, { dimensions }));
     await write("small", cloud(1000, { dimensions, seed: 2 }));
-    const vector = (cloud(1, { dimensions, seed: 3 })[0] as VectorRow).vector;
+    const vector = (cloud(1, { dimensions, seed: 3 })[0] as Point).vector;
     const room = house.room();
     await room.recall("small", vector);
     const delay = monitorEventLoopDelay({ resolution: 1 });

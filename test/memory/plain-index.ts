@@ -1,9 +1,13 @@
-import type { VectorIndex, VectorRow } from "../../src/memory/vectors.js";
+import type { Hit, VectorIndex, VectorRow } from "../../src/memory/vectors.js";
 
 /** An index that only remembers what it was told; a test changes what it likes. */
 export interface PlainIndex extends VectorIndex {
   readonly rows: Map<number, VectorRow>;
   closed: number;
+}
+
+export function hit(sequence: number): Hit {
+  return { sequence, window: 0, similarity: 1 };
 }
 
 export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
@@ -32,7 +36,7 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
     remove: async (sequences) => {
       for (const sequence of sequences) rows.delete(sequence);
     },
-    search: async ({ limit }) => [...rows.keys()].slice(0, limit),
+    search: async ({ limit }) => [...rows.keys()].slice(0, limit).map(hit),
     close: async () => {
       index.closed++;
     },

@@ -65,7 +65,7 @@ describe("a replica", () => {
     await replica.current();
     expect(lost.map(({ sequence }) => sequence)).toEqual([2, 4]);
     expect([...index.rows.keys()]).toEqual([1, 3, 5]);
-    const found = await replica.nearest({ vector: new Float32Array(8), limit: 10 });
+    const found = await replica.nearest({ vectors: [new Float32Array(8)], limit: 10 });
     expect(found.map(({ sequence }) => sequence)).toEqual([1, 3, 5]);
   });
 
@@ -73,10 +73,11 @@ describe("a replica", () => {
     const { log, lost, index, replica } = setUp({
       add: async (rows) => {
         // As the real one does: nothing of a batch is taken in that has a bad vector.
-        if (rows.some(({ vector }) => vector.length !== 8)) throw new Error("not a vector of 8 numbers");
+        if (rows.some(({ vectors }) => vectors[0]?.length !== 8))
+          throw new Error("not a vector of 8 numbers");
         for (const row of rows) index.rows.set(row.sequence, row);
       },
-      fits: (vector) => vector.length === 8,
+      fits: ([vector]) => vector?.length === 8,
     });
     log.add(aMemory(), aMemory({ vectors: new Float32Array(7) }), aMemory());
     await replica.current();
@@ -120,7 +121,7 @@ describe("a replica", () => {
     });
     log.add(aMemory());
     await replica.current();
-    await expect(replica.nearest({ vector: new Float32Array(8), limit: 1 })).rejects.toMatchObject({
+    await expect(replica.nearest({ vectors: [new Float32Array(8)], limit: 1 })).rejects.toMatchObject({
       code: "unavailable",
       cause: { message: "the index thread ended" },
     });

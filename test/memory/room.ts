@@ -7,11 +7,12 @@ import type { ForgetPorts } from "../../src/memory/forget.js";
 import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/log.js";
 import { Namespaces } from "../../src/memory/namespaces.js";
 import { rank } from "../../src/memory/score.js";
-import type { VectorRow, Vectors } from "../../src/memory/vectors.js";
+import type { Vectors } from "../../src/memory/vectors.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "../vectors/built.js";
+import type { Point } from "../vectors/clouds.js";
 import { type PlainIndex, plainIndex } from "./plain-index.js";
 
 export const DIMENSIONS = 16;
@@ -124,8 +125,11 @@ export class Room {
   recall(namespace: string, vector: Float32Array, limit = 5): Promise<string[] | undefined> {
     return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
-      const found = rank(vector, await replica.nearest({ vector, limit: limit + 8 }));
-      return found.slice(0, limit).map(({ entry }) => entry.id);
+      const found = rank([vector], {
+        candidates: await replica.nearest({ vectors: [vector], limit: limit + 8 }),
+        limit,
+      });
+      return found.map(({ entry }) => entry.id);
     });
   }
 
@@ -138,7 +142,10 @@ export class Room {
 }
 
 /** A memory of a vector, told by its number. */
-export function memoryOf({ sequence, vector }: VectorRow, given: Partial<Stored> = {}): Stored {
+export function memoryOf(
+  { sequence, vector }: Pick<Point, "sequence" | "vector">,
+  given: Partial<Stored> = {},
+): Stored {
   return aMemory({ vectors: vector, id: `mem_${sequence}`, ...given });
 }
 

@@ -1,22 +1,31 @@
 import type { VectorRow } from "../../src/memory/vectors.js";
 import { seeded } from "../simulation/time.js";
 
+/** A memory of one vector. */
+export interface Point extends VectorRow {
+  readonly vector: Float32Array;
+}
+
+export function pointOf(sequence: number, vector: Float32Array): Point {
+  return { sequence, vector, vectors: [vector] };
+}
+
 /** Normalised vectors around a few centres, as texts lie around topics; the same for the same seed. */
 export function cloud(
   count: number,
   { dimensions, seed = 1, from = 1 }: { dimensions: number; seed?: number; from?: number },
-): VectorRow[] {
+): Point[] {
   const random = seeded(seed);
   const centres = Array.from({ length: 32 }, () => gauss(dimensions, random));
   return Array.from({ length: count }, (_, i) => {
     const centre = centres[Math.floor(random() * centres.length)] as Float32Array;
     const noise = gauss(dimensions, random);
-    return { sequence: from + i, vector: normalised(centre.map((x, j) => x + (noise[j] as number))) };
+    return pointOf(from + i, normalised(centre.map((x, j) => x + (noise[j] as number))));
   });
 }
 
 /** The numbers of the nearest rows, found by looking at every one. */
-export function nearest(rows: readonly VectorRow[], query: Float32Array, limit: number): number[] {
+export function nearest(rows: readonly Point[], query: Float32Array, limit: number): number[] {
   const dot = (vector: Float32Array) => vector.reduce((sum, x, i) => sum + x * (query[i] as number), 0);
   return rows
     .map(({ sequence, vector }) => ({ sequence, score: dot(vector) }))

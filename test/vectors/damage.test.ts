@@ -2,10 +2,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { VectorRow } from "../../src/memory/vectors.js";
 import { seeded } from "../simulation/time.js";
 import { openUsearch } from "./built.js";
-import { cloud, nearest } from "./clouds.js";
+import { cloud, nearest, type Point } from "./clouds.js";
 
 /** The long form (`npm run test:faults`) sets 1,000. */
 const DAMAGES = Number(process.env.DAMAGED_SNAPSHOTS ?? 30);
@@ -76,9 +75,9 @@ async function expectRight(dir: string, name: string): Promise<void> {
   expect(index.size, name).toBe(mine.length);
   let hits = 0;
   const queries = mine.filter((_, i) => i % 60 === 0);
-  for (const { vector } of queries as VectorRow[]) {
+  for (const { vector } of queries as Point[]) {
     const truth = new Set(nearest(mine, vector, 5));
-    hits += (await index.search({ vector, limit: 5 })).filter((sequence) => truth.has(sequence)).length;
+    hits += (await index.search({ vector, limit: 5 })).filter(({ sequence }) => truth.has(sequence)).length;
   }
   expect(hits / (queries.length * 5), name).toBeGreaterThan(0.97);
   await index.close();

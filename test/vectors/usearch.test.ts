@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { VectorIndex, VectorRow } from "../../src/memory/vectors.js";
 import { openUsearch } from "./built.js";
-import { cloud, nearest } from "./clouds.js";
+import { cloud, nearest, type Point, pointOf } from "./clouds.js";
 
 const DIMENSIONS = 32;
 const EXACT_ROWS_MAX = 500;
@@ -24,11 +24,11 @@ function open(snapshotsDir = newFolder()): { index: VectorIndex; snapshotsDir: s
 const newFolder = () => mkdtempSync(join(tmpdir(), "recalld-vectors-"));
 const mark = (sequence: number) => ({ sequence, opId: `op${sequence}` });
 
-async function recallOf(index: VectorIndex, present: readonly VectorRow[]): Promise<number> {
+async function recallOf(index: VectorIndex, present: readonly Point[]): Promise<number> {
   let hits = 0;
   for (const vector of queries) {
     const truth = new Set(nearest(present, vector, 10));
-    hits += (await index.search({ vector, limit: 10 })).filter((sequence) => truth.has(sequence)).length;
+    hits += (await index.search({ vector, limit: 10 })).filter(({ sequence }) => truth.has(sequence)).length;
   }
   return hits / (queries.length * 10);
 }
@@ -80,7 +80,7 @@ describe("an index by USearch", () => {
     expect(await recallOf(index, left)).toBeGreaterThan(0.97);
     for (const vector of queries) {
       const found = await index.search({ vector, limit: count });
-      expect(found.filter((sequence) => sequence % 5 === 0)).toEqual([]);
+      expect(found.filter(({ sequence }) => sequence % 5 === 0)).toEqual([]);
     }
   });
 
@@ -102,14 +102,83 @@ describe("an index by USearch", () => {
     expect(index.worn).toBe(true);
   });
 
+  describe.each([
+    ["small", 100, false],
+    ["large", 1000, true],
+  ])("a %s one with many vectors of a memory", (_, count, large) => {
+    /** Memory 1 has the first half of the vectors, every other one has one. */
+    const memories: VectorRow[] = [
+      { sequence: 1, vectors: rows.slice(0, count / 2).map(({ vector }) => vector) },
+      ...rows.slice(count / 2, count).map(({ vector }, i) => pointOf(2 + i, vector)),
+    ];
+    const middle = Math.floor(count / 4);
+
+    async function filled() {
+      const { index, snapshotsDir } = open();
+      await index.add(memories);
+      expect(index.large).toBe(large);
+      return { index, snapshotsDir };
+    }
+
+    it("counts memories, and tells which vector is near", async () => {
+      const { index } = await filled();
+      expect(index.size).toBe(1 + count / 2);
+      const [best] = await index.search({ vector: (rows[middle] as Point).vector, limit: 1 });
+      expect(best).toMatchObject({ sequence: 1, window: middle });
+      expect(best?.similarity).toBeCloseTo(1, 2);
+    });
+
+    it("finds as many memories as are asked for, although one has the first places", async () => {
+      const { index } = await filled();
+      // In the midst of the first memory's vectors.
+      const vector = (rows[middle] as Point).vector;
+      for (const limit of [1, 10, 1 + count / 2]) {
+        const found = new Set((await index.search({ vector, limit })).map(({ sequence }) => sequence));
+        expect(found.size).toBeGreaterThanOrEqual(limit);
+      }
+      const all = await index.search({ vector, limit: 10_000 });
+      expect(new Set(all.map(({ sequence, window }) => `${sequence}/${window}`)).size).toBe(count);
+    });
+
+    it("takes all vectors of a memory out", async () => {
+      const { index } = await filled();
+      await index.remove([1]);
+      expect(index.size).toBe(count / 2);
+      for (const vector of queries) {
+        const found = await index.search({ vector, limit: 20 });
+        expect(found.filter(({ sequence }) => sequence === 1)).toEqual([]);
+        expect(found.length).toBeGreaterThanOrEqual(20);
+      }
+      await index.add([memories[0] as VectorRow]);
+      expect(index.size).toBe(1 + count / 2);
+    });
+  });
+
+  it("keeps which vectors are of which memory in a snapshot", async () => {
+    const { index, snapshotsDir } = open();
+    const long = { sequence: 9000, vectors: queries };
+    await index.add([...rows.slice(0, 1000), long]);
+    await index.snapshot(mark(9000));
+    const { index: again } = open(snapshotsDir);
+    expect(await again.restore()).toEqual(mark(9000));
+    expect(again.size).toBe(1001);
+    const [best] = await again.search({ vector: queries[7] as Float32Array, limit: 1 });
+    expect(best).toMatchObject({ sequence: 9000, window: 7 });
+    await again.remove([9000]);
+    expect(again.size).toBe(1000);
+    expect((await again.search({ vector: queries[7] as Float32Array, limit: 1 }))[0]?.sequence).not.toBe(
+      9000,
+    );
+  });
+
   it.each([
     ["NaN", Float32Array.from({ length: DIMENSIONS }, () => Number.NaN)],
     ["infinite", Float32Array.from({ length: DIMENSIONS }, () => Number.POSITIVE_INFINITY)],
     ["shorter", new Float32Array(DIMENSIONS - 1)],
   ])("refuses a vector that is %s", async (_, vector) => {
     const { index } = open();
-    await expect(index.add([{ sequence: 1, vector }])).rejects.toThrow(/finite vector of 32/);
-    await expect(index.search({ vector, limit: 1 })).rejects.toThrow(/finite vector of 32/);
+    await expect(index.add([pointOf(1, vector)])).rejects.toThrow(/finite vectors of 32/);
+    await expect(index.search({ vector, limit: 1 })).rejects.toThrow(/finite vectors of 32/);
     expect(index.size).toBe(0);
   });
 });
@@ -146,7 +215,7 @@ describe("a snapshot", () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);
     await index.snapshot(mark(2000));
-    const bytesOf = (sequence: number) => bf16((rows[sequence - 1] as VectorRow).vector).subarray(0, 24);
+    const bytesOf = (sequence: number) => bf16((rows[sequence - 1] as Point).vector).subarray(0, 24);
     const kept = () => readFileSync(join(snapshotsDir, "i1-2000.usearch"));
     for (const sequence of [5, 6, 7]) expect(kept().includes(bytesOf(sequence))).toBe(true);
     await index.remove([5, 6, 7]);

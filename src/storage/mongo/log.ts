@@ -87,7 +87,7 @@ export class MongoLog implements Log {
 
   async erase({ incarnation, sequences }: Several): Promise<void> {
     const $in = sequences.map((sequence) => numberId(incarnation, sequence));
-    const gone = { text: "", metadata: "", vector: "", bytes: "" } as const;
+    const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "" } as const;
     await answer(
       this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
     );

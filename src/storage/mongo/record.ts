@@ -1,4 +1,5 @@
 import { Binary } from "mongodb";
+import type { Window } from "../../memory/embedder.js";
 import type { Appended, Entry } from "../../memory/log.js";
 import { intact, lost } from "../intact.js";
 import { toBytes, toVector } from "../vector.js";
@@ -11,7 +12,9 @@ export interface EntryRecord {
   readonly id?: string;
   readonly text?: string;
   readonly metadata?: string;
+  /** One vector, or one for each window, end to end. */
   readonly vector?: Binary;
+  readonly windows?: readonly Window[];
   /** Of text and metadata: to add them up, no text has to be read. */
   readonly bytes?: number;
   readonly tokens?: number;

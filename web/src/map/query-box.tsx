@@ -2,6 +2,7 @@ import { type FormEvent, useState } from "react";
 import type { RecallResult } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
+import { excerpt } from "../playground/excerpt";
 import { Score } from "../playground/results";
 
 export interface QueryBoxProps {
@@ -54,11 +55,11 @@ export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSel
       </p>
       {results && (
         <ol className="results results-small">
-          {results.map(({ id, text, score }) => (
-            <li key={id} data-selected={id === selected}>
-              <Score score={score} />
-              <button type="button" className="result-text" onClick={() => onSelect(id)}>
-                {text}
+          {results.map((result) => (
+            <li key={result.id} data-selected={result.id === selected}>
+              <Score score={result.score} />
+              <button type="button" className="result-text" onClick={() => onSelect(result.id)}>
+                {excerpt(result)}
               </button>
             </li>
           ))}

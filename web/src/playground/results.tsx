@@ -2,6 +2,7 @@ import { useState } from "react";
 import { type RecallResult, STRONG_MATCH } from "../api";
 import { ago } from "../format";
 import { OpenMemory } from "../memories/open-memory";
+import { excerpt, isPart } from "./excerpt";
 
 /** Recalled memories, best first, each with its score as a bar. */
 export function Results({ results, namespace }: { results: readonly RecallResult[]; namespace: string }) {
@@ -16,9 +17,10 @@ export function Results({ results, namespace }: { results: readonly RecallResult
           <li key={result.id} data-strong={result.score > STRONG_MATCH}>
             <Score score={result.score} />
             <button type="button" className="result-text" onClick={() => setOpened(result.id)}>
-              {result.text}
+              {excerpt(result)}
             </button>
             <p className="hint">
+              {isPart(result) && "the part of a longer memory that was found · "}
               {result.score > STRONG_MATCH && <span className="badge badge-good">strong match</span>}{" "}
               {ago(result.createdAt)}
             </p>

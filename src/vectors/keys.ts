@@ -1,0 +1,14 @@
+/** Vectors that one memory may have: twice as many as the smallest windows make of the longest text. */
+export const VECTORS_MAX = 4096;
+
+const WINDOW_BITS = 12n;
+const WINDOW_MASK = BigInt(VECTORS_MAX - 1);
+
+/** A vector's key in a graph: the memory's log number, and the vector's place among the memory's. */
+export function keyOf(sequence: number, window: number): bigint {
+  return (BigInt(sequence) << WINDOW_BITS) | BigInt(window);
+}
+
+export function placeOf(key: bigint): { sequence: number; window: number } {
+  return { sequence: Number(key >> WINDOW_BITS), window: Number(key & WINDOW_MASK) };
+}

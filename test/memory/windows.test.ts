@@ -1,0 +1,63 @@
+import { afterEach, expect, it } from "vitest";
+import { rank } from "../../src/memory/score.js";
+import { aMemory } from "../contract/samples.js";
+import { DIMENSIONS, House, type Room, scopeOf } from "./room.js";
+
+const houses: House[] = [];
+afterEach(async () => {
+  for (const house of houses.splice(0)) await house.close();
+});
+async function openRoom(): Promise<Room> {
+  const house = await House.open();
+  houses.push(house);
+  return house.room();
+}
+
+/** Points along one axis each: the cosine of two is 1 for the same axis, else 0. */
+const axis = (n: number) => Float32Array.from({ length: DIMENSIONS }, (_, i) => (i === n ? 1 : 0));
+const between = (a: number, b: number) =>
+  Float32Array.from({ length: DIMENSIONS }, (_, i) => (i === a || i === b ? Math.SQRT1_2 : 0));
+const endToEnd = (...vectors: Float32Array[]) => Float32Array.from(vectors.flatMap((each) => [...each]));
+const windows = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ start: i * 10, end: i * 10 + 15 }));
+
+async function recall(room: Room, vectors: Float32Array[], limit = 5) {
+  const found = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+    await replica.current();
+    return rank(vectors, { candidates: await replica.nearest({ vectors, limit: limit + 8 }), limit });
+  });
+  return (found ?? []).map(({ entry: { id }, score, match }) => ({ id, score, match }));
+}
+
+it("a long memory is found once, by its nearest window", async () => {
+  const room = await openRoom();
+  const long = { id: "long", vectors: endToEnd(axis(0), axis(1), axis(2)), windows: windows(3) };
+  await room.append("a", aMemory(long));
+  await room.append("a", aMemory({ id: "short", text: "tea 🍵", vectors: between(1, 3) }));
+  expect(await recall(room, [axis(1)])).toEqual([
+    { id: "long", score: 1, match: { start: 10, end: 25 } },
+    { id: "short", score: expect.closeTo(Math.SQRT1_2, 5), match: { start: 0, end: 5 } },
+  ]);
+});
+
+it("a long query finds by the nearest pair of its parts and the memories'", async () => {
+  const room = await openRoom();
+  await room.append("a", aMemory({ id: "x", vectors: endToEnd(axis(0), axis(1)), windows: windows(2) }));
+  await room.append(
+    "a",
+    aMemory({ id: "y", vectors: endToEnd(between(4, 5), axis(6)), windows: windows(2) }),
+  );
+  expect(await recall(room, [axis(9), axis(4), axis(1)])).toEqual([
+    { id: "x", score: 1, match: { start: 10, end: 25 } },
+    { id: "y", score: expect.closeTo(Math.SQRT1_2, 5), match: { start: 0, end: 15 } },
+  ]);
+});
+
+it("as many memories as are asked for are found beside one whose windows are all nearer", async () => {
+  const room = await openRoom();
+  const near = Array.from({ length: 300 }, () => axis(0));
+  await room.append("a", aMemory({ id: "long", vectors: endToEnd(...near), windows: windows(300) }));
+  for (let i = 0; i < 20; i++)
+    await room.append("a", aMemory({ id: `far ${i}`, vectors: between(1, 2 + (i % 8)) }));
+  expect(await recall(room, [axis(0)], 20)).toHaveLength(20);
+});
