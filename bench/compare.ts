@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { locateModel } from "../dist/src/embedding/locate.js";
+import { openNodeEmbedder, openPythonEmbedder } from "./compare/embedders.js";
+import { Measuring } from "./compare/measure.js";
+import { type Options, readOptions, USAGE } from "./compare/options.js";
+import { PRODUCTS } from "./compare/products.js";
+import { pythonEnvironment } from "./compare/python-environment.js";
+import { PythonSystem } from "./compare/python-system.js";
+import { Recalld } from "./compare/recalld.js";
+import type { Results } from "./compare/results.js";
+import { openCorpus } from "./compare/texts.js";
+
+// recalld beside what a user would take instead: one run, one machine, the same weights.
+// docs/performance.md says what is measured and how.
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+/** Not in git: the Python environment, vectors, and the databases while a run lasts. */
+const CACHE = join(HERE, ".cache");
+/** Beyond the largest size: what is stored while it is measured. */
+const MORE_TEXTS = 100_000;
+
+const options = parse();
+const path = join(options.complete ? HERE : CACHE, "results.json");
+const results = await run(options);
+writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
+console.log(`written to ${path}`);
+
+function parse(): Options {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+async function run(options: Options): Promise<Results> {
+  const { systems: ids, sizes } = options;
+  const others = ids.filter((id) => id !== "recalld");
+  const python = others.length > 0 ? pythonEnvironment(join(CACHE, "python")) : undefined;
+  const embedded = Math.max(...sizes);
+  const corpus = await openCorpus({ ...options, folder: CACHE, embedded, texts: embedded + MORE_TEXTS });
+  mkdirSync(CACHE, { recursive: true });
+  const folder = mkdtempSync(join(process.env.BENCH_DIR ?? CACHE, "run-"));
+  const recalld = await Recalld.open({ folder, corpus, model: options });
+  const systems: Record<string, PythonSystem | Recalld> = { recalld };
+  const embedder = await openNodeEmbedder({ ...options, corpus });
+  const inPython = python && { python, modelFolder: await locateModel(options), folder, corpus };
+  if (inPython) for (const id of others) systems[id] = await PythonSystem.open(PRODUCTS[id], inPython);
+  const embedders = inPython ? { embedder, "embedder-python": openPythonEmbedder(inPython) } : { embedder };
+  try {
+    return await new Measuring({ options, corpus, recalld, systems, embedders }).run();
+  } finally {
+    for (const one of Object.values(systems)) await one.stop();
+    for (const one of Object.values(embedders)) await one.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

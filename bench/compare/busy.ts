@@ -1,0 +1,39 @@
+import { percentile } from "../machine.js";
+import type { LoopDelay, Recalld } from "./recalld.js";
+import type { Load } from "./system.js";
+
+/** More than any machine stores in the time of a round. */
+const STORES_MAX = 10_000;
+const STORING = 16;
+
+/** A recall's p99 with nothing else to do, and while others store as fast as they can. */
+export interface Busy {
+  readonly idleP99Ms: number;
+  readonly busyP99Ms: number;
+  readonly loopDelay: LoopDelay;
+  readonly stored: number;
+}
+
+export async function recallWhileStoring(
+  recalld: Recalld,
+  options: { question: number; questions: number; text: number; secondsMax: number },
+): Promise<Busy> {
+  const { question, questions, text, secondsMax } = options;
+  const half = Math.floor(questions / 2);
+  const recalls = { callers: 1, count: half, secondsMax };
+  const idle = await recalld.recall({ ...recalls, from: question });
+  let busy: Load | undefined;
+  let stored: Load | undefined;
+  const loopDelay = await recalld.loopDelayDuring(async () => {
+    [busy, stored] = await Promise.all([
+      recalld.recall({ ...recalls, from: question + half }),
+      recalld.store({ from: text, count: STORES_MAX, callers: STORING, secondsMax }),
+    ]);
+  });
+  return {
+    idleP99Ms: percentile(idle.latenciesMs, 0.99),
+    busyP99Ms: percentile((busy as Load).latenciesMs, 0.99),
+    loopDelay,
+    stored: (stored as Load).latenciesMs.length,
+  };
+}

@@ -1,0 +1,18 @@
+/**
+ * Measures each of several things once a round, every round beginning with another one: whatever else
+ * the machine does meanwhile falls on all of them.
+ */
+export async function inTurns<T>(
+  names: readonly string[],
+  rounds: number,
+  measure: (name: string, round: number) => Promise<T>,
+): Promise<Record<string, T[]>> {
+  const measured: Record<string, T[]> = Object.fromEntries(names.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[(round + i) % names.length] as string;
+      measured[name]?.push(await measure(name, round));
+    }
+  }
+  return measured;
+}

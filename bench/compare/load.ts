@@ -1,0 +1,25 @@
+import type { Load, LoadOptions } from "./system.js";
+
+/** Callers that each make one call after the other; the first failure stops all of them. */
+export async function run(
+  call: (number: number) => Promise<unknown>,
+  { from, count, callers, secondsMax }: LoadOptions,
+): Promise<Load> {
+  const latenciesMs: number[] = [];
+  const startMs = performance.now();
+  const endMs = startMs + secondsMax * 1000;
+  let next = from;
+  const caller = async () => {
+    while (next < from + count && performance.now() < endMs) {
+      const number = next++;
+      const beganMs = performance.now();
+      await call(number).catch((error) => {
+        next = Number.POSITIVE_INFINITY;
+        throw error;
+      });
+      latenciesMs.push(performance.now() - beganMs);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  return { latenciesMs, seconds: (performance.now() - startMs) / 1000 };
+}

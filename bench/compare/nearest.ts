@@ -1,0 +1,21 @@
+import { exactSearch, MetricKind } from "usearch";
+import type { Corpus } from "./texts.js";
+
+/** As many as a recall answers by default. */
+const TOP_K = 5;
+
+/** The share of the true nearest among the first `memories` texts that was found, over all questions. */
+export function shareFound(
+  found: readonly (readonly string[])[],
+  { corpus, memories, queries }: { corpus: Corpus; memories: number; queries: readonly Float32Array[] },
+): number {
+  const { dimensions, texts } = corpus;
+  const rows = corpus.vectors.subarray(0, memories * dimensions);
+  let hits = 0;
+  for (const [i, query] of queries.entries()) {
+    const { keys } = exactSearch(rows, query.slice(), dimensions, TOP_K, MetricKind.Cos, 1);
+    const nearest = new Set(Array.from(keys, (row) => texts[Number(row)]));
+    hits += (found[i] ?? []).filter((text) => nearest.has(text)).length;
+  }
+  return hits / (queries.length * TOP_K);
+}

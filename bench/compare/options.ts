@@ -1,0 +1,84 @@
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+export const SYSTEM_IDS = ["recalld", "chroma", "pgvector", "lancedb"] as const;
+export type SystemId = (typeof SYSTEM_IDS)[number];
+
+/** How much is measured. */
+export interface Extent {
+  /** Memories at which everything is measured, growing. */
+  readonly sizes: readonly number[];
+  /** The one of them at which the targets are held. */
+  readonly targetSize: number;
+  readonly rounds: number;
+  readonly recalls: number;
+  readonly stores: number;
+  /** No run of calls takes longer, whatever its count. */
+  readonly secondsMax: number;
+}
+
+const FULL: Extent = {
+  sizes: [1000, 10_000, 50_000, 100_000],
+  targetSize: 50_000,
+  rounds: 5,
+  recalls: 1000,
+  stores: 1000,
+  secondsMax: 4,
+};
+const QUICK: Extent = { ...FULL, sizes: [1000, 10_000], targetSize: 10_000, rounds: 3, secondsMax: 2 };
+
+/** At each run of calls. */
+export const CALLERS = [1, 16] as const;
+
+export interface Options extends Extent {
+  readonly systems: readonly SystemId[];
+  readonly model: string;
+  readonly modelsDir: string;
+  readonly workers: number;
+  /** The whole of it, as the page shows it. */
+  readonly complete: boolean;
+  /** Only the page, from what was measured before. */
+  readonly pageOnly: boolean;
+}
+
+export const USAGE = `npm run bench -- [--quick] [--systems ${SYSTEM_IDS.join(",")}] [--sizes 1000,10000] [--model ID --models-dir FOLDER]
+npm run bench -- --page     only writes docs/performance.md again, from bench/results.json`;
+
+/** @throws Error that names the option. */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      page: { type: "boolean", default: false },
+      systems: { type: "string", default: SYSTEM_IDS.join(",") },
+      sizes: { type: "string" },
+      model: { type: "string", default: "bundled" },
+      "models-dir": { type: "string", default: "data/models" },
+    },
+  });
+  const extent = values.quick ? QUICK : FULL;
+  const sizes = values.sizes?.split(",").map(Number) ?? extent.sizes;
+  if (!sizes.every((size) => Number.isInteger(size) && size > 0)) {
+    throw new Error(`--sizes ${values.sizes}: whole numbers between commas`);
+  }
+  const systems = SYSTEM_IDS.filter((id) => values.systems.split(",").includes(id));
+  const unknown = values.systems.split(",").filter((id) => !(SYSTEM_IDS as readonly string[]).includes(id));
+  if (unknown.length > 0)
+    throw new Error(`--systems ${unknown.join(",")}: there are ${SYSTEM_IDS.join(", ")}`);
+  if (!systems.includes("recalld"))
+    throw new Error("--systems: all ratios are to recalld, so it must be there");
+  return {
+    ...extent,
+    sizes,
+    targetSize: sizes.includes(extent.targetSize) ? extent.targetSize : Math.max(...sizes),
+    systems,
+    model: values.model,
+    modelsDir: resolve(values["models-dir"]),
+    // As the service chooses by default: the threads that embed leave one core to the rest.
+    workers: Math.max(1, availableParallelism() - 1),
+    complete: !values.quick && values.sizes === undefined && systems.length === SYSTEM_IDS.length,
+    pageOnly: values.page,
+  };
+}

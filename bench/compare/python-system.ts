@@ -1,0 +1,89 @@
+import { type DriverOptions, PythonDriver } from "./python-driver.js";
+import type { Description, Filling, Load, LoadOptions, System } from "./system.js";
+import type { Corpus } from "./texts.js";
+
+export interface PythonProduct {
+  readonly id: string;
+  readonly description: Omit<Description, "version">;
+  /** Their versions make the system's. */
+  readonly packages: readonly string[];
+  /** Runs inside the caller's process, so that a restart is one of that process. */
+  readonly inProcess: boolean;
+}
+
+export interface PythonOptions extends DriverOptions {
+  readonly corpus: Corpus;
+}
+
+/** A system whose users call it from Python, where they embed too. */
+export class PythonSystem implements System {
+  readonly description: Description;
+  #pids: number[] = [];
+
+  private constructor(
+    private readonly product: PythonProduct,
+    private readonly options: PythonOptions,
+    private driver: PythonDriver,
+    versions: readonly string[],
+  ) {
+    this.description = { ...product.description, version: versions.join(", ") };
+  }
+
+  static async open(product: PythonProduct, options: PythonOptions): Promise<PythonSystem> {
+    const driver = new PythonDriver(options, product.id);
+    const { versions } = await driver.ask("versions", { packages: product.packages });
+    return new PythonSystem(product, options, driver, versions as string[]);
+  }
+
+  async start(): Promise<void> {
+    this.#pids = (await this.driver.ask("start")).pids as number[];
+  }
+
+  async fill({ from, to }: Filling): Promise<void> {
+    const { texts, vectorsPath, dimensions } = this.options.corpus;
+    const command = { from, texts: texts.slice(from, to), vectors: vectorsPath, dimensions };
+    await this.driver.ask("fill", command);
+  }
+
+  store({ from, count, callers, secondsMax }: LoadOptions): Promise<Load> {
+    const texts = this.options.corpus.texts.slice(from, from + count);
+    return this.driver.load("store", { from, texts, callers, secondsMax });
+  }
+
+  recall({ from, count, callers, secondsMax }: LoadOptions): Promise<Load> {
+    const texts = this.options.corpus.questions.slice(from, from + count);
+    return this.driver.load("recall", { texts, callers, secondsMax });
+  }
+
+  async found(questions: readonly number[]): Promise<string[][]> {
+    const texts = questions.map((i) => this.options.corpus.questions[i]);
+    return (await this.driver.ask("found", { texts })).found as string[][];
+  }
+
+  async restart(question: number): Promise<number> {
+    const text = this.options.corpus.questions[question];
+    if (this.product.inProcess) return this.#restartProcess(text as string);
+    const { seconds, pids } = await this.driver.ask("restart", { text });
+    this.#pids = pids as number[];
+    return seconds as number;
+  }
+
+  pids() {
+    const { pid } = this.driver;
+    return this.product.inProcess ? { serving: [pid], calling: [] } : { serving: this.#pids, calling: [pid] };
+  }
+
+  async stop(): Promise<void> {
+    await this.driver.ask("stop");
+    await this.driver.end();
+  }
+
+  async #restartProcess(text: string): Promise<number> {
+    await this.stop();
+    const startMs = performance.now();
+    this.driver = new PythonDriver(this.options, this.product.id);
+    await this.start();
+    await this.driver.ask("found", { texts: [text] });
+    return (performance.now() - startMs) / 1000;
+  }
+}

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Memory of processes and all they started, in bytes. Pages that several share are counted once. */
+export interface Resident {
+  /** Their own. */
+  readonly own: number;
+  /** Pages of files that the system may drop, such as those of a memory-mapped database. */
+  readonly files: number;
+}
+
+/** Linux only, since elsewhere nobody tells what is shared; undefined there. */
+export function resident(pids: readonly number[]): Resident | undefined {
+  if (process.platform !== "linux") return undefined;
+  const all = pids.flatMap(withChildren).map(proportional);
+  const sum = (of: (one: Resident) => number) => all.reduce((total, one) => total + of(one), 0);
+  return { own: sum(({ own }) => own), files: sum(({ files }) => files) };
+}
+
+function withChildren(pid: number): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  );
+  return [pid, ...children.flatMap(withChildren)];
+}
+
+/** PSS: each page's size divided by the number of processes that map it. */
+function proportional(pid: number): Resident {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  const bytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(rollup)?.[1]) * 1024;
+  return { own: bytes("Pss_Anon") + bytes("Pss_Shmem"), files: bytes("Pss_File") };
+}
