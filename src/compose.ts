@@ -6,6 +6,7 @@ import { UsageCounter } from "./accounts/count-usage.js";
 import { LastUsed } from "./accounts/last-used.js";
 import { charge, getAccount } from "./accounts/quota.js";
 import type { Config } from "./config.js";
+import type { FoundConvention } from "./embedding/find-convention.js";
 import { openEmbedder } from "./embedding/open.js";
 import { packageRoot } from "./embedding/package-root.js";
 import { systemClock } from "./memory/clock.js";
@@ -41,6 +42,8 @@ export interface Service {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   readonly address: string;
   readonly model: ModelIdentity;
+  /** How the model reads texts, and who says so. */
+  readonly convention: FoundConvention;
   /** Finishes what runs, flushes and closes. */
   close(): Promise<void>;
 }
@@ -60,8 +63,7 @@ export async function openService(config: Config, options: ServiceOptions): Prom
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    const { address, model } = await openHouse(config, { ...options, closers });
-    return { address, model, close: closeAll };
+    return { ...(await openHouse(config, { ...options, closers })), close: closeAll };
   } catch (error) {
     await closeAll();
     throw error;
@@ -74,8 +76,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const storage = await openStorage(config);
   closers.push(() => storage.close());
   const embedder = await openEmbedder({
-    model: config.model,
-    modelsDir: config.modelsDir,
+    ...modelOf(config),
     workers: config.embedWorkers,
     onTrouble: (error) => logger.warn({ err: error }, "embedding"),
   });
@@ -119,7 +120,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   });
   readiness.set(true);
   closers.push(() => readiness.set(false));
-  return { address, model: embedder.model };
+  return { address, model: embedder.model, convention: embedder.convention };
 }
 
 /** Who counts: calls against the plan, calls for the owner's eyes, and when keys were used. */
@@ -199,6 +200,17 @@ function openMemory(
     }),
   );
   return memory;
+}
+
+/** The model that the settings name, and what they say of it. */
+export function modelOf(config: Config) {
+  const { model, modelsDir, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
+  const settings = {
+    pooling: modelPooling,
+    queryPrefix: modelQueryPrefix,
+    passagePrefix: modelPassagePrefix,
+  };
+  return { model, modelsDir, settings };
 }
 
 /** Opens the database that the settings name. */

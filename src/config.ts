@@ -9,6 +9,10 @@ export interface Config {
   readonly mongodbUri: string | undefined;
   readonly model: string;
   readonly modelsDir: string;
+  /** How the model is to be read; undefined leaves it to the model's files. An empty prefix is none. */
+  readonly modelPooling: (typeof POOLINGS)[number] | undefined;
+  readonly modelQueryPrefix: string | undefined;
+  readonly modelPassagePrefix: string | undefined;
   readonly embedWorkers: number;
   readonly signUp: "open" | "closed";
   /** Sign-ups of one client address; that many at once, then spread over the hour. */
@@ -30,6 +34,11 @@ export interface Config {
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** As `src/embedding/convention.ts` has them. */
+const POOLINGS = ["mean", "cls", "last", "model"] as const;
+/** The longest instruction in front of a query that any model's card asks for is some 150. */
+const PREFIX_CHARS_MAX = 1000;
+
 /** Every setting, as `docs/configuration.md` lists them. */
 export const SETTINGS = [
   "PORT",
@@ -38,6 +47,9 @@ export const SETTINGS = [
   "MONGODB_URI",
   "MODEL",
   "MODELS_DIR",
+  "MODEL_POOLING",
+  "MODEL_QUERY_PREFIX",
+  "MODEL_PASSAGE_PREFIX",
   "EMBED_WORKERS",
   "SIGNUP",
   "SIGNUPS_PER_HOUR",
@@ -79,6 +91,10 @@ export function loadConfig(env: Environment): Config {
     mongodbUri: read.mongodbUri(),
     model: read.text("MODEL") ?? "bundled",
     modelsDir: read.text("MODELS_DIR") ?? `${dataDir}/models`,
+    modelPooling:
+      read.text("MODEL_POOLING") === undefined ? undefined : read.choice("MODEL_POOLING", POOLINGS, "mean"),
+    modelQueryPrefix: read.prefix("MODEL_QUERY_PREFIX"),
+    modelPassagePrefix: read.prefix("MODEL_PASSAGE_PREFIX"),
     embedWorkers: read.number("EMBED_WORKERS", {
       fallback: Math.max(1, availableParallelism() - 1),
       min: 1,
@@ -132,6 +148,16 @@ class Reader {
     if ((choices as readonly string[]).includes(value)) return value as T;
     this.problems.push(`${name} is ${JSON.stringify(value)}; it must be one of ${choices.join(", ")}`);
     return fallback;
+  }
+
+  /** An empty variable counts as absent, and files of variables hold no line breaks: hence `none` and `\n`. */
+  prefix(name: Setting): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    if (value.length > PREFIX_CHARS_MAX) {
+      this.problems.push(`${name} is ${value.length} characters; the limit is ${PREFIX_CHARS_MAX}`);
+    }
+    return value === "none" ? "" : value.replaceAll("\\n", "\n");
   }
 
   /** Values between commas; `whyNot` says what is wrong with one. */

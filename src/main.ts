@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { openService, type Service } from "./compose.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
+import { remarkable } from "./embedding/describe-convention.js";
 import { MemoryError } from "./errors.js";
 import { openLog } from "./server/log.js";
 import { VERSION } from "./version.js";
@@ -31,6 +32,7 @@ function banner({ mongodbUri, dataDir, model, signUp }: Config, service: Service
     `  address   ${service.address}  (HTTP/JSON, Connect, gRPC and gRPC-Web)`,
     `  database  ${database}`,
     `  model     ${model}, ${dimensions} dimensions, revision ${revision.slice(0, 12)}`,
+    ...remarkable(service.convention).map((line) => `  reads     ${line}`),
     `  portal    ${service.address}/`,
     `  sign up   ${signUp === "open" ? `in the portal, or ${byCurl}` : "closed; npm run -s admin -- create-account"}`,
   ].join("\n");

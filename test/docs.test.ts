@@ -113,6 +113,9 @@ describe("docs/configuration.md", () => {
     MONGODB_URI: "mongodbUri",
     MODEL: "model",
     MODELS_DIR: "modelsDir",
+    MODEL_POOLING: "modelPooling",
+    MODEL_QUERY_PREFIX: "modelQueryPrefix",
+    MODEL_PASSAGE_PREFIX: "modelPassagePrefix",
     EMBED_WORKERS: "embedWorkers",
     SIGNUP: "signUp",
     SIGNUPS_PER_HOUR: "signUpsPerHour",
@@ -142,8 +145,11 @@ describe("docs/configuration.md", () => {
   test.each(settings)("tells the default of %s: %s", (name, shown) => {
     const value = loadConfig({})[keyOf[unquoted(name) as (typeof SETTINGS)[number]]];
     const none = value === undefined || (Array.isArray(value) && value.length === 0);
-    // Two depend on others, in words.
+    // Some depend on others, in words.
     const said: Record<string, string> = {
+      MODEL_POOLING: "the model's own",
+      MODEL_QUERY_PREFIX: "the model's own",
+      MODEL_PASSAGE_PREFIX: "the model's own",
       MODELS_DIR: "`models` in `DATA_DIR`",
       EMBED_WORKERS: "cores less one, at least 1",
     };
@@ -162,7 +168,7 @@ describe("docs/configuration.md", () => {
     expect(accepts(name, max + 1)).toBe(false);
   });
 
-  test.each(["SIGNUP", "LOG_LEVEL"])("tells the choices of %s", (name) => {
+  test.each(["SIGNUP", "LOG_LEVEL", "MODEL_POOLING"])("tells the choices of %s", (name) => {
     const values = quoted(settings.find(([each]) => unquoted(each) === name)?.[2]);
     expect(values.filter((value) => !accepts(name, value))).toEqual([]);
     const choices = /one of (.*)$/.exec(

@@ -1,7 +1,7 @@
 import { AutoModel, AutoTokenizer, env, LogLevel } from "@xenova/transformers";
 import type { EmbedInput } from "../memory/embedder.js";
 import type { Convention } from "./convention.js";
-import { pool } from "./pooling.js";
+import { settlePooling, vectorOf } from "./pooling.js";
 
 env.allowRemoteModels = false;
 env.useFSCache = false;
@@ -27,30 +27,28 @@ export class Encoder {
   /** The longest text it reads, in tokens, special tokens not counted. */
   readonly tokensMax: number;
   readonly #prefixes: Record<Question["field"], string>;
-  /** The special tokens' and the prefix's. */
-  readonly #extraTokens: Record<Question["field"], number>;
+  readonly #specialTokens: number;
 
   constructor(
     private readonly tokenizer: Tokenizer,
     private readonly model: Model,
-    private readonly convention: Convention,
+    readonly convention: Convention,
   ) {
     this.#prefixes = { query: convention.queryPrefix, text: convention.passagePrefix };
-    const lengthOf = (prefix: string) => this.#tokenize(prefix).length;
-    this.#extraTokens = { query: lengthOf(this.#prefixes.query), text: lengthOf(this.#prefixes.text) };
-    this.tokensMax = windowOf(tokenizer, model) - Math.max(...Object.values(this.#extraTokens));
+    this.#specialTokens = this.#tokenize("").length;
+    const prefixed = Object.values(this.#prefixes).map((prefix) => this.#tokenize(prefix).length);
+    this.tokensMax = windowOf(tokenizer, model, convention) - Math.max(...prefixed);
   }
 
   /** One text a run: in int8 a text's neighbours in a batch, and padding, change its vector. */
   async encode({ text, field }: Question): Promise<Reading> {
-    const { inputs, length } = this.#tokenize(this.#prefixes[field] + text);
-    const tokens = length - this.#extraTokens[field];
+    const prefix = this.#prefixes[field];
+    const alone = this.#tokenize(text);
+    const tokens = alone.length - this.#specialTokens;
     if (tokens > this.tokensMax) return { tokens };
-    const output = await this.model(inputs);
-    const states = output.last_hidden_state ?? output.token_embeddings;
-    if (states?.dims.length !== 3) throw new Error("the model gives no state per token");
-    const { pooling } = this.convention;
-    return { tokens, vector: pool(states.data, { dimensions: states.dims[2], pooling }) };
+    // Read together they are not the tokens of one and then of the other: a space belongs to what follows.
+    const { inputs } = prefix === "" ? alone : this.#tokenize(prefix + text);
+    return { tokens, vector: vectorOf(await this.model(inputs), this.convention.pooling) };
   }
 
   #tokenize(text: string) {
@@ -74,13 +72,15 @@ export async function openEncoder({ folder, convention }: ModelOnDisk): Promise<
     device: "cpu",
     session_options: { intraOpNumThreads: 1, interOpNumThreads: 1 },
   });
-  return new Encoder(tokenizer, model, convention);
+  const pooling = settlePooling(convention.pooling, model.sessions.model.outputNames);
+  return new Encoder(tokenizer, model, { ...convention, pooling });
 }
 
-function windowOf(tokenizer: Tokenizer, model: Model): number {
+function windowOf(tokenizer: Tokenizer, model: Model, { windowTokens }: Convention): number {
   const window = Math.min(
     tokenizer.model_max_length,
     model.config.max_position_embeddings ?? Number.POSITIVE_INFINITY,
+    windowTokens ?? Number.POSITIVE_INFINITY,
   );
   // Tokenizers without a limit of their own say 1e30.
   if (window < 1e9) return window;

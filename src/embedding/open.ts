@@ -1,8 +1,8 @@
 import { invalid, MemoryError } from "../errors.js";
 import { count } from "../memory/count.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../memory/embedder.js";
-import { PLAIN } from "./convention.js";
-import type { ModelOnDisk } from "./encoder.js";
+import { pinnedParts } from "./convention.js";
+import { type ConventionSettings, type FoundConvention, findConvention, settled } from "./find-convention.js";
 import { locateModel, type ModelPlace } from "./locate.js";
 import { Pool, type Reader } from "./pool.js";
 import { Thread } from "./thread.js";
@@ -11,11 +11,14 @@ import type { LoadedModel } from "./worker.js";
 export interface EmbedderOptions extends ModelPlace {
   /** Threads, each with the model in memory and at most one core busy. */
   readonly workers: number;
+  /** How the model is to be read, where the operator knows better than its files. */
+  readonly settings?: ConventionSettings | undefined;
   /** Told of threads that were lost, or could not be started again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
 export interface OpenEmbedder extends Embedder {
+  readonly convention: FoundConvention;
   /** Calls that wait for a thread. */
   readonly waiting: number;
   /** Finishes the texts being read; those that wait are `unavailable`. */
@@ -30,7 +33,8 @@ export interface OpenEmbedder extends Embedder {
  */
 export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedder> {
   const folder = await locateModel(options);
-  const sameModel = new SameModel({ folder, convention: PLAIN });
+  const found = await findConvention({ ...options, folder });
+  const sameModel = new SameModel(folder, found);
   const pool = await Pool.open({
     readers: options.workers,
     start: () => sameModel.start(),
@@ -40,39 +44,56 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
     const message = `model ${options.model} in ${folder} could not be loaded: ${reason}`;
     throw new MemoryError("failed_precondition", message, { cause: error });
   });
-  return new PooledEmbedder(options.model, sameModel.loaded, pool);
+  return new PooledEmbedder(options.model, sameModel, pool);
 }
 
 /** Starts threads that all hold the same model: whoever changes its files must restart the service. */
 class SameModel {
   #first: LoadedModel | undefined;
 
-  constructor(private readonly onDisk: ModelOnDisk) {}
+  constructor(
+    private readonly folder: string,
+    private readonly found: FoundConvention,
+  ) {}
 
   get loaded(): LoadedModel {
     if (this.#first === undefined) throw new Error("no thread has started");
     return this.#first;
   }
 
+  /** As the model's outputs allow it. */
+  get convention(): FoundConvention {
+    return settled(this.found, this.loaded.pooling);
+  }
+
   async start(): Promise<Reader> {
-    const { thread, loaded } = await Thread.start(this.onDisk);
+    const { folder, found } = this;
+    const { thread, loaded } = await Thread.start({ folder, convention: found.convention });
     this.#first ??= loaded;
-    if (this.#first.revision === loaded.revision) return thread;
-    await thread.close();
-    throw new Error(`the files in ${this.onDisk.folder} have changed since the start`);
+    try {
+      settled(found, loaded.pooling);
+      if (this.#first.revision === loaded.revision) return thread;
+      throw new Error(`the files in ${folder} have changed since the start`);
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
   }
 }
 
 class PooledEmbedder implements OpenEmbedder {
   readonly model: ModelIdentity;
+  readonly convention: FoundConvention;
   readonly #tokensMax: number;
 
   constructor(
     id: string,
-    { revision, dimensions, tokensMax }: LoadedModel,
+    { loaded, convention }: SameModel,
     private readonly pool: Pool,
   ) {
-    this.model = { id, revision, dtype: "q8", dimensions };
+    const { revision, dimensions, tokensMax } = loaded;
+    this.model = { id, revision, dtype: "q8", dimensions, ...pinnedParts(convention.convention) };
+    this.convention = convention;
     this.#tokensMax = tokensMax;
   }
 

@@ -1,12 +1,48 @@
-import type { Convention } from "./convention.js";
+import type { Pooling } from "./convention.js";
 
-/** One normalised vector of the states of a text's tokens, which stand one behind the other. */
-export function pool(
-  states: Float32Array,
-  { dimensions, pooling }: { dimensions: number; pooling: Convention["pooling"] },
+/** An output for one text: `[1, tokens, dimensions]` where it is a state per token, else `[1, dimensions]`. */
+export interface Output {
+  readonly type: string;
+  readonly dims: readonly number[];
+  readonly data: unknown;
+}
+
+/** Under which names models give a state for each token, and a vector of their own for the whole text. */
+const STATES = ["last_hidden_state", "token_embeddings"] as const;
+const OWN = ["sentence_embedding", "pooler_output"] as const;
+
+/**
+ * The pooling that a model with these outputs can have: where there are no states, there is only the
+ * model's own vector.
+ */
+export function settlePooling(pooling: Pooling, outputs: readonly string[]): Pooling {
+  const given = (names: readonly string[]) => names.some((name) => outputs.includes(name));
+  if (given(OWN) && (pooling === "model" || !given(STATES))) return "model";
+  if (given(STATES) && pooling !== "model") return pooling;
+  const wanted = pooling === "model" ? OWN : [...STATES, ...OWN];
+  throw new Error(`it gives ${outputs.join(", ")}; pooling ${pooling} needs ${wanted.join(" or ")}`);
+}
+
+/** One normalised vector of what a model gave for one text. */
+export function vectorOf(
+  outputs: Readonly<Record<string, Output | undefined>>,
+  pooling: Pooling,
 ): Float32Array<ArrayBuffer> {
+  const name = (pooling === "model" ? OWN : STATES).find((each) => outputs[each] !== undefined);
+  const output = name && outputs[name];
+  const rank = pooling === "model" ? 2 : 3;
+  if (output?.dims.length !== rank || !(output.data instanceof Float32Array)) {
+    const shape = output && `${output.type}[${output.dims.join(", ")}]`;
+    throw new Error(
+      `the model's ${name ?? "output"} is ${shape ?? "missing"}; it must be float32 of rank ${rank}`,
+    );
+  }
+  return pool(output.data, { dimensions: output.dims[rank - 1] as number, pooling });
+}
+
+function pool(states: Float32Array, { dimensions, pooling }: { dimensions: number; pooling: Pooling }) {
   if (pooling === "mean") return normalise(mean(states, dimensions));
-  const from = pooling === "cls" ? 0 : states.length - dimensions;
+  const from = pooling === "last" ? states.length - dimensions : 0;
   return normalise(Float64Array.from(states.subarray(from, from + dimensions)));
 }
 

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import type { Pooling } from "./convention.js";
 import { type ModelOnDisk, openEncoder, type Question, type Reading } from "./encoder.js";
 import { revisionOf } from "./model-files.js";
 
@@ -7,6 +8,7 @@ export interface LoadedModel {
   readonly revision: string;
   readonly dimensions: number;
   readonly tokensMax: number;
+  readonly pooling: Pooling;
 }
 
 /** One for the start, then one for every text, in order. */
@@ -23,7 +25,9 @@ async function load() {
   // Tells the dimensions, and takes the slow first run off the first caller.
   const { vector } = await encoder.encode({ text: "probe", field: "text" });
   if (vector === undefined) throw new Error("the model reads less than one word");
-  return { encoder, loaded: { revision, dimensions: vector.length, tokensMax: encoder.tokensMax } };
+  const { tokensMax, convention } = encoder;
+  const { pooling } = convention;
+  return { encoder, loaded: { revision, dimensions: vector.length, tokensMax, pooling } };
 }
 
 const { encoder, loaded } = await load();

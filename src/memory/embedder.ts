@@ -40,4 +40,8 @@ export interface ModelIdentity {
   readonly revision: string;
   readonly dtype: string;
   readonly dimensions: number;
+  /** How a vector is made of what the model gives for a text's tokens; absent when it is their mean. */
+  readonly pooling?: string;
+  /** Put in front of every text that is stored; absent when nothing is. That of queries may change freely. */
+  readonly passagePrefix?: string;
 }

@@ -5,7 +5,10 @@ import { type MakeDatabase, useDatabase } from "./database.js";
 export function factsContract(name: string, make: MakeDatabase): void {
   describe(`facts: ${name}`, () => {
     const used = useDatabase(make);
-    const model = (id: string) => ({ id, revision: "ab".repeat(32), dtype: "q8", dimensions: 384 });
+    const model = (id: string) => ({
+      ...{ id, revision: "ab".repeat(32), dtype: "q8", dimensions: 384 },
+      ...{ pooling: "cls", passagePrefix: "passage: " },
+    });
 
     it("has no model pinned at first", async () => {
       expect(await used.storage.facts.pinnedModel()).toBeUndefined();

@@ -26,6 +26,24 @@ describe("the settings", () => {
     });
   });
 
+  it("leave it to the model how it is read, unless they say so", () => {
+    expect(loadConfig({})).toMatchObject({ modelPooling: undefined, modelQueryPrefix: undefined });
+    const config = loadConfig({
+      MODEL_POOLING: "last",
+      MODEL_QUERY_PREFIX: "Instruct: find it\\nQuery: ",
+      MODEL_PASSAGE_PREFIX: "none",
+    });
+    expect(config).toMatchObject({
+      modelPooling: "last",
+      modelQueryPrefix: "Instruct: find it\nQuery: ",
+      modelPassagePrefix: "",
+    });
+    expect(problemsOf({ MODEL_POOLING: "max", MODEL_QUERY_PREFIX: "x".repeat(1001) })).toEqual([
+      'MODEL_POOLING is "max"; it must be one of mean, cls, last, model',
+      "MODEL_QUERY_PREFIX is 1001 characters; the limit is 1000",
+    ]);
+  });
+
   it("count as absent when empty", () => {
     const empty = Object.fromEntries(SETTINGS.map((name) => [name, ""]));
     expect(loadConfig(empty)).toEqual(loadConfig({}));
