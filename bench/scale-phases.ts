@@ -4,6 +4,8 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { exactSearch, MetricKind } from "usearch";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { systemClock } from "../dist/src/memory/clock.js";
+import { Editions } from "../dist/src/memory/editions.js";
+import { Mover } from "../dist/src/memory/mover.js";
 import { Namespaces } from "../dist/src/memory/namespaces.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { openUsearch } from "../dist/src/vectors/usearch.js";
@@ -25,9 +27,15 @@ const count = Number(countText);
 mkdirSync(dataDir, { recursive: true });
 const storage = await openLocal({ dataDir });
 const snapshotsDir = join(dataDir, "snapshots");
-const vectors = openUsearch({ dimensions: DIMENSIONS, snapshotsDir });
+const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir });
+// Vectors are made beforehand: no text is embedded here.
+const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
+const editions = new Editions("", { model, embed: () => Promise.reject(new Error("no model")) });
+const { log, erasures } = storage;
 const namespaces = new Namespaces({
-  log: storage.log,
+  log,
+  editions,
+  mover: new Mover({ log, erasures, editions, clock: systemClock }),
   recent: storage.recent,
   vectors,
   clock: systemClock,

@@ -7,17 +7,21 @@ import { LastUsed } from "./accounts/last-used.js";
 import { charge, getAccount } from "./accounts/quota.js";
 import type { Config } from "./config.js";
 import type { FoundConvention } from "./embedding/find-convention.js";
-import { openEmbedder } from "./embedding/open.js";
+import { type OpenEmbedder, openEmbedder } from "./embedding/open.js";
 import { packageRoot } from "./embedding/package-root.js";
 import { systemClock } from "./memory/clock.js";
 import { dropAll } from "./memory/drop-all.js";
-import type { Embedder, ModelIdentity } from "./memory/embedder.js";
+import type { Edition } from "./memory/edition.js";
+import { Editions } from "./memory/editions.js";
+import type { ModelIdentity } from "./memory/embedder.js";
 import { Maps } from "./memory/map.js";
 import type { Meter } from "./memory/meter.js";
+import { Mover } from "./memory/mover.js";
 import { parseNamespace } from "./memory/namespace.js";
 import { Namespaces } from "./memory/namespaces.js";
 import { Once } from "./memory/once.js";
-import { holdTo } from "./memory/pin.js";
+import { editionFor, modelFor } from "./memory/pin.js";
+import { Reembedding } from "./memory/reembedding.js";
 import { keepSweeping } from "./memory/sweeping.js";
 import type { Vectors } from "./memory/vectors.js";
 import { warm } from "./memory/warm.js";
@@ -27,7 +31,7 @@ import type { MemoryPorts } from "./server/memory-service.js";
 import { loadPortal } from "./server/portal-files.js";
 import { Readiness } from "./server/readiness.js";
 import { readTls } from "./server/tls.js";
-import { openLocal } from "./storage/local/open.js";
+import { openLocal, openLocalFacts } from "./storage/local/open.js";
 import { openMongo } from "./storage/mongo/open.js";
 import type { Storage } from "./storage/storage.js";
 import { StorageWatch } from "./storage/watch.js";
@@ -75,16 +79,20 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const tls = config.tls && (await readTls(config.tls));
   const storage = await openStorage(config);
   closers.push(() => storage.close());
-  const embedder = await openEmbedder({
-    ...modelOf(config),
-    workers: config.embedWorkers,
-    onTrouble: (error) => logger.warn({ err: error }, "embedding"),
-  });
+  const { facts } = storage;
+  const plan = (await facts.plan())?.plan;
+  const pinned = await facts.pinned();
+  const embedder = await openModel(modelFor(config.model, { pinned, plan }), { config, logger });
   closers.push(() => embedder.close());
-  await holdTo(storage.facts, embedder.model);
+  const edition = await editionFor(facts, { model: embedder.model, plan });
+  if (embedder.model.id !== config.model) {
+    logger.warn(`the database's model was changed: set MODEL=${embedder.model.id}`);
+  }
+  const editions = new Editions(edition, embedder);
   const readiness = new Readiness();
   const counting = openCounting(storage, { logger, closers, readiness });
-  const memory = openMemory(config, { ...options, storage, embedder, meter: counting.meter });
+  const memory = openMemory(config, { ...options, storage, editions, meter: counting.meter });
+  await openReembedding(config, { ...options, storage, memory, first: { edition, model: embedder } });
   const shutdown = new AbortController();
   // One listener for each running call: that many are no leak.
   setMaxListeners(0, shutdown.signal);
@@ -162,23 +170,74 @@ function openCounting(
   return { usage, lastUsed, meter };
 }
 
+function openModel(
+  model: string,
+  { config, logger }: { config: Config; logger: FastifyBaseLogger },
+): Promise<OpenEmbedder> {
+  const { settings, ...named } = modelOf(config);
+  return openEmbedder({
+    ...named,
+    model,
+    // They are about the model that is set, not about the one that a database has in its place.
+    ...(model === named.model && { settings }),
+    workers: config.embedWorkers,
+    onTrouble: (error) => logger.warn({ err: error }, "embedding"),
+  });
+}
+
+/** Follows the plan to change the database's model, when there is one. */
+async function openReembedding(
+  config: Config,
+  {
+    storage,
+    memory,
+    first,
+    logger,
+    closers,
+  }: ServiceOptions & {
+    storage: Storage;
+    memory: OpenMemory;
+    first: { edition: Edition; model: OpenEmbedder };
+    closers: Closers;
+  },
+): Promise<void> {
+  const reembedding = new Reembedding(
+    {
+      ...memory,
+      facts: storage.facts,
+      exclusive: storage.exclusive,
+      openModel: (id) => openModel(id, { config, logger }),
+      onTrouble: (error) => logger.warn({ err: error }, "changing the model; it is tried again"),
+      onPhase: (phase) => logger.info({ phase: phase ?? "none" }, "changing the model"),
+    },
+    first,
+  );
+  closers.push(() => reembedding.close());
+  await reembedding.start();
+}
+
 interface MemoryOptions extends ServiceOptions {
   readonly storage: Storage;
-  readonly embedder: Embedder;
+  readonly editions: Editions;
   readonly meter: Meter;
   readonly closers: Closers;
 }
 
+type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces; readonly mover: Mover };
+
 /** The room with all it stands on. */
 function openMemory(
   config: Config,
-  { storage, embedder, meter, logger, closers }: MemoryOptions,
-): MemoryPorts {
+  { storage, editions, meter, logger, closers }: MemoryOptions,
+): OpenMemory {
   const clock = systemClock;
   const { log, claims, erasures, recent, exclusive } = storage;
-  const vectors = openVectors(config, embedder.model.dimensions);
+  const vectors = openVectors(config, (incarnation) => editions.dimensionsOf(incarnation));
+  const mover = new Mover({ log, erasures, editions, clock });
   const namespaces = new Namespaces({
     log,
+    editions,
+    mover,
     clock,
     vectors,
     recent,
@@ -192,7 +251,7 @@ function openMemory(
   const projector = new ThreadProjector();
   closers.push(() => projector.close());
   const maps = new Maps({ log, projector, clock });
-  const memory = { embedder, namespaces, meter, log, erasures, vectors, once, maps, clock };
+  const memory = { editions, mover, namespaces, meter, log, erasures, vectors, once, maps, clock };
   closers.push(
     keepSweeping(memory, {
       onSwept: (finished) => logger.info({ finished }, "swept"),
@@ -213,11 +272,19 @@ export function modelOf(config: Config) {
   return { model, modelsDir, settings };
 }
 
+/** The facts of the database that the settings name, also while services use it. */
+export function openFacts({ mongodbUri, dataDir }: Config): Promise<Pick<Storage, "facts" | "close">> {
+  return mongodbUri === undefined ? openLocalFacts({ dataDir }) : openMongo({ uri: mongodbUri });
+}
+
 /** Opens the database that the settings name. */
 export function openStorage({ mongodbUri, dataDir }: Config): Promise<Storage> {
   return mongodbUri === undefined ? openLocal({ dataDir }) : openMongo({ uri: mongodbUri });
 }
 
-export function openVectors({ dataDir }: Config, dimensions: number): Vectors {
-  return openUsearch({ dimensions, snapshotsDir: join(dataDir, "snapshots") });
+export function openVectors(
+  { dataDir }: Config,
+  dimensionsOf: (incarnation: string) => number | undefined,
+): Vectors {
+  return openUsearch({ dimensionsOf, snapshotsDir: join(dataDir, "snapshots") });
 }

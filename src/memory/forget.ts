@@ -1,9 +1,11 @@
 import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
+import { baseOf } from "./edition.js";
+import type { Editions } from "./editions.js";
 import type { Erasure, Erasures } from "./erasures.js";
 import { type MemoryRequest, noSuchMemory } from "./get.js";
 import { newOperationId, parseMemoryId } from "./id.js";
-import type { Dropped, Log, Scope } from "./log.js";
+import { type Dropped, isEnd, type Log, type Scope } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import type { Namespaces, Open } from "./namespaces.js";
@@ -25,6 +27,7 @@ export interface ForgetPorts {
   readonly log: Log;
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
+  readonly editions: Editions;
   readonly clock: Clock;
 }
 
@@ -106,7 +109,7 @@ export async function sweep(ports: ForgetPorts): Promise<number> {
 async function discardOrphans({ vectors, log }: ForgetPorts): Promise<void> {
   for (const incarnation of await vectors.kept()) {
     const last = await log.last(incarnation);
-    if (last === undefined || last.entry.op === "drop") await vectors.discard(incarnation);
+    if (last === undefined || isEnd(last.entry)) await vectors.discard(incarnation);
   }
 }
 
@@ -146,28 +149,60 @@ function notEmpty(size: number): MemoryError {
 
 /** Each step may be run again, by any process: all are done when the erasure ends. */
 async function finish(ports: ForgetPorts, erasure: Erasure): Promise<void> {
-  if (erasure.sequence === undefined) await eraseAll(ports, erasure);
-  else await eraseOne(ports, { ...erasure, sequence: erasure.sequence });
+  const { sequence } = erasure;
+  if (sequence !== undefined) await eraseOne(ports, { ...erasure, sequence });
+  else if (!(await eraseAll(ports, erasure))) return;
   await ports.erasures.end(erasure.id);
 }
 
-async function eraseOne(ports: ForgetPorts, erasure: Erasure & { sequence: number }): Promise<void> {
-  const { scope, incarnation, sequence } = erasure;
-  const tombstone = { op: "delete", opId: erasure.id, target: sequence } as const;
+async function eraseOne(
+  { namespaces, log, editions }: ForgetPorts,
+  { id, scope, incarnation, sequence }: Erasure & { sequence: number },
+): Promise<void> {
+  const tombstone = { op: "delete", opId: id, target: sequence } as const;
   // In a dropped incarnation there is nobody left to tell.
-  await ports.namespaces.reading(scope, async ({ replica, appender }) => {
-    if (replica.incarnation !== incarnation) return;
+  await namespaces.reading(scope, async ({ replica, appender }) => {
+    if (baseOf(replica.incarnation) !== baseOf(incarnation)) return;
     await appender.append(tombstone);
     await replica.forget(sequence);
   });
-  await ports.log.erase({ incarnation, sequences: [sequence] });
+  // The original first: whoever copies it looks there again behind his copy.
+  for (const each of new Set([incarnation, ...editions.familyOf(incarnation)])) {
+    await log.erase({ incarnation: each, sequences: [sequence] });
+  }
 }
 
-async function eraseAll({ log, namespaces }: ForgetPorts, { scope, incarnation }: Erasure): Promise<void> {
+/** False when it is too early. */
+async function eraseAll(ports: ForgetPorts, { scope, incarnation }: Erasure): Promise<boolean> {
+  const { log, namespaces, editions } = ports;
+  const end = (await log.last(incarnation))?.entry.op;
+  if (end === "moved") {
+    // Until its copy has the name, it is all there is.
+    if ((await log.find(scope)) === incarnation) return false;
+    await eraseEntries(log, incarnation);
+  }
   // A drop that was never sealed did not happen: only its trace is to be taken away.
-  if ((await log.last(incarnation))?.entry.op !== "drop") return;
+  if (end !== "drop") return true;
   await log.retire(scope, incarnation);
   namespaces.forget(scope, incarnation);
+  await eraseEntries(log, incarnation);
+  for (const copy of editions.familyOf(incarnation)) if (copy !== incarnation) await endCopy(ports, copy);
+  return true;
+}
+
+/** Ends a copy that is not needed any more, whoever may still be at it, and erases it. */
+export async function endCopy({ log, clock }: Pick<ForgetPorts, "log" | "clock">, incarnation: string) {
+  for (let attempt = 0; attempt < SEAL_ATTEMPTS_MAX; attempt++) {
+    const last = await log.last(incarnation);
+    if (last?.entry.op === "drop" || last?.entry.op === "moved") break;
+    const entries = [{ op: "drop", opId: newOperationId() }] as const;
+    if ((await log.append({ incarnation, from: (last?.sequence ?? 0) + 1, entries })) === 1) break;
+    await clock.sleep(clock.random() * SEAL_PAUSE_MS_MAX);
+  }
+  await eraseEntries(log, incarnation);
+}
+
+async function eraseEntries(log: Log, incarnation: string): Promise<void> {
   for (let from = 1; ; from += ERASE_MANY) {
     const sequences = Array.from({ length: ERASE_MANY }, (_, i) => from + i);
     const entries = await log.read({ incarnation, from, limit: ERASE_MANY });

@@ -1,3 +1,4 @@
+import { baseOf } from "./edition.js";
 import type { Log, Numbered, Scope, Stored } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
@@ -45,7 +46,7 @@ export async function listMemories(
     return { items: [], nextPageToken: "" };
   }
   const { items, before } = await newest(log, { ...end, before: placeIn(end, token), size });
-  const nextPageToken = before > 1 ? pageToken(["memories", end.incarnation, String(before)]) : "";
+  const nextPageToken = before > 1 ? pageToken(["memories", baseOf(end.incarnation), String(before)]) : "";
   return { items, nextPageToken };
 }
 
@@ -62,8 +63,9 @@ export async function endOf(
 
 function placeIn(end: { incarnation: string; last: number }, token: string[] | undefined): number {
   if (token === undefined) return end.last + 1;
-  const [incarnation, before] = token;
-  if (incarnation !== end.incarnation || !/^[1-9]\d{0,14}$/.test(before ?? "")) throw badToken();
+  const [base, before] = token;
+  // A copy in another edition has the same numbers.
+  if (base !== baseOf(end.incarnation) || !/^[1-9]\d{0,14}$/.test(before ?? "")) throw badToken();
   return Math.min(Number(before), end.last + 1);
 }
 

@@ -4,6 +4,7 @@
  * program holds (indexes, caches) is derived from it and may be thrown away.
  */
 
+import type { Edition } from "./edition.js";
 import type { Window } from "./embedder.js";
 
 /** Whose namespace: names belong to an account. */
@@ -48,6 +49,14 @@ export interface Dropped {
   readonly opId: string;
 }
 
+/** The last entry of a log whose namespace goes on in its copy: the same memories, read by another model. */
+export interface Moved {
+  readonly op: "moved";
+  readonly opId: string;
+  /** The copy's incarnation. */
+  readonly to: string;
+}
+
 /** Stands for an entry that is missing or unreadable though later ones are there: damage from outside. */
 export interface Lost {
   readonly op: "lost";
@@ -55,10 +64,15 @@ export interface Lost {
   readonly reason: string;
 }
 
-/** What a writer appends. */
-export type Appended = Stored | Deleted | Dropped;
+/** What a writer appends; erased ones only to a copy, so that its numbers stay the original's. */
+export type Appended = Stored | Erased | Deleted | Dropped | Moved;
 /** What a reader meets. */
-export type Entry = Appended | Erased | Lost;
+export type Entry = Appended | Lost;
+
+/** Behind it nothing is ever appended. */
+export function isEnd(entry: Entry): entry is Dropped | Moved {
+  return entry.op === "drop" || entry.op === "moved";
+}
 
 /** An entry and its number. */
 export interface Numbered<E extends Entry = Entry> {
@@ -76,8 +90,11 @@ export interface Log {
   /** The living incarnation of a namespace; undefined when nobody stored to it. */
   find(scope: Scope): Promise<string | undefined>;
 
-  /** The living incarnation of a namespace, which this call brings into being if needed. */
-  create(scope: Scope): Promise<string>;
+  /**
+   * The living incarnation of a namespace, which this call brings into being if needed: in this
+   * edition, else in the first.
+   */
+  create(scope: Scope, edition?: Edition): Promise<string>;
 
   /**
    * Inserts the entries at `from`, `from` + 1, … in this order, each only if its number is free, and
@@ -110,6 +127,12 @@ export interface Log {
   /** Takes the name off an incarnation, if it still has it: the next `create` begins a new one. */
   retire(scope: Scope, incarnation: string): Promise<void>;
 
+  /** Gives a name another incarnation, if it still has the one given. */
+  rename(scope: Scope, of: { from: string; to: string }): Promise<void>;
+
+  /** The living namespaces of all accounts, in a fixed order, after the one given. */
+  names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]>;
+
   /** The account's living namespaces in order of their names' bytes, after the one given. */
   list(of: { accountId: string; after?: string; limit: number }): Promise<Head[]>;
 
@@ -125,6 +148,12 @@ export interface Measured {
   readonly memories: number;
   /** Bytes of their texts and metadata together. */
   readonly bytes: number;
+}
+
+/** A namespace of any account, and its living incarnation. */
+export interface Named {
+  readonly scope: Scope;
+  readonly incarnation: string;
 }
 
 /** A namespace and its living incarnation. */

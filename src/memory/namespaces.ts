@@ -1,6 +1,9 @@
 import { unavailable } from "../errors.js";
 import { Appender } from "./appender.js";
+import { type Edition, editionOf, inEdition } from "./edition.js";
+import type { Editions } from "./editions.js";
 import type { Appended, Log, Lost, Numbered, Scope } from "./log.js";
+import type { Mover } from "./mover.js";
 import { Replica, Sealed } from "./replica.js";
 import { type Tended, Upkeep, type UpkeepOptions } from "./upkeep.js";
 
@@ -11,6 +14,8 @@ const INCARNATIONS_MAX = 5;
 
 export interface NamespacesOptions extends UpkeepOptions {
   readonly log: Log;
+  readonly editions: Editions;
+  readonly mover: Mover;
   /** Beyond this, the least recently used indexes are closed, in bytes. */
   readonly indexMemoryBytesMax: number;
   /** Told of entries that are missing or unreadable. */
@@ -30,6 +35,8 @@ export class Namespaces {
   readonly #upkeep: Upkeep;
   /** By scope, the least recently used first. */
   readonly #open = new Map<string, Open>();
+  /** By incarnation: copies that are to take the place of open ones. */
+  readonly #prepared = new Map<string, Open>();
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
@@ -44,10 +51,39 @@ export class Namespaces {
     return this.#following(scope, () => this.#options.log.find(scope), work);
   }
 
-  /** Appends an entry; the namespace comes into being if needed. Errors as `Appender.append`. */
-  async append(scope: Scope, entry: Appended): Promise<void> {
-    const create = () => this.#options.log.create(scope);
-    await this.#following(scope, create, ({ appender }) => appender.append(entry));
+  /**
+   * Appends the entry that is made for the edition of the namespace, which comes into being if needed.
+   * Errors as `Appender.append`.
+   */
+  async append(scope: Scope, entryIn: (edition: Edition) => Promise<Appended>): Promise<void> {
+    const { log, editions } = this.#options;
+    const create = () => log.create(scope, editions.newest);
+    await this.#following(scope, create, async ({ replica, appender }) =>
+      appender.append(await entryIn(editionOf(replica.incarnation))),
+    );
+  }
+
+  /** The edition that an entry will most probably be appended in. */
+  editionOf(scope: Scope): Edition {
+    const open = this.#open.get(keyOf(scope));
+    return open ? editionOf(open.replica.incarnation) : this.#options.editions.newest;
+  }
+
+  /** Opens the copies that the open namespaces have in another edition, for when they move there. */
+  async prepare(edition: Edition): Promise<void> {
+    for (const { scope, replica } of [...this.#open.values()]) {
+      const incarnation = inEdition(replica.incarnation, edition);
+      if (incarnation === replica.incarnation || this.isFull) continue;
+      const prepared = this.#prepared.get(incarnation) ?? this.#create(scope, incarnation);
+      this.#prepared.set(incarnation, prepared);
+      await prepared.replica.current();
+    }
+  }
+
+  /** Closes what was prepared and is not needed. */
+  unprepare(): void {
+    for (const { replica } of this.#prepared.values()) this.#upkeep.close(replica);
+    this.#prepared.clear();
   }
 
   /** Erases the index of a dropped incarnation. */
@@ -64,6 +100,7 @@ export class Namespaces {
 
   async close(): Promise<void> {
     for (const [key, open] of this.#open) this.#letGo(key, open);
+    this.unprepare();
     await this.#upkeep.settled();
   }
 
@@ -79,13 +116,19 @@ export class Namespaces {
         return await this.#using(open, work);
       } catch (error) {
         if (!(error instanceof Sealed)) throw error;
-        // Whoever dropped it may have died before the name was taken off.
-        await this.#options.log.retire(scope, open.replica.incarnation);
-        this.#upkeep.forget(scope);
+        await this.#leave(scope, open.replica);
         this.#letGo(keyOf(scope), open);
       }
     }
     throw unavailable("the namespace is dropped again and again");
+  }
+
+  /** Does what whoever ended the log may have died before. */
+  async #leave(scope: Scope, { incarnation, movedTo }: Replica): Promise<void> {
+    const { log, mover } = this.#options;
+    if (movedTo !== undefined) return mover.finish(scope, { from: incarnation, to: movedTo });
+    await log.retire(scope, incarnation);
+    this.#upkeep.forget(scope);
   }
 
   async #using<T>(open: Open, work: (open: Open) => Promise<T>): Promise<T> {
@@ -117,10 +160,15 @@ export class Namespaces {
 
   async #admit(scope: Scope, incarnation: string | undefined): Promise<Open | undefined> {
     if (incarnation === undefined) return undefined;
+    if (await this.#options.editions.isOutdated(incarnation)) {
+      await this.#options.mover.move(scope, incarnation);
+      return this.#admit(scope, await this.#options.log.find(scope));
+    }
     // Its snapshot is being written: it is quicker to read than the log, and belongs to one at a time.
     await this.#upkeep.closed(incarnation);
     // Another call may have opened it while this one asked the log.
-    const open = this.#lookUp(scope) ?? this.#create(scope, incarnation);
+    const open = this.#lookUp(scope) ?? this.#prepared.get(incarnation) ?? this.#create(scope, incarnation);
+    this.#prepared.delete(incarnation);
     this.#open.set(keyOf(scope), open);
     this.#makeRoom();
     return open;
@@ -167,6 +215,7 @@ export class Namespaces {
   #bytes(): number {
     let bytes = 0;
     for (const { replica } of this.#open.values()) bytes += replica.bytes;
+    for (const { replica } of this.#prepared.values()) bytes += replica.bytes;
     return bytes;
   }
 

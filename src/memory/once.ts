@@ -34,7 +34,7 @@ export interface OnceRequest {
 }
 
 /** Makes a memory under the given id; calls `onAppend` when it may be in the log from now on. */
-export type Write = (memoryId: string, onAppend: () => void) => Promise<Stored>;
+export type Write = (memoryId: string, onAppend: () => void) => Promise<Answered>;
 /** What a store answers. */
 export type Answered = Pick<Stored, "id" | "tokens" | "createdAtMs">;
 

@@ -1,12 +1,23 @@
 import { MemoryError } from "../errors.js";
+import type { Edition } from "./edition.js";
 import type { ModelIdentity } from "./embedder.js";
+import type { Facts, Pinned, Plan } from "./plan.js";
 
-/** The port to the facts that hold for a whole database. */
-export interface Facts {
-  /** The model whose vectors the database holds: the given one if none was pinned before. */
-  pinModel(model: ModelIdentity): Promise<ModelIdentity>;
-  /** The model whose vectors the database holds, if it was pinned. */
-  pinnedModel(): Promise<ModelIdentity | undefined>;
+/**
+ * Which model to load for a database: the one that it holds vectors of. `MODEL` must name it, or the
+ * one before it: a database's model changes while services run, and their settings after that.
+ *
+ * @throws MemoryError `failed_precondition` when it names another.
+ */
+export function modelFor(
+  wanted: string,
+  { pinned, plan }: { pinned: Pinned | undefined; plan: Plan | undefined },
+): string {
+  if (pinned === undefined) return wanted;
+  const { id } = pinned.model;
+  if (![id, pinned.previous?.modelId, plan?.modelId].includes(wanted))
+    throw refused(pinned.model, `${wanted}; start with that model`);
+  return plan?.phase === "switching" ? plan.modelId : id;
 }
 
 type Aspect = keyof ModelIdentity;
@@ -31,15 +42,40 @@ const WORDS: Readonly<Record<Aspect, (model: ModelIdentity) => string>> = {
     passagePrefix === undefined ? "no passage prefix" : `passage prefix ${JSON.stringify(passagePrefix)}`,
 };
 
-/** Vectors of two models cannot be compared: a database keeps to the one it began with. */
-export async function holdTo(facts: Facts, model: ModelIdentity): Promise<void> {
+/**
+ * The edition that a model's vectors belong to. Vectors of two models cannot be compared: a database
+ * keeps to the one it has until it is re-embedded.
+ *
+ * @throws MemoryError `failed_precondition` when the database has another model.
+ */
+export async function editionFor(
+  facts: Facts,
+  { model, plan }: { model: ModelIdentity; plan: Plan | undefined },
+): Promise<Edition> {
   const pinned = await facts.pinModel(model);
-  const differing = (Object.keys(WORDS) as Aspect[]).filter((aspect) => pinned[aspect] !== model[aspect]);
-  if (differing.length === 0) return;
-  throw new MemoryError(
+  if (plan?.phase === "switching" && isSame(plan.model ?? model, model)) return plan.edition;
+  const differing = differences(pinned.model, model);
+  if (differing.length === 0) return pinned.edition;
+  throw refused(
+    pinned.model,
+    `${describe(model)}. They differ in ${differing.map((aspect) => NAMES[aspect]).join(", ")}; ` +
+      `start with ${settingsFor(pinned.model, differing)}`,
+  );
+}
+
+export function isSame(a: ModelIdentity, b: ModelIdentity): boolean {
+  return differences(a, b).length === 0;
+}
+
+function differences(a: ModelIdentity, b: ModelIdentity): Aspect[] {
+  return (Object.keys(WORDS) as Aspect[]).filter((aspect) => a[aspect] !== b[aspect]);
+}
+
+function refused(pinned: ModelIdentity, what: string): MemoryError {
+  return new MemoryError(
     "failed_precondition",
-    `the database holds vectors of ${describe(pinned)}, but MODEL is ${describe(model)}. ` +
-      `They differ in ${differing.map((aspect) => NAMES[aspect]).join(", ")}; start with ${settingsFor(pinned, differing)}, or with an empty database`,
+    `the database holds vectors of ${describe(pinned)}, but MODEL is ${what}, ` +
+      "or with an empty database; or have it changed: npm run -s admin -- reembed MODEL",
   );
 }
 

@@ -1,4 +1,6 @@
 import { charged } from "./charged.js";
+import { type Edition, editionOf } from "./edition.js";
+import type { Embedding } from "./embedder.js";
 import type { Caller } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import { permit } from "./permit.js";
@@ -41,15 +43,23 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
 
   return charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
     const signal = either(unpaid, request.signal);
-    const embedding = ports.embedder.embed({ text, field: "query", signal });
-    const found = ports.namespaces.reading(scope, async ({ replica }) => {
+    const embed = (edition: Edition) => ports.editions.embed(edition, { text, field: "query", signal });
+    const found = await ports.namespaces.reading(scope, async ({ replica }) => {
+      // The model of the log that is searched: of its vectors and the query's, never two.
+      const embedding = embed(editionOf(replica.incarnation));
       const [embedded] = await Promise.all([embedding, replica.current(), paid]);
       const vectors = vectorsOf(embedded);
       const candidates = await replica.nearest({ vectors, limit: topK + SPARE_CANDIDATES });
-      return rank(vectors, { candidates, limit: topK });
+      return { results: rank(vectors, { candidates, limit: topK }), queryTokens: embedded.tokens };
     });
-    const [results, { tokens }] = await Promise.all([found, embedding, paid]);
-    ports.meter.count(caller, { call: "recall", tokens });
-    return { results: results ?? [], queryTokens: tokens };
+    const recalled = found ?? (await nothing(embed(ports.editions.newest), paid));
+    ports.meter.count(caller, { call: "recall", tokens: recalled.queryTokens });
+    return recalled;
   });
+}
+
+/** Of a namespace that nobody stored to. */
+async function nothing(embedding: Promise<Embedding>, paid: Promise<void>): Promise<Recalled> {
+  const [{ tokens }] = await Promise.all([embedding, paid]);
+  return { results: [], queryTokens: tokens };
 }

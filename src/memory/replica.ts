@@ -1,7 +1,7 @@
 import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
-import type { Entry, Log, Lost, Numbered } from "./log.js";
+import { type Dropped, type Entry, isEnd, type Log, type Lost, type Moved, type Numbered } from "./log.js";
 import type { Candidate, Pair } from "./score.js";
 import type { Hit, VectorIndex } from "./vectors.js";
 import { vectorsOf } from "./windows.js";
@@ -20,7 +20,7 @@ const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the
 /** A vector that was found near one of a query's. */
 type Nearby = Hit & Pair;
 
-/** Thrown to whoever uses a replica whose namespace was dropped: its name may have a new incarnation. */
+/** Thrown to whoever uses a replica whose log has ended: its name may have a new incarnation. */
 export class Sealed extends Error {}
 
 export interface ReplicaOptions {
@@ -42,8 +42,10 @@ export class Replica {
   users = 0;
   /** Its index failed: what it holds is in doubt, and a new replica must take its place. */
   broken = false;
-  /** The log has ended: the namespace was dropped. */
+  /** The log has ended: the namespace was dropped, or has moved. */
   sealed = false;
+  /** Where it has moved to. */
+  movedTo: string | undefined;
 
   #applied = 0;
   /** Of the last entry applied, for snapshots. */
@@ -88,7 +90,7 @@ export class Replica {
   /**
    * Brings this view up to all that was answered, by any process, before the call.
    *
-   * @throws Sealed when the namespace was dropped.
+   * @throws Sealed when the log has ended.
    */
   async current(): Promise<void> {
     await this.#catchUpOnce();
@@ -185,13 +187,18 @@ export class Replica {
       if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, vectors });
       else if (entry.op === "store") onLost?.(this.incarnation, { sequence, entry: UNFIT });
       else if (entry.op === "delete") forgotten.push(entry.target);
-      else if (entry.op === "drop") this.sealed = true;
+      else if (isEnd(entry)) this.#seal(entry);
       else if (entry.op === "lost") onLost?.(this.incarnation, { sequence, entry });
     }
     await Promise.all([
       rows.length > 0 ? index.add(rows) : undefined,
       forgotten.length > 0 ? index.remove(forgotten) : undefined,
     ]);
+  }
+
+  #seal(end: Dropped | Moved): void {
+    this.sealed = true;
+    if (end.op === "moved") this.movedTo = end.to;
   }
 
   async #guard<T>(indexing: Promise<T>): Promise<T> {

@@ -1,8 +1,9 @@
 import { charged } from "./charged.js";
 import type { Clock } from "./clock.js";
-import type { Embedder } from "./embedder.js";
+import type { Edition } from "./edition.js";
+import type { Editions } from "./editions.js";
+import type { Embedding } from "./embedder.js";
 import { newMemoryId } from "./id.js";
-import type { Stored } from "./log.js";
 import { type JsonObject, parseMetadata } from "./metadata.js";
 import type { Caller, Meter } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
@@ -13,7 +14,7 @@ import { parseText } from "./text.js";
 
 /** What the room needs of the rest of the house. */
 export interface Ports {
-  readonly embedder: Embedder;
+  readonly editions: Editions;
   readonly meter: Meter;
   readonly namespaces: Namespaces;
   readonly once: Once;
@@ -46,22 +47,29 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
   const write: Write = (id, onAppend) =>
     charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
       const signal = either(unpaid, request.signal);
-      const [embedding] = await Promise.all([ports.embedder.embed({ text, field: "text", signal }), paid]);
-      const entry: Stored = {
+      const embedded = new Map<Edition, Promise<Embedding>>();
+      const embed = (edition: Edition) => {
+        const embedding =
+          embedded.get(edition) ?? ports.editions.embed(edition, { text, field: "text", signal });
+        embedded.set(edition, embedding);
+        return embedding;
+      };
+      const [{ tokens }] = await Promise.all([embed(ports.namespaces.editionOf(scope)), paid]);
+      const memory = {
         op: "store",
         opId: id,
         id,
         text,
         metadata,
-        ...embedding,
         createdAtMs: ports.clock.wallMs(),
-      };
+      } as const;
       // Too late for the caller is too late for the log: another attempt with its key may be at it.
       signal.throwIfAborted();
       onAppend();
-      await ports.namespaces.append(scope, entry);
-      ports.meter.count(caller, { call: "store", tokens: entry.tokens });
-      return entry;
+      // The namespace may have moved to another model meanwhile.
+      await ports.namespaces.append(scope, async (edition) => ({ ...memory, ...(await embed(edition)) }));
+      ports.meter.count(caller, { call: "store", tokens });
+      return { ...memory, tokens };
     });
   if (request.idempotencyKey === undefined) {
     return { answered: await write(newMemoryId(), () => {}), replayed: false };

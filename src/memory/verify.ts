@@ -1,5 +1,5 @@
 import type { Erasures } from "./erasures.js";
-import type { Entry, Log, Numbered } from "./log.js";
+import { type Entry, isEnd, type Log, type Numbered } from "./log.js";
 import type { Vectors } from "./vectors.js";
 import { vectorsOf } from "./windows.js";
 
@@ -11,8 +11,8 @@ export interface VerifyPorts {
   readonly log: Log;
   readonly erasures: Erasures;
   readonly vectors: Vectors;
-  /** What a vector must be long; undefined when no model was pinned yet. */
-  readonly dimensions: number | undefined;
+  /** What a vector of a log must be long; undefined when it is of no model that the database has. */
+  dimensionsOf(incarnation: string): number | undefined;
 }
 
 export interface Verified {
@@ -43,8 +43,8 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   for (const incarnation of await ports.vectors.kept()) {
     verified.snapshots++;
     const last = await ports.log.last(incarnation);
-    if (last === undefined || last.entry.op === "drop") {
-      verified.problems.push(`${incarnation}: a snapshot is left of a dropped namespace`);
+    if (last === undefined || isEnd(last.entry)) {
+      verified.problems.push(`${incarnation}: a snapshot is left of a log that has ended`);
     }
   }
   return verified;
@@ -55,14 +55,15 @@ interface Walk {
   readonly ids: Set<string>;
   readonly stored: Set<number>;
   readonly targets: Set<number>;
-  dropped: boolean;
+  ended: "drop" | "moved" | undefined;
 }
 
 async function verifyLog(
-  { log, vectors, dimensions }: VerifyPorts,
+  { log, vectors, dimensionsOf }: VerifyPorts,
   { incarnation, verified }: { incarnation: string; verified: Verified },
 ): Promise<void> {
-  const walk: Walk = { ids: new Set(), stored: new Set(), targets: new Set(), dropped: false };
+  const walk: Walk = { ids: new Set(), stored: new Set(), targets: new Set(), ended: undefined };
+  const dimensions = dimensionsOf(incarnation);
   const complain = (sequence: number, what: string) =>
     verified.problems.push(`${incarnation}, entry ${sequence}: ${what}`);
   verified.incarnations++;
@@ -73,7 +74,10 @@ async function verifyLog(
   }
   for (const target of walk.targets)
     if (walk.stored.has(target)) complain(target, "was deleted, but is not erased");
-  if (walk.dropped) for (const sequence of walk.stored) complain(sequence, "was dropped, but is not erased");
+  if (walk.ended !== undefined) {
+    const how = walk.ended === "drop" ? "was dropped" : "has moved";
+    for (const sequence of walk.stored) complain(sequence, `${how}, but is not erased`);
+  }
   // A snapshot may hold the vectors of all that was deleted after it was made.
   const mark = await vectors.markOf(incarnation);
   if (mark === undefined) return;
@@ -95,9 +99,9 @@ function step(
   { sequence, entry }: Numbered<Entry>,
   { walk, verified, dimensions, complain }: StepOptions,
 ): void {
-  if (walk.dropped) complain(sequence, "stands behind the log's end");
+  if (walk.ended) complain(sequence, "stands behind the log's end");
   if (entry.op === "lost") complain(sequence, entry.reason);
-  if (entry.op === "drop") walk.dropped = true;
+  if (isEnd(entry)) walk.ended = entry.op;
   if (entry.op === "delete") walk.targets.add(entry.target);
   if (entry.op === "erased") verified.erased++;
   if (entry.op !== "store") return;

@@ -18,6 +18,7 @@ const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, Kind>> = {
   erased: { opId: "string", id: "string", tokens: "number", createdAtMs: "number" },
   delete: { opId: "string", target: "number" },
   drop: { opId: "string" },
+  moved: { opId: "string", to: "string" },
 };
 
 /** What an entry that is no memory must not hold. */

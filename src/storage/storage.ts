@@ -3,7 +3,7 @@ import type { Usage } from "../accounts/usage.js";
 import type { Claims } from "../memory/claims.js";
 import type { Erasures } from "../memory/erasures.js";
 import type { Log } from "../memory/log.js";
-import type { Facts } from "../memory/pin.js";
+import type { Facts } from "../memory/plan.js";
 import type { Recent } from "../memory/recent.js";
 
 /** What every adapter opens: the ports, on one database. */

@@ -131,7 +131,8 @@ function removeFiles(
   which: (name: string) => boolean,
 ): void {
   for (const name of namesIn(folder)) {
-    if (name.startsWith(incarnation) && which(name)) rmSync(join(folder, name), { force: true });
+    if (name.replace(/[-.].*$/, "") === incarnation && which(name))
+      rmSync(join(folder, name), { force: true });
   }
 }
 

@@ -19,7 +19,8 @@ const DEAD_SHARE_MAX = 0.3;
 const MOVE_ROWS = 256;
 
 export interface UsearchOptions {
-  readonly dimensions: number;
+  /** Of the vectors of an incarnation; undefined when its model is not known, and it cannot be opened. */
+  dimensionsOf(incarnation: string): number | undefined;
   /** Where snapshots of graphs are kept. */
   readonly snapshotsDir: string;
   readonly exactRowsMax?: number;
@@ -27,11 +28,13 @@ export interface UsearchOptions {
 
 /** Vector indexes by USearch: exact while small, a graph (HNSW) beyond. */
 export function openUsearch({
-  dimensions,
+  dimensionsOf,
   snapshotsDir,
   exactRowsMax = EXACT_ROWS_MAX,
 }: UsearchOptions): Vectors {
-  const snapshotOf = (incarnation: string) => ({ folder: snapshotsDir, incarnation, dimensions });
+  const snapshotOf = (incarnation: string) => {
+    return { folder: snapshotsDir, incarnation, dimensions: dimensionsOf(incarnation) ?? 0 };
+  };
   return {
     open: (incarnation) => new UsearchIndex(snapshotOf(incarnation), exactRowsMax),
     discard: async (incarnation) => eraseSnapshot(snapshotOf(incarnation)),

@@ -37,7 +37,7 @@ const drop = ({ ports }: Room, force = true, namespace = "a") =>
   deleteNamespace(ports, { caller: CALLER, namespace, force });
 const problems = async () => {
   const { log, erasures } = house.storage;
-  return (await verify({ log, erasures, vectors: house.vectors, dimensions: DIMENSIONS })).problems;
+  return (await verify({ log, erasures, vectors: house.vectors, dimensionsOf: () => DIMENSIONS })).problems;
 };
 const entriesOf = async (incarnation: string) =>
   (await house.storage.log.read({ incarnation, from: 1, limit: 10_000 })).map(({ entry }) => entry);
@@ -327,7 +327,7 @@ describe("verifying a database", () => {
     await room.append("b", memory(9));
     await room.namespaces.close();
     const { log, erasures } = house.storage;
-    const verified = await verify({ log, erasures, vectors: house.vectors, dimensions: DIMENSIONS });
+    const verified = await verify({ log, erasures, vectors: house.vectors, dimensionsOf: () => DIMENSIONS });
     expect(verified).toEqual({ incarnations: 3, memories: 300, erased: 6, snapshots: 1, problems: [] });
   });
 
@@ -441,8 +441,8 @@ describe("verifying a database", () => {
     expect(new Set(await problems())).toEqual(
       new Set([
         `${incarnation}, entry 2: a snapshot is of another log`,
-        `${dropped}: a snapshot is left of a dropped namespace`,
-        "nobody: a snapshot is left of a dropped namespace",
+        `${dropped}: a snapshot is left of a log that has ended`,
+        "nobody: a snapshot is left of a log that has ended",
       ]),
     );
   });

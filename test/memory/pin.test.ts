@@ -1,17 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { ModelIdentity } from "../../src/memory/embedder.js";
-import { holdTo } from "../../src/memory/pin.js";
+import { editionFor, modelFor } from "../../src/memory/pin.js";
+import type { Facts, Pinned, Plan } from "../../src/memory/plan.js";
 
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
 const ODD: ModelIdentity = { ...PLAIN, pooling: "cls", passagePrefix: "passage: " };
 
 function pinnedTo(pinned: ModelIdentity) {
-  return { pinModel: async () => pinned, pinnedModel: async () => pinned };
+  return { pinModel: async () => ({ model: pinned, edition: "" }) } as unknown as Facts;
 }
+const holdTo = (facts: Facts, model: ModelIdentity, plan?: Plan) => editionFor(facts, { model, plan });
 
 describe("a database keeps to the model it was begun with", () => {
   it.each([PLAIN, ODD])("and opens with it", async (model) => {
-    await expect(holdTo(pinnedTo(model), { ...model })).resolves.toBeUndefined();
+    await expect(holdTo(pinnedTo(model), { ...model })).resolves.toBe("");
   });
 
   const other = { id: "c/d", revision: "1".repeat(64), dtype: "fp32", dimensions: 768 };
@@ -19,7 +21,7 @@ describe("a database keeps to the model it was begun with", () => {
     const refusal = holdTo(pinnedTo(PLAIN), { ...PLAIN, [aspect]: value });
     await expect(refusal).rejects.toMatchObject({ code: "failed_precondition" });
     await expect(refusal).rejects.toThrow(
-      new RegExp(`They differ in ${aspect}; start with that model, or with an empty database$`),
+      new RegExp(`They differ in ${aspect}; start with that model, or with an empty database; or have it changed: `),
     );
   });
 
@@ -42,5 +44,35 @@ describe("a database keeps to the model it was begun with", () => {
     await expect(holdTo(pinnedTo(ODD), { ...PLAIN, id: "c/d" })).rejects.toThrow(
       "; start with that model, or",
     );
+  });
+});
+
+describe("a database whose model changes", () => {
+  const plan = (phase: Plan["phase"]): Plan => {
+    const progress = { done: 0, of: 0 };
+    return { edition: "e2", modelId: "c/d", phase, begunAtMs: 0, replicas: {}, progress };
+  };
+  const changed: Pinned = { model: ODD, edition: "e2", previous: { edition: "", modelId: "old/one" } };
+
+  it.each([
+    ["is new to the database", "any/one", undefined, undefined, "any/one"],
+    ["is the one it has", "a/b", changed, undefined, "a/b"],
+    ["is the one before", "old/one", changed, undefined, "a/b"],
+    ["is the next one, being built", "c/d", changed, plan("building"), "a/b"],
+    ["is the one that namespaces move away from", "a/b", changed, plan("switching"), "c/d"],
+  ])("takes MODEL when it %s", (_, wanted, pinned, plan, loaded) => {
+    expect(modelFor(wanted, { pinned, plan })).toBe(loaded);
+  });
+
+  it("refuses any other, and says how to change it", () => {
+    expect(() => modelFor("x/y", { pinned: changed, plan: plan("building") })).toThrow(
+      /but MODEL is x\/y; start with that model, .* admin -- reembed MODEL$/,
+    );
+  });
+
+  it("takes another revision of its model only when namespaces move to it already", async () => {
+    const next = { ...PLAIN, id: "c/d", revision: "2".repeat(64) };
+    expect(await holdTo(pinnedTo(PLAIN), next, plan("switching"))).toBe("e2");
+    await expect(holdTo(pinnedTo(PLAIN), next, plan("building"))).rejects.toThrow("differ in id, revision");
   });
 });

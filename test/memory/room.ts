@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/memory/clock.js";
 import { systemClock } from "../../src/memory/clock.js";
+import type { Editions } from "../../src/memory/editions.js";
 import type { ForgetPorts } from "../../src/memory/forget.js";
 import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/log.js";
+import { Mover } from "../../src/memory/mover.js";
 import { Namespaces } from "../../src/memory/namespaces.js";
 import { rank } from "../../src/memory/score.js";
 import type { Vectors } from "../../src/memory/vectors.js";
@@ -13,6 +15,7 @@ import type { Storage } from "../../src/storage/storage.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "../vectors/built.js";
 import type { Point } from "../vectors/clouds.js";
+import { oneEdition } from "./models.js";
 import { type PlainIndex, plainIndex } from "./plain-index.js";
 
 export const DIMENSIONS = 16;
@@ -48,7 +51,11 @@ export class House {
 
   get vectors(): Vectors {
     const { dimensions = DIMENSIONS, exactRowsMax = 100 } = this.options;
-    return openUsearch({ dimensions, exactRowsMax, snapshotsDir: join(this.dataDir, "snapshots") });
+    return openUsearch({
+      dimensionsOf: () => dimensions,
+      exactRowsMax,
+      snapshotsDir: join(this.dataDir, "snapshots"),
+    });
   }
 
   hasSnapshot(incarnation: string): boolean {
@@ -85,12 +92,13 @@ export interface RoomOptions {
   readonly vectors?: Vectors;
   readonly indexMemoryBytesMax?: number;
   readonly clock?: Clock;
+  readonly editions?: Editions;
 }
 
 /** One process's room. */
 export class Room {
   readonly namespaces: Namespaces;
-  readonly ports: ForgetPorts;
+  readonly ports: ForgetPorts & { readonly mover: Mover };
   readonly log: Log;
   readonly troubles: unknown[] = [];
   readonly lost: Numbered<Lost>[] = [];
@@ -101,10 +109,15 @@ export class Room {
     clock,
     log = storage.log,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
+    editions = oneEdition(DIMENSIONS),
   }: RoomOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
     this.log = log;
+    const { erasures } = storage;
+    const mover = new Mover({ log, erasures, editions, clock });
     this.namespaces = new Namespaces({
       log,
+      editions,
+      mover,
       vectors,
       clock,
       recent: storage.recent,
@@ -114,11 +127,11 @@ export class Room {
     });
     const meter = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
-    this.ports = { log, vectors, clock, namespaces, meter, erasures: storage.erasures };
+    this.ports = { log, vectors, clock, namespaces, meter, editions, mover, erasures };
   }
 
   append(namespace: string, entry: Appended): Promise<void> {
-    return this.namespaces.append(scopeOf(namespace), entry);
+    return this.namespaces.append(scopeOf(namespace), async () => entry);
   }
 
   /** The ids of the nearest, best first; undefined when there is no such namespace. */

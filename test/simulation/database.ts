@@ -1,5 +1,6 @@
 import { unavailable } from "../../src/errors.js";
 import type { Claim, Claims } from "../../src/memory/claims.js";
+import { inEdition } from "../../src/memory/edition.js";
 import type { Erasure, Erasures } from "../../src/memory/erasures.js";
 import type { Appended, Entry, Log, Numbered, Scope, Stored } from "../../src/memory/log.js";
 import type { VirtualTime } from "./time.js";
@@ -79,9 +80,9 @@ export function logOf(db: Database, process: { readonly alive: boolean }): Log {
   const { time } = db;
   return {
     find: (scope) => db.request(process, () => db.heads.get(keyOf(scope))),
-    create: (scope) =>
+    create: (scope, edition = "") =>
       db.request(process, () => {
-        const head = db.heads.get(keyOf(scope)) ?? db.newIncarnation();
+        const head = db.heads.get(keyOf(scope)) ?? inEdition(db.newIncarnation(), edition);
         db.heads.set(keyOf(scope), head);
         return head;
       }),
@@ -126,6 +127,11 @@ export function logOf(db: Database, process: { readonly alive: boolean }): Log {
       db.request(process, () => {
         if (db.heads.get(keyOf(scope)) === incarnation) db.heads.delete(keyOf(scope));
       }),
+    rename: (scope, { from, to }) =>
+      db.request(process, () => {
+        if (db.heads.get(keyOf(scope)) === from) db.heads.set(keyOf(scope), to);
+      }),
+    names: () => Promise.reject(new Error("not simulated")),
     list: () => Promise.reject(new Error("not simulated")),
     incarnations: () => Promise.reject(new Error("not simulated")),
     measure: () => Promise.reject(new Error("not simulated")),

@@ -1,4 +1,4 @@
-import type { Entry } from "../../src/memory/log.js";
+import { type Entry, isEnd } from "../../src/memory/log.js";
 import type { VirtualTime } from "./time.js";
 
 interface Memory {
@@ -90,6 +90,9 @@ export class History {
         if (seen.has(entry.id)) this.#break(`${entry.id} is in the log twice`);
         seen.add(entry.id);
       }
+      const end = log.get(log.size);
+      const left = [...log.values()].filter(({ op }) => op === "store").length;
+      if (end && isEnd(end) && left > 0) this.#break(`${incarnation} has ended, and holds ${left} memories`);
     }
     if (this.#broken) throw this.#broken;
   }

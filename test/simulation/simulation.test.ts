@@ -17,6 +17,16 @@ describe("the log under random schedules", () => {
     }
   });
 
+  it(`loses, doubles, mixes and resurrects nothing while the model changes in ${SCHEDULES} schedules`, {
+    timeout: 3_600_000,
+  }, async () => {
+    for (let seed = 1; seed <= SCHEDULES; seed++) {
+      await simulate({ ...setup(seed), operations: 32, moving: true }).catch((error) => {
+        throw new Error(`seed ${seed}: ${error.message}`, { cause: error });
+      });
+    }
+  });
+
   it.each([
     ["goes on behind a number that was taken", { unordered: true }],
     ["answers a read with what was true before", { staleReads: true }],

@@ -1,9 +1,15 @@
+import type { Clock } from "../../src/memory/clock.js";
+import { copyTail } from "../../src/memory/copy.js";
+import { editionOf, inEdition } from "../../src/memory/edition.js";
+import { Editions } from "../../src/memory/editions.js";
+import type { Embedder } from "../../src/memory/embedder.js";
 import { deleteMemory, deleteNamespace, sweep } from "../../src/memory/forget.js";
+import { Mover } from "../../src/memory/mover.js";
 import { Namespaces } from "../../src/memory/namespaces.js";
 import { Once } from "../../src/memory/once.js";
 import { recall } from "../../src/memory/recall.js";
 import { store } from "../../src/memory/store.js";
-import { plainIndex } from "../memory/plain-index.js";
+import { hit, plainIndex } from "../memory/plain-index.js";
 import { claimsOf, Database, erasuresOf, type Faults, logOf, type Mistakes } from "./database.js";
 import { History } from "./history.js";
 import { VirtualTime } from "./time.js";
@@ -14,10 +20,15 @@ export interface Setup {
   readonly operations: number;
   readonly faults: Faults;
   readonly mistakes?: Mistakes;
+  /** The model changes meanwhile. */
+  readonly moving?: boolean;
 }
 
 const CALLER = { accountId: "acc", keyHash: "hash", access: "full" } as const;
 const NAMESPACES = ["a", "b"];
+/** The editions before and after the model changes. */
+const OLD = "";
+const NEW = "new";
 /** A recall shows 20 memories at most: no more are stored in a schedule, so that it shows all. */
 const STORES_MAX = 18;
 const END_MS = 600_000;
@@ -31,13 +42,20 @@ class Replica {
     const clock = db.time.clockOf(this);
     const log = logOf(db, this);
     const vectors = {
-      open: () => plainIndex(),
+      open: () => indexOfOneModel(),
       discard: async () => {},
       kept: async () => [],
       markOf: async () => undefined,
     };
+    const erasures = erasuresOf(db, this);
+    const editions = new Editions(OLD, modelOf(1, clock));
+    editions.add(NEW, modelOf(2, clock));
+    editions.known = new Set([OLD, NEW]);
+    const mover = new Mover({ log, erasures, editions, clock });
     const namespaces = new Namespaces({
       log,
+      editions,
+      mover,
       clock,
       vectors,
       recent: { touch: async () => {}, list: async () => [], forget: async () => {} },
@@ -50,17 +68,36 @@ class Replica {
       namespaces,
       once,
       vectors,
-      erasures: erasuresOf(db, this),
+      erasures,
+      editions,
+      mover,
       meter: { charge: async () => {}, refund: async () => {}, verify: async () => {}, count: () => {} },
-      embedder: {
-        model: { id: "none", revision: "", dtype: "", dimensions: 1 },
-        embed: async () => {
-          await clock.sleep(clock.random() * 10);
-          return { vectors: Float32Array.of(1), tokens: 1 };
-        },
-      },
     };
   }
+}
+
+/** A model whose every vector is of this number. */
+function modelOf(number: number, clock: Clock): Embedder {
+  return {
+    model: { id: String(number), revision: "", dtype: "", dimensions: 1 },
+    embed: async () => {
+      await clock.sleep(clock.random() * 10);
+      return { vectors: Float32Array.of(number), tokens: 1 };
+    },
+  };
+}
+
+/** Finds all that it holds, and fails when the vectors are not of the query's model. */
+function indexOfOneModel() {
+  const index = plainIndex({
+    search: async ({ vector, limit }) => {
+      for (const { vectors } of index.rows.values()) {
+        if (vectors[0]?.[0] !== vector[0]) throw new Error("two models met in one recall");
+      }
+      return [...index.rows.keys()].slice(0, limit).map(hit);
+    },
+  });
+  return index;
 }
 
 /**
@@ -69,7 +106,14 @@ class Replica {
  *
  * @throws Error naming what was wrong.
  */
-export async function simulate({ seed, replicas, operations, faults, mistakes }: Setup): Promise<void> {
+export async function simulate({
+  seed,
+  replicas,
+  operations,
+  faults,
+  mistakes,
+  moving = false,
+}: Setup): Promise<void> {
   const time = new VirtualTime(seed);
   const db = new Database(time, faults, mistakes);
   const running = Array.from({ length: replicas }, () => new Replica(db));
@@ -116,7 +160,9 @@ export async function simulate({ seed, replicas, operations, faults, mistakes }:
           return deleteMemory(ports, { caller: CALLER, namespace, id });
         }),
       );
-    } else if (kind < 0.92) {
+    } else if (kind < 0.92 && moving) {
+      begin(atMs, () => moveOn(any(), namespace));
+    } else if (kind < 0.94) {
       begin(atMs, () =>
         history.dropping(namespace, () => {
           const { ports } = running[any()] as Replica;
@@ -131,6 +177,19 @@ export async function simulate({ seed, replicas, operations, faults, mistakes }:
         running[i] = new Replica(db);
       });
     }
+  }
+
+  /** A replica that has heard that the model changes copies a log, and then moves the namespace. */
+  async function moveOn(i: number, namespace: string): Promise<void> {
+    const { log, mover, editions } = (running[i] as Replica).ports;
+    const scope = { accountId: CALLER.accountId, namespace };
+    const from = await log.find(scope);
+    if (from === undefined || editionOf(from) === NEW) return;
+    const to = inEdition(from, NEW);
+    await copyTail((running[i] as Replica).ports, { from, to });
+    if (time.chance(0.3)) return;
+    editions.newest = NEW;
+    await mover.move(scope, from);
   }
 
   async function recalling(i: number, namespace: string): Promise<void> {
@@ -170,6 +229,9 @@ async function settle(
         });
       }
     }
+    // A log that has moved is erased when its name has moved too, which those recalls saw to.
+    time.nowMs += 120_000;
+    await sweep(fresh.ports);
     done = true;
   };
   const working = work();

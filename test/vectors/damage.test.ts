@@ -15,7 +15,7 @@ const others = cloud(600, { dimensions: DIMENSIONS, seed: 2 });
 const random = seeded(7);
 
 const vectorsIn = (snapshotsDir: string) =>
-  openUsearch({ dimensions: DIMENSIONS, snapshotsDir, exactRowsMax: 100 });
+  openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: 100 });
 const pick = (below: number) => Math.floor(random() * below);
 
 beforeAll(async () => {

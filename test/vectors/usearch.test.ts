@@ -15,7 +15,7 @@ const opened: VectorIndex[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((index) => index.close())));
 
 function open(snapshotsDir = newFolder()): { index: VectorIndex; snapshotsDir: string } {
-  const vectors = openUsearch({ dimensions: DIMENSIONS, snapshotsDir, exactRowsMax: EXACT_ROWS_MAX });
+  const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: EXACT_ROWS_MAX });
   const index = vectors.open("i1");
   opened.push(index);
   return { index, snapshotsDir };

@@ -1,27 +1,54 @@
 import type { Database } from "lmdb";
 import type { ModelIdentity } from "../../memory/embedder.js";
-import type { Facts } from "../../memory/pin.js";
+import type { Facts, Pinned, Versioned } from "../../memory/plan.js";
+import { fromModelRecord, type ModelRecord, toModelRecord } from "../model-record.js";
 import { durably, reading } from "./durably.js";
 
 /** Facts of the whole database, by name. */
 export type Meta = Database<unknown, string>;
 
 export class LocalFacts implements Facts {
-  readonly #meta: Meta;
+  constructor(
+    private readonly meta: Meta,
+    private readonly read: <T>(action: () => T) => T = reading,
+  ) {}
 
-  constructor(meta: Meta) {
-    this.#meta = meta;
-  }
-
-  async pinModel(model: ModelIdentity): Promise<ModelIdentity> {
-    return durably(this.#meta, () => {
-      const pinned = this.#meta.get("model") as ModelIdentity | undefined;
-      if (pinned === undefined) this.#meta.putSync("model", model);
-      return pinned ?? model;
+  pinModel(model: ModelIdentity): Promise<Pinned> {
+    return durably(this.meta, () => {
+      const pinned = this.#model();
+      if (pinned === undefined) this.meta.putSync("model", toModelRecord({ model, edition: "" }));
+      return pinned ?? { model, edition: "" };
     });
   }
 
-  async pinnedModel(): Promise<ModelIdentity | undefined> {
-    return reading(() => this.#meta.get("model") as ModelIdentity | undefined);
+  async pinned(): Promise<Pinned | undefined> {
+    return this.read(() => this.#model());
+  }
+
+  async repin({ from, to }: Parameters<Facts["repin"]>[0]): Promise<void> {
+    await durably(this.meta, () => {
+      if (this.#model()?.edition === from) this.meta.putSync("model", toModelRecord(to));
+    });
+  }
+
+  async plan(): Promise<Versioned | undefined> {
+    return this.read(() => this.#plan());
+  }
+
+  replacePlan({ from, to: plan }: Parameters<Facts["replacePlan"]>[0]): Promise<boolean> {
+    return durably(this.meta, () => {
+      if ((this.#plan()?.version ?? 0) !== from) return false;
+      if (plan === undefined) this.meta.removeSync("plan");
+      else this.meta.putSync("plan", { plan, version: from + 1 });
+      return true;
+    });
+  }
+
+  #model(): Pinned | undefined {
+    return fromModelRecord(this.meta.get("model") as ModelRecord | undefined);
+  }
+
+  #plan(): Versioned | undefined {
+    return this.meta.get("plan") as Versioned | undefined;
   }
 }

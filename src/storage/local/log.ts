@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RootDatabase } from "lmdb";
-import type { Head, Log, Measured, Numbered, Scope, Stored } from "../../memory/log.js";
+import { FIRST_EDITION } from "../../memory/edition.js";
+import type { Head, Log, Measured, Named, Numbered, Scope, Stored } from "../../memory/log.js";
 import { durably, reading } from "./durably.js";
 import { Entries } from "./entries.js";
 import { Names } from "./names.js";
@@ -26,8 +27,18 @@ export class LocalLog implements Log {
     return reading(() => this.#names.find(scope));
   }
 
-  async create(scope: Scope): Promise<string> {
-    return (await this.find(scope)) ?? durably(this.#names.db, () => this.#names.findOrCreate(scope));
+  async create(scope: Scope, edition = FIRST_EDITION): Promise<string> {
+    return (
+      (await this.find(scope)) ?? durably(this.#names.db, () => this.#names.findOrCreate(scope, edition))
+    );
+  }
+
+  async rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
+    await durably(this.#names.db, () => this.#names.rename(scope, of));
+  }
+
+  async names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
+    return reading(() => this.#names.all(of));
   }
 
   async retire(scope: Scope, incarnation: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
-import type { Head, Scope } from "../../memory/log.js";
+import { type Edition, inEdition } from "../../memory/edition.js";
+import type { Head, Named, Scope } from "../../memory/log.js";
 
 type Key = [accountId: string, namespace: string];
 
@@ -16,16 +17,28 @@ export class Names {
     return this.db.get(keyOf(scope));
   }
 
-  findOrCreate(scope: Scope): string {
+  findOrCreate(scope: Scope, edition: Edition): string {
     const found = this.find(scope);
     if (found !== undefined) return found;
-    const incarnation = randomBytes(10).toString("hex");
+    const incarnation = inEdition(randomBytes(10).toString("hex"), edition);
     this.db.putSync(keyOf(scope), incarnation);
     return incarnation;
   }
 
   remove(scope: Scope, incarnation: string): void {
     if (this.find(scope) === incarnation) this.db.removeSync(keyOf(scope));
+  }
+
+  rename(scope: Scope, { from, to }: { from: string; to: string }): void {
+    if (this.find(scope) === from) this.db.putSync(keyOf(scope), to);
+  }
+
+  all({ after, limit }: { after?: Scope | undefined; limit: number }): Named[] {
+    const range = after && { start: keyOf(after), exclusiveStart: true };
+    return [...this.db.getRange({ ...range, limit })].map(({ key, value }) => ({
+      scope: { accountId: key[0], namespace: key[1] },
+      incarnation: value,
+    }));
   }
 
   list({ accountId, after = "", limit }: { accountId: string; after?: string; limit: number }): Head[] {

@@ -54,6 +54,23 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
   }
 }
 
+/**
+ * The facts of the embedded database in a folder, also while a service owns it. Reads are write
+ * transactions: a read-only one marks its place by process id, which two containers may share.
+ *
+ * @throws MemoryError `failed_precondition` when there is none.
+ */
+export async function openLocalFacts({ dataDir }: { dataDir: string }) {
+  const path = join(dataDir, FILE);
+  await stat(path).catch((error) => {
+    throw unusable(dataDir, error);
+  });
+  const root = await openRoot(dataDir, path);
+  const meta: Meta = root.openDB("meta", { encoding: "json" });
+  const facts = new LocalFacts(meta, (action) => meta.transactionSync(action));
+  return { facts, close: () => root.close() };
+}
+
 export async function removeDraft(dataDir: string): Promise<void> {
   for (const name of [DRAFT, `${DRAFT}-lock`]) await rm(join(dataDir, name), { force: true });
 }

@@ -1,4 +1,4 @@
-import type { Appended, Entry, Erased } from "../../memory/log.js";
+import type { Appended, Entry } from "../../memory/log.js";
 import { intact, lost } from "../intact.js";
 import { toBytes, toVector } from "../vector.js";
 
@@ -8,7 +8,7 @@ const LENGTH_BYTES = 4;
  * An entry's bytes: the length of the header (uint32, little endian), the header (JSON of all fields
  * but the vectors), the vectors (float32, little endian; nothing when the entry has none).
  */
-export function encode(entry: Appended | Erased): Buffer {
+export function encode(entry: Appended): Buffer {
   const { vectors = new Float32Array(), ...fields } = entry as Partial<Record<"vectors", Float32Array>>;
   const header = Buffer.from(JSON.stringify(fields));
   const length = Buffer.alloc(LENGTH_BYTES);

@@ -1,9 +1,18 @@
 import { type Collection, type Db, MongoBulkWriteError } from "mongodb";
-import type { Head, Log, Measured, Numbered, Scope, Stored } from "../../memory/log.js";
+import { FIRST_EDITION } from "../../memory/edition.js";
+import type { Head, Log, Measured, Named, Numbered, Scope, Stored } from "../../memory/log.js";
 import { lost } from "../intact.js";
 import { answer } from "./answer.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
-import { findName, findOrCreateName, listNames, type NameRecord, removeName } from "./names.js";
+import {
+  allNames,
+  findName,
+  findOrCreateName,
+  listNames,
+  type NameRecord,
+  removeName,
+  renameName,
+} from "./names.js";
 import { idsFrom, numberId, sequenceOf } from "./number.js";
 import { type EntryRecord, fromRecord, toRecord } from "./record.js";
 
@@ -28,8 +37,16 @@ export class MongoLog implements Log {
     return answer(findName(this.#names, scope));
   }
 
-  create(scope: Scope): Promise<string> {
-    return answer(findOrCreateName(this.#names, scope));
+  create(scope: Scope, edition = FIRST_EDITION): Promise<string> {
+    return answer(findOrCreateName(this.#names, scope, edition));
+  }
+
+  rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
+    return answer(renameName(this.#names, scope, of));
+  }
+
+  names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
+    return answer(allNames(this.#names, of));
   }
 
   retire(scope: Scope, incarnation: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Collection } from "mongodb";
-import type { Head, Scope } from "../../memory/log.js";
+import { type Edition, inEdition } from "../../memory/edition.js";
+import type { Head, Named, Scope } from "../../memory/log.js";
 import { findOrInsert } from "./find-or-insert.js";
 import { idsFrom } from "./number.js";
 
@@ -17,13 +18,30 @@ export async function findName(names: Names, scope: Scope): Promise<string | und
 }
 
 /** Of several that create a name at once, all get the same incarnation. */
-export async function findOrCreateName(names: Names, scope: Scope): Promise<string> {
-  const incarnation = randomBytes(10).toString("hex");
+export async function findOrCreateName(names: Names, scope: Scope, edition: Edition): Promise<string> {
+  const incarnation = inEdition(randomBytes(10).toString("hex"), edition);
   return (await findOrInsert(names, { _id: idOf(scope), incarnation })).incarnation;
 }
 
 export async function removeName(names: Names, scope: Scope, incarnation: string): Promise<void> {
   await names.deleteOne({ _id: idOf(scope), incarnation });
+}
+
+export async function renameName(
+  names: Names,
+  scope: Scope,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await names.updateOne({ _id: idOf(scope), incarnation: from }, { $set: { incarnation: to } });
+}
+
+export async function allNames(
+  names: Names,
+  { after, limit }: { after?: Scope | undefined; limit: number },
+): Promise<Named[]> {
+  const behind = after ? { _id: { $gt: idOf(after) } } : {};
+  const found = await names.find(behind, { sort: { _id: 1 }, limit }).toArray();
+  return found.map(({ _id, incarnation }) => ({ scope: scopeOf(_id), incarnation }));
 }
 
 export async function listNames(
@@ -33,6 +51,11 @@ export async function listNames(
   const { $gte: $gt, $lt } = idsFrom(accountId, idOf({ accountId, namespace: after }));
   const found = await names.find({ _id: { $gt, $lt } }, { sort: { _id: 1 }, limit }).toArray();
   return found.map(({ _id, incarnation }) => ({ namespace: _id.slice(accountId.length + 1), incarnation }));
+}
+
+function scopeOf(id: string): Scope {
+  const colon = id.indexOf(":");
+  return { accountId: id.slice(0, colon), namespace: id.slice(colon + 1) };
 }
 
 function idOf({ accountId, namespace }: Scope): string {

@@ -20,9 +20,14 @@ export interface EntryRecord {
   readonly tokens?: number;
   readonly createdAt?: Date;
   readonly target?: number;
+  readonly to?: string;
 }
 
 export function toRecord(_id: string, entry: Appended): EntryRecord {
+  if (entry.op === "erased") {
+    const { createdAtMs, ...fields } = entry;
+    return { _id, ...fields, createdAt: new Date(createdAtMs) };
+  }
   if (entry.op !== "store") return { _id, ...entry };
   const { vectors, createdAtMs, ...fields } = entry;
   const bytes = Buffer.byteLength(fields.text) + Buffer.byteLength(fields.metadata);

@@ -1,0 +1,112 @@
+import type { Clock } from "./clock.js";
+import { editionOf } from "./edition.js";
+import type { Editions } from "./editions.js";
+import { type Appended, type Entry, isEnd, type Log, type Numbered } from "./log.js";
+
+/** Entries copied at a time, and how many of them are embedded at once: calls come first. */
+const COPY_MANY = 64;
+const EMBEDDING_MAX = 4;
+
+export interface CopyPorts {
+  readonly log: Log;
+  readonly editions: Editions;
+  readonly clock: Clock;
+}
+
+/** A log and its copy in another edition. */
+export interface Copying {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface CopyingOptions {
+  readonly signal?: AbortSignal;
+  /** Told of each portion. */
+  onCopied?(entries: number): void;
+}
+
+/** How far a copy is. */
+export interface Tail {
+  /** Entries that it has. */
+  readonly copied: number;
+  /** What the original log ended with, or the copy itself. */
+  readonly ended?: "moved" | "drop";
+}
+
+/**
+ * Copies a log entry by entry, under the same numbers, with the vectors of another model, from where
+ * the copy ends up to where the log ends now. Any process may go on where another stopped; two that
+ * are at it at once write the same.
+ */
+export async function copyTail(
+  ports: CopyPorts,
+  { from, to, signal, onCopied }: Copying & CopyingOptions,
+): Promise<Tail> {
+  const { log, clock } = ports;
+  for (;;) {
+    signal?.throwIfAborted();
+    const last = await log.last(to);
+    const copied = last?.sequence ?? 0;
+    if (last?.entry.op === "drop") return { copied, ended: "drop" };
+    const entries = await log.read({ incarnation: from, from: copied + 1, limit: COPY_MANY });
+    const end = entries.findIndex(({ entry }) => isEnd(entry));
+    const news = end < 0 ? entries : entries.slice(0, end);
+    await copyEntries(ports, { from, to, news, signal });
+    onCopied?.(news.length);
+    const ended = entries[end]?.entry;
+    if (ended && isEnd(ended)) return { copied: copied + news.length, ended: ended.op };
+    if (entries.length < COPY_MANY) return { copied: copied + news.length };
+    await clock.yield();
+  }
+}
+
+async function copyEntries(
+  { log, editions }: CopyPorts,
+  { from, to, news, signal }: Copying & { news: readonly Numbered[]; signal: AbortSignal | undefined },
+): Promise<void> {
+  const [first] = news;
+  if (first === undefined) return;
+  const forgotten = news.flatMap(({ entry }) => (entry.op === "delete" ? [entry.target] : []));
+  // Before their tombstones: whoever goes on after a crash begins behind those.
+  await log.erase({ incarnation: to, sequences: forgotten });
+  const gone = new Set(forgotten);
+  const copies = await mapSome(news, async ({ sequence, entry }): Promise<Appended> => {
+    if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
+    const { windows: _, ...rest } = entry;
+    const input = { text: entry.text, field: "text", ...(signal && { signal }) } as const;
+    return { ...rest, ...(await editions.embed(editionOf(to), input)) };
+  });
+  await log.append({ incarnation: to, from: first.sequence, entries: copies });
+  await eraseErased(log, { from, to, news });
+}
+
+/** What was erased while it was being copied must not live on in the copy. */
+async function eraseErased(
+  log: Log,
+  { from, to, news }: Copying & { news: readonly Numbered[] },
+): Promise<void> {
+  const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
+  const left = await log.fetch({ incarnation: from, sequences: stored });
+  const still = new Set(left.map(({ sequence }) => sequence));
+  const erased = stored.filter((sequence) => !still.has(sequence));
+  if (erased.length > 0) await log.erase({ incarnation: to, sequences: erased });
+}
+
+/** Of a memory, its number alone; what cannot be read keeps its number too. */
+function withoutText(entry: Entry): Appended {
+  if (entry.op === "lost") return { op: "erased", opId: "", id: "", tokens: 0, createdAtMs: 0 };
+  if (entry.op !== "store") return entry;
+  const { opId, id, tokens, createdAtMs } = entry;
+  return { op: "erased", opId, id, tokens, createdAtMs };
+}
+
+/** In order, a few at a time. */
+async function mapSome<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  const worker = async () => {
+    for (const [i, item] of rest) results[i] = await work(item);
+  };
+  await Promise.all(Array.from({ length: EMBEDDING_MAX }, worker));
+  return results;
+}

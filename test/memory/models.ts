@@ -1,0 +1,15 @@
+import { Editions } from "../../src/memory/editions.js";
+import type { Embedder } from "../../src/memory/embedder.js";
+
+/** A model whose every vector is of the given numbers. */
+export function modelOf(vector: readonly number[], id = "none"): Embedder {
+  return {
+    model: { id, revision: "", dtype: "", dimensions: vector.length },
+    embed: async () => ({ vectors: Float32Array.from(vector), tokens: 1 }),
+  };
+}
+
+/** One edition, of a model whose vectors are so long. */
+export function oneEdition(dimensions: number): Editions {
+  return new Editions("", modelOf(new Array(dimensions).fill(1)));
+}
