@@ -4,7 +4,7 @@ import { editionOf, inEdition } from "./edition.js";
 import { endCopy } from "./forget.js";
 import type { Log, Named } from "./log.js";
 import type { Mover } from "./mover.js";
-import { changePlan, type Facts, type Plan } from "./plan.js";
+import { changePlan, type Facts, type Plan, type ReplicaReport } from "./plan.js";
 
 /** Names and logs looked up at a time. */
 const LIST_MANY = 100;
@@ -28,8 +28,15 @@ export interface Leading {
   onProgress(progress: Plan["progress"]): void;
 }
 
-/** The plan with this replica as its lead, unless another is. */
-export function takeLead(plan: Plan, { replica, nowMs }: { replica: string; nowMs: number }): Plan {
+/** The plan with this replica as its lead, unless another is; what the dead said is forgotten. */
+export function takeLead(
+  { replicas, ...rest }: Plan,
+  { replica, nowMs, exclusive }: { replica: string; nowMs: number; exclusive: boolean },
+): Plan {
+  const isAlive = ([each, { seenAtMs }]: [string, ReplicaReport]) =>
+    each === replica || (!exclusive && nowMs - seenAtMs < SILENCE_MS);
+  const plan = { ...rest, replicas: Object.fromEntries(Object.entries(replicas).filter(isAlive)) };
+  if (exclusive) return { ...plan, lead: { replica, untilMs: nowMs + LEASE_MS } };
   const other = plan.lead !== undefined && plan.lead.replica !== replica && plan.lead.untilMs > nowMs;
   return other ? plan : { ...plan, lead: { replica, untilMs: nowMs + LEASE_MS } };
 }
@@ -50,10 +57,8 @@ export async function lead(ports: LeadPorts, leading: Leading): Promise<void> {
 
 /** Whether every replica that is alive has come so far, and every one has had the time to say so. */
 function allAre(plan: Plan, stages: string[], { clock, exclusive }: LeadPorts): boolean {
-  const nowMs = clock.wallMs();
-  const alive = Object.values(plan.replicas).filter(({ seenAtMs }) => nowMs - seenAtMs < SILENCE_MS);
-  const heard = exclusive || nowMs - plan.begunAtMs >= SILENCE_MS;
-  return heard && alive.every(({ stage }) => stages.includes(stage));
+  const heard = exclusive || clock.wallMs() - plan.begunAtMs >= SILENCE_MS;
+  return heard && Object.values(plan.replicas).every(({ stage }) => stages.includes(stage));
 }
 
 async function copyAll(ports: LeadPorts, { plan, signal, onProgress }: Leading): Promise<void> {

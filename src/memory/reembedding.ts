@@ -4,7 +4,7 @@ import type { Clock } from "./clock.js";
 import type { Edition } from "./edition.js";
 import type { Editions } from "./editions.js";
 import type { Embedder, ModelIdentity } from "./embedder.js";
-import { type LeadPorts, lead, SILENCE_MS, takeLead } from "./lead.js";
+import { type LeadPorts, lead, takeLead } from "./lead.js";
 import type { Namespaces } from "./namespaces.js";
 import { isSame } from "./pin.js";
 import { changePlan, type Facts, type Pinned, type Plan, type ReplicaReport } from "./plan.js";
@@ -155,13 +155,13 @@ export class Reembedding {
 
   /** The plan with what this replica says in it. */
   #reported(plan: Plan): Plan {
-    const nowMs = this.ports.clock.wallMs();
+    const { clock, exclusive } = this.ports;
+    const nowMs = clock.wallMs();
     const model = this.#models.get(plan.edition)?.model;
     const said = this.#reports.get(plan.edition) ?? { stage: "loading" };
-    const heard = Object.entries(plan.replicas).filter(([, { seenAtMs }]) => nowMs - seenAtMs < SILENCE_MS);
-    const replicas = { ...Object.fromEntries(heard), [this.#replica]: { ...said, seenAtMs: nowMs } };
+    const replicas = { ...plan.replicas, [this.#replica]: { ...said, seenAtMs: nowMs } };
     const reported = { ...plan, replicas, ...(model && !plan.model && { model }) };
-    const led = takeLead(reported, { replica: this.#replica, nowMs });
+    const led = takeLead(reported, { replica: this.#replica, nowMs, exclusive });
     const leads = led.lead?.replica === this.#replica;
     return leads && this.#progress ? { ...led, progress: this.#progress } : led;
   }

@@ -7,6 +7,7 @@ import { startStandIn } from "../support/mongo/stand-in.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 import { killUnderLoad } from "./kills.js";
 import { outage } from "./outage.js";
+import { changeModelUnderLoad } from "./reembed.js";
 import { retryStores, storeHereRecallThere } from "./replicas.js";
 import { randomSequences } from "./sequences.js";
 
@@ -19,6 +20,7 @@ const SIZES = {
   sequences: { long: 10_000, short: 300 },
   outage: { long: 60_000, short: 6_000 },
   snapshots: { long: 1_000, short: 100 },
+  reembed: { long: 20_000, short: 1_000 },
 } as const;
 type Name = keyof typeof SIZES;
 
@@ -94,6 +96,23 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
       await server.kill();
       await database.stop();
     }
+  },
+
+  async reembed(size, seed) {
+    const dataDir = newDataDir();
+    const figures = await changeModelUnderLoad({
+      start: (env) => startServer({ dataDir, env }),
+      replicas: 1,
+      env: { DATA_DIR: dataDir },
+      memories: size,
+      killAt: 0.5,
+      seed,
+    });
+    const { calls, recalls, tookMs } = figures;
+    return (
+      `${count(size)} memories got another model in ${seconds(tookMs)}, with one kill -9: ${count(calls)} calls, ` +
+      `0 failed; ${count(recalls)} recalls, 0 with mixed models`
+    );
   },
 
   snapshots: (size) =>

@@ -1,0 +1,199 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
+import { chanceOf } from "../support/chance.js";
+import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
+import type { TestServer } from "../support/server.js";
+import { inParallel, type Kept, keptOf, outcomeOf } from "./load.js";
+
+const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+const NAMESPACES = ["a", "b", "c"];
+const CLIENTS = 4;
+const FILLERS = 8;
+/** A text's own vector and the query's are the same but for float32's rounding; of two models they never are. */
+const SAME = 0.999;
+const RECALLED_AT_END = 300;
+
+export interface ReembedOptions {
+  /** Starts a server on the database each time. */
+  start(env: Record<string, string>): Promise<TestServer>;
+  readonly replicas: number;
+  /** Where the operator's command finds the database. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly memories: number;
+  /** The first server is killed with -9 when this share of the entries is copied. */
+  readonly killAt?: number;
+  readonly seed: number;
+}
+
+export interface ReembedFigures {
+  readonly calls: number;
+  readonly recalls: number;
+  readonly kills: number;
+  readonly tookMs: number;
+}
+
+/**
+ * Changes the model of a database under load. Every call is answered well, but for those in flight at
+ * a kill; every memory is found first by its own text, with a score that no two models could give.
+ *
+ * @throws Error naming the first call that was not.
+ */
+export async function changeModelUnderLoad(options: ReembedOptions): Promise<ReembedFigures> {
+  const env = { MODELS_DIR: otherModelsDir(), FREE_CALLS: "1000000000" };
+  const servers: TestServer[] = [];
+  for (let i = 0; i < options.replicas; i++) servers.push(await options.start(env));
+  const load = new Load(servers, options.seed);
+  try {
+    await load.fill(options.memories);
+    const running = load.run();
+    const begunMs = performance.now();
+    const restart = async () => {
+      await load.pausedWhile(async () => {
+        await servers[0]?.kill();
+        servers[0] = await options.start(env);
+      });
+    };
+    const kills = await reembed({ ...options, env: { ...env, ...options.env } }, restart);
+    const tookMs = performance.now() - begunMs;
+    await load.stop(running);
+    await load.checkAll();
+    return { calls: load.calls, recalls: load.recalls, kills, tookMs };
+  } finally {
+    await Promise.all(servers.map((server) => server.kill()));
+  }
+}
+
+/** Runs the operator's command to its end; answers how often the server was killed meanwhile. */
+async function reembed({ env, killAt }: ReembedOptions, restart: () => Promise<void>): Promise<number> {
+  const child = spawn(process.execPath, [ADMIN, "reembed", OTHER_MODEL], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+  });
+  let said = "";
+  let restarting: Promise<void> | undefined;
+  const listen = (chunk: Buffer) => {
+    said += chunk;
+    const progress = /building.*?([\d,]+) of ([\d,]+) entries(?!.*entries)/s.exec(said);
+    const [done = 0, of = 0] = (progress?.slice(1) ?? []).map((number) => Number(number.replaceAll(",", "")));
+    if (killAt !== undefined && of > 0 && done >= killAt * of) restarting ??= restart();
+  };
+  child.stdout.on("data", listen);
+  child.stderr.on("data", listen);
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  await restarting;
+  if (code !== 0 || !said.includes(`set MODEL=${OTHER_MODEL}`))
+    throw new Error(`reembed ended with ${code}: ${said}`);
+  if (killAt !== undefined && restarting === undefined)
+    throw new Error(`it was over before the kill: ${said}`);
+  return restarting === undefined ? 0 : 1;
+}
+
+class Load {
+  calls = 0;
+  recalls = 0;
+  readonly #chance;
+  readonly #kept: Kept[] = [];
+  readonly #forgotten: Kept[] = [];
+  #callers: Caller[] = [];
+  #stopping = false;
+  /** Resolves when the killed server is back. */
+  #paused: Promise<void> | undefined;
+
+  constructor(
+    private readonly servers: readonly TestServer[],
+    seed: number,
+  ) {
+    this.#chance = chanceOf(seed);
+  }
+
+  async fill(memories: number): Promise<void> {
+    this.#callers = await Promise.all([1, 2].map(() => signUp(this.#url())));
+    await inParallel({ times: memories, parallel: FILLERS }, () => this.#store());
+  }
+
+  async run(): Promise<void> {
+    const client = async () => {
+      while (!this.#stopping) {
+        await this.#paused;
+        await this.#callOnce();
+        await sleep(2);
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+  }
+
+  async stop(running: Promise<void>): Promise<void> {
+    this.#stopping = true;
+    await running;
+  }
+
+  async pausedWhile(work: () => Promise<void>): Promise<void> {
+    this.#paused = work().finally(() => {
+      this.#paused = undefined;
+    });
+    await this.#paused;
+  }
+
+  /** Of what is kept, some by recall and all of it by its id; nothing that was forgotten. */
+  async checkAll(): Promise<void> {
+    const { length } = this.#kept;
+    await inParallel({ times: length, parallel: FILLERS }, async (i) => {
+      const { caller, sent, id } = this.#kept[i] as Kept;
+      const { code } = await caller.at(this.#url()).get(sent.namespace, id);
+      if (code !== "ok") throw new Error(`${id} is lost: ${code}`);
+    });
+    for (let i = 0; i < RECALLED_AT_END; i++) await this.#recall(this.#chance.pick(this.#kept));
+    for (const { caller, sent, id } of this.#forgotten) {
+      const { code } = await caller.at(this.#url()).get(sent.namespace, id);
+      if (code !== "not_found") throw new Error(`${id} was forgotten and is there again: ${code}`);
+    }
+  }
+
+  #url(): string {
+    return this.#chance.pick(this.servers).url;
+  }
+
+  async #callOnce(): Promise<void> {
+    const kind = this.#chance.next();
+    const paused = () => this.#paused !== undefined;
+    const call =
+      kind < 0.3 ? this.#store() : kind < 0.9 ? this.#recall(this.#chance.pick(this.#kept)) : this.#forget();
+    // What was in flight at the kill may end without an answer.
+    await call.catch((error: unknown) => {
+      if (!paused()) throw error;
+    });
+  }
+
+  async #store(): Promise<void> {
+    const caller = this.#chance.pick(this.#callers);
+    const sent: Required<Sent> = {
+      text: this.#chance.text(),
+      namespace: this.#chance.pick(NAMESPACES),
+      metadata: {},
+    };
+    const outcome = await outcomeOf(caller.at(this.#url()).store(sent));
+    if (outcome === "unanswered") throw new Error("a store was not answered");
+    if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
+    this.calls++;
+    this.#kept.push(keptOf(caller, sent, outcome));
+  }
+
+  async #recall({ caller, sent, id }: Kept): Promise<void> {
+    const [best] = resultsOf(await caller.at(this.#url()).recall(sent.text, sent.namespace, 3));
+    this.calls++;
+    this.recalls++;
+    if (this.#forgotten.some((each) => each.id === id)) return;
+    if (best?.id !== id) throw new Error(`${id} is not the first that its own text finds`);
+    if (best.score < SAME) throw new Error(`${id} scores ${best.score} with its own text`);
+  }
+
+  async #forget(): Promise<void> {
+    const at = this.#chance.below(this.#kept.length);
+    const [kept] = this.#kept.splice(at, 1) as [Kept];
+    this.#forgotten.push(kept);
+    const { code, message } = await kept.caller.at(this.#url()).forget(kept.sent.namespace, kept.id);
+    this.calls++;
+    if (code !== "ok" && code !== "not_found") throw new Error(`delete: ${code}, ${message}`);
+  }
+}

@@ -1,0 +1,33 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../src/embedding/package-root.js";
+import { newDataDir } from "./server.js";
+
+export const OTHER_MODEL = "test/other";
+
+/** Words of the vocabulary from here on are told apart by nothing but their number. */
+const WORDS_FROM = 2000;
+const SHIFT = 7919;
+
+/**
+ * A models folder with a model whose vectors have nothing in common with the bundled one's: the same
+ * network, but each word of its vocabulary stands for another.
+ */
+export function otherModelsDir(): string {
+  const modelsDir = newDataDir();
+  const folder = join(modelsDir, OTHER_MODEL);
+  mkdirSync(join(modelsDir, "test"), { recursive: true });
+  cpSync(join(packageRoot(), "models", "bundled"), folder, { recursive: true });
+  const path = join(folder, "tokenizer.json");
+  const tokenizer = JSON.parse(readFileSync(path, "utf8"));
+  const words = Object.entries(tokenizer.model.vocab as Record<string, number>);
+  const count = words.length - WORDS_FROM;
+  tokenizer.model.vocab = Object.fromEntries(
+    words.map(([word, id]) => [
+      word,
+      id < WORDS_FROM ? id : WORDS_FROM + ((id - WORDS_FROM + SHIFT) % count),
+    ]),
+  );
+  writeFileSync(path, JSON.stringify(tokenizer));
+  return modelsDir;
+}
