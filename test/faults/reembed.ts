@@ -95,6 +95,8 @@ class Load {
   readonly #chance;
   readonly #kept: Kept[] = [];
   readonly #forgotten: Kept[] = [];
+  /** Those that somebody has asked to forget. */
+  readonly #leaving = new Set<string>();
   #callers: Caller[] = [];
   #stopping = false;
   /** Resolves when the killed server is back. */
@@ -183,7 +185,7 @@ class Load {
     const [best] = resultsOf(await caller.at(this.#url()).recall(sent.text, sent.namespace, 3));
     this.calls++;
     this.recalls++;
-    if (this.#forgotten.some((each) => each.id === id)) return;
+    if (this.#leaving.has(id)) return;
     if (best?.id !== id) throw new Error(`${id} is not the first that its own text finds`);
     if (best.score < SAME) throw new Error(`${id} scores ${best.score} with its own text`);
   }
@@ -191,9 +193,10 @@ class Load {
   async #forget(): Promise<void> {
     const at = this.#chance.below(this.#kept.length);
     const [kept] = this.#kept.splice(at, 1) as [Kept];
-    this.#forgotten.push(kept);
+    this.#leaving.add(kept.id);
     const { code, message } = await kept.caller.at(this.#url()).forget(kept.sent.namespace, kept.id);
     this.calls++;
-    if (code !== "ok" && code !== "not_found") throw new Error(`delete: ${code}, ${message}`);
+    if (code !== "ok") throw new Error(`delete: ${code}, ${message}`);
+    this.#forgotten.push(kept);
   }
 }

@@ -21,7 +21,9 @@ describe("a database keeps to the model it was begun with", () => {
     const refusal = holdTo(pinnedTo(PLAIN), { ...PLAIN, [aspect]: value });
     await expect(refusal).rejects.toMatchObject({ code: "failed_precondition" });
     await expect(refusal).rejects.toThrow(
-      new RegExp(`They differ in ${aspect}; start with that model, or with an empty database; or have it changed: `),
+      new RegExp(
+        `They differ in ${aspect}; start with that model, or with an empty database; or have it changed: `,
+      ),
     );
   });
 
