@@ -263,13 +263,13 @@ function openMemory(
 
 /** The model that the settings name, and what they say of it. */
 export function modelOf(config: Config) {
-  const { model, modelsDir, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
+  const { model, modelsDir, modelsHub, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
   const settings = {
     pooling: modelPooling,
     queryPrefix: modelQueryPrefix,
     passagePrefix: modelPassagePrefix,
   };
-  return { model, modelsDir, settings };
+  return { model, modelsDir, hub: modelsHub, settings };
 }
 
 /** The facts of the database that the settings name, also while services use it. */

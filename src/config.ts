@@ -9,6 +9,8 @@ export interface Config {
   readonly mongodbUri: string | undefined;
   readonly model: string;
   readonly modelsDir: string;
+  /** Where models are downloaded from; undefined is Hugging Face. */
+  readonly modelsHub: string | undefined;
   /** How the model is to be read; undefined leaves it to the model's files. An empty prefix is none. */
   readonly modelPooling: (typeof POOLINGS)[number] | undefined;
   readonly modelQueryPrefix: string | undefined;
@@ -37,7 +39,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** As `src/embedding/convention.ts` has them. */
 const POOLINGS = ["mean", "cls", "last", "model"] as const;
 /** The longest instruction in front of a query that any model's card asks for is some 150. */
-const PREFIX_CHARS_MAX = 1000;
+const PREFIX_CHARS_MAX = 1_000;
 
 /** Every setting, as `docs/configuration.md` lists them. */
 export const SETTINGS = [
@@ -47,6 +49,7 @@ export const SETTINGS = [
   "MONGODB_URI",
   "MODEL",
   "MODELS_DIR",
+  "MODELS_HUB",
   "MODEL_POOLING",
   "MODEL_QUERY_PREFIX",
   "MODEL_PASSAGE_PREFIX",
@@ -91,6 +94,7 @@ export function loadConfig(env: Environment): Config {
     mongodbUri: read.mongodbUri(),
     model: read.text("MODEL") ?? "bundled",
     modelsDir: read.text("MODELS_DIR") ?? `${dataDir}/models`,
+    modelsHub: read.modelsHub(),
     modelPooling:
       read.text("MODEL_POOLING") === undefined ? undefined : read.choice("MODEL_POOLING", POOLINGS, "mean"),
     modelQueryPrefix: read.prefix("MODEL_QUERY_PREFIX"),
@@ -177,6 +181,15 @@ class Reader {
       this.problems.push("MONGODB_URI must begin with mongodb:// or mongodb+srv://");
     }
     return uri;
+  }
+
+  modelsHub(): string | undefined {
+    const url = this.text("MODELS_HUB");
+    if (url === undefined || (/^https?:/.test(url) && URL.canParse(url))) return url?.replace(/\/+$/, "");
+    this.problems.push(
+      `MODELS_HUB is ${JSON.stringify(url)}; it must be a URL, such as https://huggingface.co`,
+    );
+    return undefined;
   }
 
   tls(): Config["tls"] {

@@ -12,6 +12,7 @@ import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../src/accounts/usage.js";
 import { type Config, loadConfig, SETTINGS } from "../src/config.js";
+import { HUB } from "../src/embedding/pull.js";
 import { type ErrorCode, MemoryError } from "../src/errors.js";
 import { count } from "../src/memory/count.js";
 import { MAP_POINTS_MAX } from "../src/memory/map.js";
@@ -113,6 +114,7 @@ describe("docs/configuration.md", () => {
     MONGODB_URI: "mongodbUri",
     MODEL: "model",
     MODELS_DIR: "modelsDir",
+    MODELS_HUB: "modelsHub",
     MODEL_POOLING: "modelPooling",
     MODEL_QUERY_PREFIX: "modelQueryPrefix",
     MODEL_PASSAGE_PREFIX: "modelPassagePrefix",
@@ -147,6 +149,7 @@ describe("docs/configuration.md", () => {
     const none = value === undefined || (Array.isArray(value) && value.length === 0);
     // Some depend on others, in words.
     const said: Record<string, string> = {
+      MODELS_HUB: `\`${HUB}\``,
       MODEL_POOLING: "the model's own",
       MODEL_QUERY_PREFIX: "the model's own",
       MODEL_PASSAGE_PREFIX: "the model's own",

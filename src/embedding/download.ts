@@ -1,15 +1,18 @@
 import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { digestOf } from "./digest.js";
+import { type Digest, digestOf } from "./digest.js";
 import { type HubFile, HubRefusal, RangeRefused, requestFile } from "./hub.js";
+import { adoptRemainder, partOf, removeRemainders } from "./remainder.js";
 
 const ATTEMPTS_MAX = 4;
 const RETRY_PAUSE_MS = 500;
 /** Without a byte for this long the connection is given up. */
 const STALL_TIMEOUT_MS = 30_000;
+/** What no further attempt mends: no room, no right to write. */
+const FINAL_CODES = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EACCES", "EPERM", "EROFS", "ENOTDIR", "EISDIR"]);
 
 export interface Download {
   readonly url: string;
@@ -19,34 +22,54 @@ export interface Download {
   readonly stallTimeoutMs?: number;
 }
 
+export interface Downloaded {
+  readonly bytes: number;
+  /** What it hashes to, and whether the server had named that beforehand. */
+  readonly digest: Digest;
+  readonly vouched: boolean;
+  readonly commit: string | undefined;
+}
+
 /**
  * Downloads one file. It stands under its name only when it is whole and matches the server's size
- * and hash; what came before a break is kept in `PATH.part` and continued, also by a later start.
+ * and hash; what came before a break is kept beside it and continued, also by a later start.
+ *
+ * @returns undefined when another process had it there first.
  */
-export async function downloadFile(download: Download): Promise<void> {
+export async function downloadFile(download: Download): Promise<Downloaded | undefined> {
+  const { path, retryPauseMs = RETRY_PAUSE_MS } = download;
+  const part = partOf(path);
+  await adoptRemainder(path, part);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptDownload(download);
+      const downloaded = await attemptDownload(download, part);
+      await removeRemainders(path);
+      return downloaded;
     } catch (error) {
-      if (error instanceof HubRefusal || attempt === ATTEMPTS_MAX) throw error;
-      await sleep((download.retryPauseMs ?? RETRY_PAUSE_MS) * 2 ** (attempt - 1));
+      if ((await sizeOf(path)) !== undefined) return undefined;
+      if (isFinal(error) || attempt === ATTEMPTS_MAX) throw error;
+      await sleep(retryPauseMs * 2 ** (attempt - 1));
     }
   }
 }
 
-async function attemptDownload(download: Download): Promise<void> {
-  const part = `${download.path}.part`;
+function isFinal(error: unknown): boolean {
+  return error instanceof HubRefusal || FINAL_CODES.has((error as NodeJS.ErrnoException).code ?? "");
+}
+
+async function attemptDownload(download: Download, part: string): Promise<Downloaded> {
   const stalled = new AbortController();
   const stallMs = download.stallTimeoutMs ?? STALL_TIMEOUT_MS;
   const watch = setTimeout(() => stalled.abort(new Error(`no data for ${stallMs} ms`)), stallMs);
   try {
-    const offset = await sizeOf(part);
-    const file = await requestFile(download.url, { offset, signal: stalled.signal });
+    const file = await request(download.url, { offset: (await sizeOf(part)) ?? 0, signal: stalled.signal });
     await mkdir(dirname(part), { recursive: true });
+    await checkRoom(dirname(part), file);
     const meter = metered({ file, onProgress: download.onProgress, onPiece: () => watch.refresh() });
-    await pipeline(meter, openPart(part, file.offset));
-    await verify(part, file);
+    await pipeline(meter, createWriteStream(part, openAt(file.offset)));
+    const downloaded = await verify(part, file);
     await rename(part, download.path);
+    return downloaded;
   } catch (error) {
     if (error instanceof RangeRefused) await rm(part, { force: true });
     throw error;
@@ -55,12 +78,27 @@ async function attemptDownload(download: Download): Promise<void> {
   }
 }
 
-/**
- * Writes at positions rather than at the end: should two processes download the same file, both
- * write the same bytes to the same places.
- */
-function openPart(part: string, offset: number) {
-  return createWriteStream(part, { flags: offset > 0 ? "r+" : "w", start: offset, flush: true });
+/** Only a hash tells that what is here and what comes are parts of the same file. */
+async function request(url: string, asked: { offset: number; signal: AbortSignal }): Promise<HubFile> {
+  const file = await requestFile(url, asked);
+  if (file.offset === 0 || file.digest !== undefined) return file;
+  await file.cancel();
+  return requestFile(url, { ...asked, offset: 0 });
+}
+
+function openAt(offset: number) {
+  return { flags: offset > 0 ? "r+" : "w", start: offset, flush: true };
+}
+
+/** Says so before a gigabyte has come in vain. */
+async function checkRoom(folder: string, { offset, bytesTotal = 0 }: HubFile): Promise<void> {
+  const { bavail, bsize, blocks } = await statfs(folder);
+  const [free, needed] = [bavail * bsize, bytesTotal - offset];
+  // Some file systems do not tell.
+  if (blocks === 0 || free >= needed) return;
+  const mb = (bytes: number) => `${Math.floor(bytes / 1e6).toLocaleString("en-US")} MB`;
+  const message = `the disk has ${mb(free)} free, and the file needs ${mb(needed)} more`;
+  throw Object.assign(new Error(message), { code: "ENOSPC" });
 }
 
 async function* metered({
@@ -78,18 +116,20 @@ async function* metered({
 }
 
 /** Throws away a file that is not what the server named, so that the next attempt begins anew. */
-async function verify(part: string, { bytesTotal, digest }: HubFile): Promise<void> {
-  const bytes = await sizeOf(part);
+async function verify(part: string, { bytesTotal, digest: named, commit }: HubFile): Promise<Downloaded> {
+  const bytes = (await sizeOf(part)) ?? 0;
   const isWhole = bytesTotal === undefined || bytes === bytesTotal;
-  const isTrue = digest === undefined || (await digestOf(part, digest.kind)).hex === digest.hex;
-  if (isWhole && isTrue) return;
+  const digest = await digestOf(part, named?.kind ?? "sha256");
+  if (isWhole && (named === undefined || digest.hex === named.hex)) {
+    return { bytes, digest, vouched: named !== undefined, commit };
+  }
   await rm(part, { force: true });
   throw new Error(isWhole ? "the file does not match its hash" : `${bytes} of ${bytesTotal} bytes came`);
 }
 
-async function sizeOf(path: string): Promise<number> {
+async function sizeOf(path: string): Promise<number | undefined> {
   return stat(path).then(
     ({ size }) => size,
-    () => 0,
+    () => undefined,
   );
 }

@@ -10,12 +10,19 @@ export interface HubFile {
   /** Of the whole file; absent when the server does not tell, as is the digest. */
   readonly bytesTotal: number | undefined;
   readonly digest: Digest | undefined;
+  /** The repository's state that the file is of. */
+  readonly commit: string | undefined;
+  /** Lets the rest of it stay where it is. */
+  cancel(): Promise<void>;
 }
 
 /** The server answered and will not answer otherwise when asked again. */
 export class HubRefusal extends Error {
-  override readonly name = "HubRefusal";
+  override readonly name: string = "HubRefusal";
 }
+
+/** There is no such file, or not for everybody. */
+export class NotThere extends HubRefusal {}
 
 /** The server has nothing beyond what is there already, so that must be something else. */
 export class RangeRefused extends Error {
@@ -47,9 +54,11 @@ function read(response: Response, hops: readonly Headers[]): HubFile {
   const { status, body, headers } = response;
   if (body === null || (status !== 200 && status !== 206)) throw refusal(response);
   const digest = digestIn(hops);
-  if (status === 206) return { body, digest, ...rangeOf(headers) };
+  const commit = hops.map((hop) => hop.get("x-repo-commit")).find((each) => each !== null) ?? undefined;
+  const file = { body, digest, commit, cancel: () => body.cancel() };
+  if (status === 206) return { ...file, ...rangeOf(headers) };
   const length = headers.get("content-length");
-  return { body, digest, offset: 0, bytesTotal: length === null ? undefined : Number(length) };
+  return { ...file, offset: 0, bytesTotal: length === null ? undefined : Number(length) };
 }
 
 function rangeOf(headers: Headers): { offset: number; bytesTotal: number } {
@@ -76,7 +85,7 @@ function refusal({ status, url }: Response): Error {
   if (status === 416) return new RangeRefused(`${url} has no such range`);
   // The hub says 401 of what does not exist, so as not to tell what is private.
   if (status === 401 || status === 403 || status === 404) {
-    return new HubRefusal(`${url} does not exist or is not public (HTTP ${status})`);
+    return new NotThere(`${url} does not exist or is not public (HTTP ${status})`);
   }
   const isPassing = status === 408 || status === 429 || status >= 500;
   return new (isPassing ? Error : HubRefusal)(`${url} answered HTTP ${status}`);

@@ -5,7 +5,11 @@ export interface Progress {
   readonly bytesTotal?: number | undefined;
 }
 
-export type OnProgress = (progress: Progress) => void;
+export interface ProgressBar {
+  report(progress: Progress): void;
+  /** Leaves a bar that did not get to its end on a line of its own. */
+  end(): void;
+}
 
 /** Where the bar is drawn; `process.stderr` is one. */
 export interface Screen {
@@ -19,16 +23,23 @@ const REDRAW_MS = 100;
 const LINE_EVERY_MS = 5000;
 
 /** Draws a bar in place on a terminal, and writes plain lines elsewhere. */
-export function progressBar(screen: Screen, now: () => number = () => performance.now()): OnProgress {
+export function progressBar(screen: Screen, now: () => number = () => performance.now()): ProgressBar {
   const everyMs = screen.isTTY ? REDRAW_MS : LINE_EVERY_MS;
   let lastMs = Number.NEGATIVE_INFINITY;
-  return (progress) => {
+  let isOpen = false;
+  const report = (progress: Progress) => {
     const isDone = progress.bytes === progress.bytesTotal;
     if (!isDone && now() - lastMs < everyMs) return;
     lastMs = now();
     const line = progressLine(progress);
     screen.write(screen.isTTY ? `\r\x1b[K${line}${isDone ? "\n" : ""}` : `${line}\n`);
+    isOpen = screen.isTTY === true && !isDone;
   };
+  const end = () => {
+    if (isOpen) screen.write("\n");
+    isOpen = false;
+  };
+  return { report, end };
 }
 
 /** Such as `X/y/onnx/model.onnx [############            ]  50 %  11.6 of 23.3 MB`. */

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MemoryError } from "../errors.js";
 import type { Pooling } from "./convention.js";
+import { asObject, readJson } from "./model-json.js";
 
 /**
  * The files in which sentence-transformers keeps what its models expect. Models need not have them.
@@ -76,21 +76,4 @@ export async function prefixesIn(
 export async function windowIn(folder: string): Promise<number | undefined> {
   const length = asObject(await readJson(folder, WINDOW_FILE))?.max_seq_length;
   return typeof length === "number" && length > 0 ? length : undefined;
-}
-
-async function readJson(folder: string, file: string): Promise<unknown> {
-  const path = join(folder, file);
-  const text = await readFile(path, "utf8").catch((error) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return "null";
-    throw error;
-  });
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new MemoryError("failed_precondition", `${path} is not JSON`, { cause: error });
-  }
-}
-
-function asObject(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
 }

@@ -26,6 +26,14 @@ describe("the settings", () => {
     });
   });
 
+  it("may name a mirror to download models from", () => {
+    expect(loadConfig({}).modelsHub).toBeUndefined();
+    expect(loadConfig({ MODELS_HUB: "http://mirror:8080/hf/" }).modelsHub).toBe("http://mirror:8080/hf");
+    expect(problemsOf({ MODELS_HUB: "mirror" })).toEqual([
+      'MODELS_HUB is "mirror"; it must be a URL, such as https://huggingface.co',
+    ]);
+  });
+
   it("leave it to the model how it is read, unless they say so", () => {
     expect(loadConfig({})).toMatchObject({ modelPooling: undefined, modelQueryPrefix: undefined });
     const config = loadConfig({

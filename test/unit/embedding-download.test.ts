@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { downloadFile } from "../../src/embedding/download.js";
 
@@ -59,6 +59,10 @@ async function download(url: string, path: string, options = {}) {
   return seen;
 }
 
+async function remainders(path: string): Promise<string[]> {
+  return (await readdir(dirname(path))).filter((name) => name.endsWith(".part"));
+}
+
 it("a download goes on where the connection was cut", async () => {
   const ranges: (string | undefined)[] = [];
   const url = await serve((request, response) => {
@@ -69,7 +73,7 @@ it("a download goes on where the connection was cut", async () => {
   const path = await temporaryPath();
   const seen = await download(url, path);
   expect(await readFile(path)).toEqual(CONTENT);
-  expect(existsSync(`${path}.part`)).toBe(false);
+  expect(await remainders(path)).toEqual([]);
   expect(ranges[0]).toBeUndefined();
   expect(ranges[1]).toMatch(/^bytes=[1-9]\d*-$/);
   expect(seen).toEqual([...seen].sort((a, b) => a - b));
@@ -81,6 +85,7 @@ it("a later start goes on with what an earlier one left", async () => {
   const cut = await serve((_, response) => sendHalf(response));
   await expect(download(cut, path)).rejects.toThrow();
   expect(existsSync(path)).toBe(false);
+  expect(await remainders(path)).toHaveLength(1);
   const ranges: (string | undefined)[] = [];
   const whole = await serve((request, response) => {
     ranges.push(request.headers.range);
@@ -89,6 +94,82 @@ it("a later start goes on with what an earlier one left", async () => {
   await download(whole, path);
   expect(ranges).toEqual([expect.stringMatching(/^bytes=[1-9]\d*-$/)]);
   expect(await readFile(path)).toEqual(CONTENT);
+  expect(await remainders(path)).toEqual([]);
+});
+
+it("what a download has left that may live on is copied, what it has left for good is taken", async () => {
+  const path = await temporaryPath();
+  const other = `${path}.0123.part`;
+  for (const [agoMs, rests] of [
+    [0, true],
+    [120_000, false],
+  ] as const) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(other, CONTENT.subarray(0, 1000));
+    const then = new Date(Date.now() - agoMs);
+    await utimes(other, then, then);
+    const seen: [string | undefined, boolean][] = [];
+    const url = await serve((request, response) => {
+      seen.push([request.headers.range, existsSync(other)]);
+      send(request, response);
+    });
+    await download(url, path);
+    expect(seen).toEqual([["bytes=1000-", rests]]);
+    expect(await readFile(path)).toEqual(CONTENT);
+    await rm(path);
+  }
+});
+
+it("without a hash nothing is continued: nobody could tell whether the parts belong together", async () => {
+  const ranges: (string | undefined)[] = [];
+  const url = await serve((request, response) => {
+    ranges.push(request.headers.range);
+    const from = Number(request.headers.range?.slice(6, -1) ?? 0);
+    const headers = { "content-range": `bytes ${from}-${CONTENT.length - 1}/${CONTENT.length}` };
+    response.writeHead(from > 0 ? 206 : 200, from > 0 ? headers : {}).end(CONTENT.subarray(from));
+  });
+  const path = await temporaryPath();
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.part`, randomBytes(1000));
+  await download(url, path);
+  expect(ranges).toEqual(["bytes=1000-", undefined]);
+  expect(await readFile(path)).toEqual(CONTENT);
+});
+
+it("a file that another process has put there meanwhile is not downloaded to its end", async () => {
+  const path = await temporaryPath();
+  const url = await serve((_, response) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, CONTENT);
+    sendHalf(response);
+  });
+  expect(await downloadFile({ url, path, onProgress: () => {} })).toBeUndefined();
+  expect(await readFile(path)).toEqual(CONTENT);
+});
+
+it("a download tells the size, the hash and the commit, and whether the hash was named before", async () => {
+  const url = await serve(send);
+  const downloaded = await downloadFile({ url, path: await temporaryPath(), onProgress: () => {} });
+  const digest = { kind: "sha256", hex: SHA256 };
+  expect(downloaded).toEqual({ bytes: CONTENT.length, digest, vouched: true, commit: "0123abc" });
+  const silent = await serve((_, response) => response.end(CONTENT));
+  const unnamed = await downloadFile({ url: silent, path: await temporaryPath(), onProgress: () => {} });
+  expect(unnamed).toEqual({ bytes: CONTENT.length, digest, vouched: false, commit: undefined });
+});
+
+it("a file that is larger than the disk's free space is refused before it comes", async () => {
+  let requests = 0;
+  const url = await serve((_, response) => {
+    requests++;
+    response.writeHead(200, { "content-length": 8e18 });
+    response.write("a");
+  });
+  const path = await temporaryPath();
+  await expect(download(url, path)).rejects.toThrow(
+    /^the disk has [\d,]+ MB free, and the file needs 8,000,000,000,000 MB more$/,
+  );
+  expect(requests).toBe(1);
+  expect(await readdir(dirname(path))).toEqual([]);
 });
 
 it("a file that does not match its hash never stands under its name", async () => {
@@ -100,8 +181,7 @@ it("a file that does not match its hash never stands under its name", async () =
   const path = await temporaryPath();
   await expect(download(url, path)).rejects.toThrow("does not match its hash");
   expect(requests).toBe(4);
-  expect(existsSync(path)).toBe(false);
-  expect(existsSync(`${path}.part`)).toBe(false);
+  expect(await readdir(dirname(path))).toEqual([]);
 });
 
 it("a remainder of another version is thrown away and the file downloaded anew", async () => {

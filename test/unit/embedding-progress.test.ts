@@ -16,7 +16,7 @@ it("a line of progress tells the file, the share and the bytes", () => {
 it("a terminal is redrawn in place, ten times a second at most, and left on a new line", () => {
   let nowMs = 0;
   const terminal = screen(true);
-  const report = progressBar(terminal, () => nowMs);
+  const { report } = progressBar(terminal, () => nowMs);
   for (let bytes = 1; bytes <= 100; bytes++) {
     report({ file: "f", bytes, bytesTotal: 100 });
     nowMs += 10;
@@ -29,11 +29,25 @@ it("a terminal is redrawn in place, ten times a second at most, and left on a ne
 it("a log gets a plain line every five seconds, and one at the end", () => {
   let nowMs = 0;
   const log = screen(false);
-  const report = progressBar(log, () => nowMs);
+  const { report } = progressBar(log, () => nowMs);
   for (let bytes = 1; bytes <= 100; bytes++) {
     report({ file: "f", bytes, bytesTotal: 100 });
     nowMs += 100;
   }
   expect(log.written.map((line) => /\d+ %/.exec(line)?.[0])).toEqual(["1 %", "51 %", "100 %"]);
   expect(log.written.every((line) => /^f .*\n$/.test(line))).toBe(true);
+});
+
+it("a bar that was broken off is left on a line of its own, once", () => {
+  const terminal = screen(true);
+  const bar = progressBar(terminal, () => 0);
+  bar.report({ file: "f", bytes: 1, bytesTotal: 100 });
+  bar.end();
+  bar.end();
+  expect(terminal.written.slice(1)).toEqual(["\n"]);
+  const done = screen(true);
+  const whole = progressBar(done, () => 0);
+  whole.report({ file: "f", bytes: 100, bytesTotal: 100 });
+  whole.end();
+  expect(done.written).toHaveLength(1);
 });
