@@ -12,6 +12,7 @@ import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../src/accounts/usage.js";
 import { type Config, loadConfig, SETTINGS } from "../src/config.js";
+import { FAMILIES, familyOf } from "../src/embedding/families.js";
 import { HUB } from "../src/embedding/pull.js";
 import { type ErrorCode, MemoryError } from "../src/errors.js";
 import { count } from "../src/memory/count.js";
@@ -260,6 +261,37 @@ describe("docs/operations.md", () => {
       sources.get(path as string) ?? "",
     )?.[1];
     expect(found?.replaceAll("_", "")).toBe(/^[\d,.]+/.exec(bound)?.[0].replaceAll(",", ""));
+  });
+});
+
+describe("docs/models.md", () => {
+  const table = section("docs/models.md", "## Known families").replaceAll("\\|", "\u00a6");
+  const families = rows(table).map((row) => row.map((cell) => cell.replaceAll("\u00a6", "|")));
+  const shown = (prefix = "") => (prefix === "" ? "none" : `\`${prefix.replaceAll("\n", "\\n")}\``);
+
+  test("lists every family that is known, as it is known", () => {
+    const listed = families.map(([name, , pooling, query, passage, source]) => [
+      name,
+      unquoted(pooling),
+      query,
+      passage,
+      /\((.*)\)/.exec(source ?? "")?.[1] ?? unquoted(source),
+    ]);
+    expect(listed).toEqual(
+      FAMILIES.map(({ name, pooling, queryPrefix, passagePrefix, source }) => [
+        name,
+        pooling,
+        shown(queryPrefix),
+        shown(passagePrefix),
+        source,
+      ]),
+    );
+  });
+
+  const examples = families.flatMap(([name, ids]) => quoted(ids).map((id) => ({ name, id })));
+  test.each(examples)("counts $id among $name", ({ name, id }) => {
+    expect(familyOf(id)?.name).toBe(name);
+    expect(familyOf(`owner/${id}`)?.name).toBe(name);
   });
 });
 

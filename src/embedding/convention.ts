@@ -13,7 +13,7 @@ export interface Convention {
   /** Put in front of what is asked, and of what is stored. */
   readonly queryPrefix: string;
   readonly passagePrefix: string;
-  /** Tokens it was trained to read at once, the special ones and the prefix counted, when that is less than it can. */
+  /** Tokens it reads at once, the special ones and the prefix counted. */
   readonly windowTokens?: number;
 }
 

@@ -16,7 +16,7 @@ const WEB_SEARCH =
   "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
 
 /** By the last part of a model's id, in lower case and without `-onnx`, whoever published it. */
-const FAMILIES: readonly Known[] = [
+export const FAMILIES: readonly Known[] = [
   {
     name: "bundled",
     ids: /^bundled$/,

@@ -1,6 +1,7 @@
 import { type Convention, PLAIN, type Pooling } from "./convention.js";
 import { familyOf } from "./families.js";
-import { poolingIn, prefixesIn, windowIn } from "./sentence-transformers.js";
+import { poolingIn, prefixesIn } from "./sentence-transformers.js";
+import { windowIn } from "./window.js";
 
 /** What the settings say; the rest is looked up. An empty prefix is none. */
 export interface ConventionSettings {
@@ -43,9 +44,8 @@ export async function findConvention({
   const [queryPrefix, queryFrom] = set(settings.queryPrefix, "MODEL_QUERY_PREFIX") ?? prefixes.query;
   const [passagePrefix, passageFrom] =
     set(settings.passagePrefix, "MODEL_PASSAGE_PREFIX") ?? prefixes.passage;
-  const windowTokens = await windowIn(folder);
   return {
-    convention: { pooling, queryPrefix, passagePrefix, ...(windowTokens !== undefined && { windowTokens }) },
+    convention: { pooling, queryPrefix, passagePrefix, windowTokens: await windowIn(folder) },
     from: { pooling: poolingFrom, queryPrefix: queryFrom, passagePrefix: passageFrom },
   };
 }

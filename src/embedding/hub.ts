@@ -81,7 +81,9 @@ function digestIn(hops: readonly Headers[]): Digest | undefined {
   return undefined;
 }
 
-function refusal({ status, url }: Response): Error {
+function refusal({ status, url, body }: Response): Error {
+  // Left unread, it would hold its connection.
+  void body?.cancel();
   if (status === 416) return new RangeRefused(`${url} has no such range`);
   // The hub says 401 of what does not exist, so as not to tell what is private.
   if (status === 401 || status === 403 || status === 404) {

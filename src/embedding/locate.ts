@@ -32,8 +32,12 @@ export async function locateModel(place: ModelPlace): Promise<string> {
 /** Where a model is, or would be. */
 export function folderOf({ model, modelsDir }: Pick<ModelPlace, "model" | "modelsDir">): string {
   if (model === BUNDLED) return join(packageRoot(), "models", BUNDLED);
-  if (MODEL_ID.test(model) && !model.includes("..")) return resolve(modelsDir, model);
+  if (isModelId(model)) return resolve(modelsDir, model);
   throw invalid("MODEL", `must be "${BUNDLED}" or a model's id, such as Xenova/all-MiniLM-L6-v2`);
+}
+
+export function isModelId(model: string): boolean {
+  return MODEL_ID.test(model) && !model.includes("..");
 }
 
 async function checkBundled(folder: string): Promise<void> {

@@ -71,9 +71,3 @@ export async function prefixesIn(
   const [query, passage] = [promptOf(QUERY_NAMES), promptOf(PASSAGE_NAMES)];
   return query === "" && passage === "" ? undefined : { query, passage, file: PROMPTS_FILE };
 }
-
-/** In tokens, the special ones and the prompt's counted. */
-export async function windowIn(folder: string): Promise<number | undefined> {
-  const length = asObject(await readJson(folder, WINDOW_FILE))?.max_seq_length;
-  return typeof length === "number" && length > 0 ? length : undefined;
-}

@@ -47,7 +47,7 @@ describe("a model's pooling", () => {
     ["lasttoken", "last"],
   ])("is read from its files: %s is %s", async (mode, expected) => {
     const { convention, from } = await find(pooling(mode));
-    expect(convention).toEqual({ ...PLAIN, pooling: expected });
+    expect(convention).toMatchObject({ ...PLAIN, pooling: expected });
     expect(from.pooling).toBe(POOLING);
   });
 
@@ -165,7 +165,7 @@ describe("what is known of a family", () => {
     "Xenova/multi-qa-mpnet-base-dot-v1",
   ])("is not put upon %s", async (model) => {
     const { convention, from } = await find({}, { model });
-    expect(convention).toEqual(PLAIN);
+    expect(convention).toMatchObject(PLAIN);
     expect(from).toEqual({ pooling: "assumed", queryPrefix: "assumed", passagePrefix: "assumed" });
   });
 
@@ -173,19 +173,45 @@ describe("what is known of a family", () => {
     const files = { [PROMPTS]: { prompts: { query: "ask: " } } };
     const model = "Xenova/e5-small-v2";
     expect(await find(files, { model, settings: { passagePrefix: "" } })).toEqual({
-      convention: { pooling: "mean", queryPrefix: "ask: ", passagePrefix: "" },
+      convention: { pooling: "mean", queryPrefix: "ask: ", passagePrefix: "", windowTokens: 512 },
       from: { pooling: "known of e5", queryPrefix: PROMPTS, passagePrefix: "MODEL_PASSAGE_PREFIX" },
     });
   });
 });
 
 describe("a model's window", () => {
+  const config = (more: object) => ({ "config.json": { model_type: "bert", ...more } });
+  const trained = (tokens: unknown) => ({ "sentence_bert_config.json": { max_seq_length: tokens } });
+  const tokenizer = (tokens: unknown) => ({ "tokenizer_config.json": { model_max_length: tokens } });
   it.each([
-    [{ max_seq_length: 128, do_lower_case: false }, 128],
-    [{ max_seq_length: null }, undefined],
-    [{}, undefined],
-  ])("is read from sentence_bert_config.json: %j", async (config, expected) => {
-    expect((await find({ "sentence_bert_config.json": config })).convention.windowTokens).toBe(expected);
+    [
+      "the least of what its files say",
+      { ...config({ max_position_embeddings: 512 }), ...trained(128) },
+      128,
+    ],
+    [
+      "no more than it has positions",
+      { ...config({ max_position_embeddings: 256 }), ...tokenizer(1e30) },
+      256,
+    ],
+    [
+      "as much as its tokenizer allows",
+      { ...config({ n_positions: 500 }), ...tokenizer(300), ...trained(null) },
+      300,
+    ],
+    [
+      "two less where positions are shifted",
+      config({ model_type: "xlm-roberta", max_position_embeddings: 130 }),
+      128,
+    ],
+    [
+      "bounded where it could read whole books",
+      { ...config({ max_position_embeddings: 8192 }), ...trained(8192) },
+      512,
+    ],
+    ["bounded where nothing is said", {}, 512],
+  ])("is %s", async (_, files, expected) => {
+    expect((await find(files)).convention.windowTokens).toBe(expected);
   });
 });
 

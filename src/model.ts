@@ -1,0 +1,142 @@
+#!/usr/bin/env node
+import { modelOf } from "./compose.js";
+import { type Config, ConfigError, loadConfig } from "./config.js";
+import { checkModel, type OpenModel } from "./embedding/check-model.js";
+import { describeConvention } from "./embedding/describe-convention.js";
+import { lackOf, listModels, type ModelSummary, summarise } from "./embedding/list-models.js";
+import { BUNDLED, folderOf, locateModel } from "./embedding/locate.js";
+import { damageOf, readManifest } from "./embedding/manifest.js";
+import { requiredFiles } from "./embedding/model-files.js";
+import { openEmbedder } from "./embedding/open.js";
+import { MemoryError } from "./errors.js";
+
+const USAGE = `usage: npm run -s model -- COMMAND
+
+  pull ID      downloads a model, such as Xenova/all-MiniLM-L6-v2, or what is missing of it
+  list         shows the bundled model and all that are in MODELS_DIR; * is the one that MODEL names
+  check [ID]   verifies a model's files, loads it, and looks whether it tells texts apart; without
+               an id, the one that MODEL names
+
+The exit code is 0 when all is well, else 1. The settings are the server's: MODELS_DIR, MODELS_HUB,
+and for the model that MODEL names, MODEL_POOLING, MODEL_QUERY_PREFIX and MODEL_PASSAGE_PREFIX.`;
+
+type Command = (config: Config, id: string | undefined) => Promise<boolean>;
+
+const COMMANDS: Readonly<Record<string, { run: Command; ids: readonly number[] }>> = {
+  pull: { run: (config, id) => pull(config, id as string), ids: [1] },
+  list: { run: list, ids: [0] },
+  check: { run: (config, id = config.model) => check(config, id), ids: [0, 1] },
+};
+
+/** The operator's commands on models: they need no database, and a server may run meanwhile. */
+async function main(): Promise<boolean> {
+  const [name = "", id, ...rest] = process.argv.slice(2);
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command?.ids.includes(id === undefined ? 0 : 1 + rest.length)) {
+    console.error(USAGE);
+    return false;
+  }
+  return command.run(loadConfig(process.env), id);
+}
+
+/** The settings for a model: what they say of how it is read is only about the one they name. */
+function placeOf(config: Config, model: string) {
+  const { settings, ...place } = modelOf(config);
+  return { ...place, model, ...(model === config.model && { settings }) };
+}
+
+async function pull(config: Config, model: string): Promise<boolean> {
+  const place = placeOf(config, model);
+  const lacking = await lackOf(place);
+  await locateModel(place);
+  const summary = await summarise(place);
+  console.log(`${model} ${lacking.length > 0 ? "is" : "was there already,"} in ${summary.folder}`);
+  for (const line of describe(summary)) console.log(`  ${line}`);
+  return true;
+}
+
+async function list(config: Config): Promise<boolean> {
+  const models = await listModels(config.modelsDir);
+  for (const model of models) {
+    console.log(`${model === config.model ? "*" : " "} ${model}`);
+    for (const line of await describeOrSay(placeOf(config, model))) console.log(`    ${line}`);
+  }
+  if (models.includes(config.model)) return true;
+  console.log(`MODEL is ${config.model}, which is not in ${config.modelsDir}: it is downloaded at the start`);
+  return true;
+}
+
+/** A folder that is not whole, or spoilt, does not keep the others from being shown. */
+async function describeOrSay(place: ReturnType<typeof placeOf>): Promise<string[]> {
+  try {
+    const lacking = await lackOf(place);
+    return lacking.length > 0 ? [`lacks ${lacking.join(", ")}`] : describe(await summarise(place));
+  } catch (error) {
+    if (error instanceof MemoryError) return [error.message];
+    throw error;
+  }
+}
+
+function describe({ bytes, dimensions, revision, found, manifest }: ModelSummary): string[] {
+  const { commit, hub } = manifest ?? {};
+  return [
+    `${(bytes / 1e6).toFixed(1)} MB, ${dimensions ?? "?"} dimensions, window ${found.convention.windowTokens} tokens`,
+    `revision ${revision.slice(0, 12)}${hub === undefined ? "" : `, from ${hub}${commit ? ` at ${commit.slice(0, 12)}` : ""}`}`,
+    ...describeConvention(found),
+  ];
+}
+
+async function check(config: Config, model: string): Promise<boolean> {
+  const place = placeOf(config, model);
+  const lacking = await lackOf(place);
+  if (lacking.length > 0) {
+    console.log(`problem: ${folderOf(place)} lacks ${lacking.join(", ")}`);
+    if (model !== BUNDLED) console.log(`npm run -s model -- pull ${model} downloads it`);
+    return false;
+  }
+  const summary = await summarise(place);
+  console.log(`${model} in ${summary.folder}`);
+  for (const line of describe(summary)) console.log(`  ${line}`);
+  if (!(await checkFiles(summary.folder))) return false;
+  const open: OpenModel = (settings) =>
+    openEmbedder({ ...place, settings: { ...place.settings, ...settings }, workers: 1 });
+  let isGood = true;
+  for await (const { kind, text } of checkModel(open)) {
+    console.log(kind === "fact" ? `  ${text}` : `${kind}: ${text}`);
+    isGood &&= kind !== "problem";
+  }
+  console.log(isGood ? "all is well" : "there are problems");
+  return isGood;
+}
+
+/** Against the hashes that the hub named when they were downloaded. */
+async function checkFiles(folder: string): Promise<boolean> {
+  const manifest = await readManifest(folder);
+  if (manifest === undefined) {
+    console.log("  files not verified, no manifest");
+    return true;
+  }
+  const damage = await damageOf(folder, manifest);
+  for (const line of damage) console.log(`problem: ${line}`);
+  if (damage.length > 0) return false;
+  const unvouched = (await requiredFiles(folder)).filter((file) => !manifest.files[file]?.vouched);
+  const whose = unvouched.length === 0 ? "the hub's hashes" : "what was downloaded";
+  console.log(`  ${Object.keys(manifest.files).length} files verified against ${whose}`);
+  if (unvouched.length > 0) console.log(`warning: the hub named no hash of ${unvouched.join(", ")}`);
+  return true;
+}
+
+function fail(lines: readonly unknown[]): never {
+  for (const line of lines) console.error(line);
+  process.exit(1);
+}
+
+main().then(
+  (isGood) => {
+    process.exitCode = isGood ? 0 : 1;
+  },
+  (error: unknown) => {
+    if (error instanceof ConfigError) fail(error.problems.map((problem) => `recalld: ${problem}`));
+    fail(error instanceof MemoryError ? [`recalld: ${error.message}`] : ["recalld:", error]);
+  },
+);

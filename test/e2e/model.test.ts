@@ -1,0 +1,285 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { MODEL_FILES } from "../../src/embedding/model-files.js";
+import { packageRoot } from "../../src/embedding/package-root.js";
+import { type FakeHub, openHub } from "../support/hub.js";
+import { newDataDir, runUntilExit, startServer } from "../support/server.js";
+
+// Whole programs start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const PROGRAM = fileURLToPath(new URL("../../dist/src/model.js", import.meta.url));
+const BUNDLED = join(packageRoot(), "models/bundled");
+const WEIGHTS = "onnx/model_quantized.onnx";
+const GOOD = "some/good";
+const PROMPTS = "config_sentence_transformers.json";
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(
+  env: Record<string, string>,
+  ...args: string[]
+): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env });
+  let [stdout, stderr] = ["", ""];
+  child.stdout?.on("data", (data) => (stdout += data));
+  child.stderr?.on("data", (data) => (stderr += data));
+  const ended = new Promise<Ended>((resolve) =>
+    child.once("close", (code) => resolve({ code, stdout, stderr })),
+  );
+  return { child, ended };
+}
+
+const run = (env: Record<string, string>, ...args: string[]) => start(env, ...args).ended;
+
+let hub: FakeHub;
+let good: Record<string, Buffer>;
+beforeAll(async () => {
+  good = Object.fromEntries(
+    await Promise.all(MODEL_FILES.map(async (file) => [file, await readFile(join(BUNDLED, file))])),
+  );
+  const prompts = JSON.stringify({ prompts: { query: "query: ", document: "passage: " } });
+  hub = await openHub({ [GOOD]: good, "some/e5": { ...good, [PROMPTS]: Buffer.from(prompts) } });
+});
+afterAll(() => hub.close());
+
+function setUp() {
+  const dataDir = newDataDir();
+  const env = { DATA_DIR: dataDir, MODELS_HUB: hub.url };
+  hub.disturb = () => false;
+  hub.asked.length = 0;
+  onTestFinished(() => {
+    hub.disturb = () => false;
+  });
+  return { env, dataDir, folder: join(dataDir, "models", GOOD) };
+}
+
+async function expectWhole(folder: string): Promise<void> {
+  for (const [file, content] of Object.entries(good)) {
+    // Byte by byte, toEqual takes half a minute.
+    expect(content.equals(await readFile(join(folder, file))), file).toBe(true);
+  }
+  const names = await readdir(folder, { recursive: true });
+  expect(names.filter((name) => name.endsWith(".part"))).toEqual([]);
+}
+
+describe("npm run model", () => {
+  it("pulls a model, says what it got, lists it, and finds it well", async () => {
+    const { env, folder } = setUp();
+    const pulled = await run(env, "pull", GOOD);
+    expect(pulled.stderr).toMatch(
+      /some\/good\/onnx\/model_quantized\.onnx \[#{24}\] 100 % {2}9\.8 of 9\.8 MB\n$/,
+    );
+    expect(pulled).toMatchObject({ code: 0 });
+    expect(pulled.stdout.split("\n")).toEqual([
+      `some/good is in ${folder}`,
+      "  10.2 MB, 384 dimensions, window 512 tokens",
+      expect.stringMatching(/^ {2}revision [0-9a-f]{12}, from http:\/\/127\.0\.0\.1:\d+ at c{12}$/),
+      "  pooling mean (assumed)",
+      "  query prefix none (assumed)",
+      "  passage prefix none (assumed)",
+      "",
+    ]);
+    await expectWhole(folder);
+    hub.asked.length = 0;
+    expect((await run(env, "pull", GOOD)).stdout).toMatch(/^some\/good was there already, in /);
+    expect(hub.asked).toEqual([]);
+
+    const listed = await run({ ...env, MODEL: GOOD }, "list");
+    expect(listed.code).toBe(0);
+    expect(listed.stdout).toContain("\n* some/good\n");
+    expect(listed.stdout).toMatch(/^ {2}bundled\n/);
+
+    const checked = await run({ ...env, MODEL: GOOD }, "check");
+    expect(checked.stdout).toContain("  4 files verified against the hub's hashes\n");
+    expect(checked.stdout).toContain("  English: 6 of 6 answers score above all others");
+    expect(checked.stdout).toMatch(
+      / {2}[\d,]+ tokens a second in one thread, [\d.]+ ms for a short text\nall is well\n$/,
+    );
+    expect(checked.code).toBe(0);
+  });
+
+  it("reads the prefixes that come with a model, and compares it with and without them", async () => {
+    const { env } = setUp();
+    expect((await run(env, "pull", "some/e5")).stdout).toContain(`  query prefix "query: " (${PROMPTS})\n`);
+    const checked = await run(env, "check", "some/e5");
+    expect(checked.stdout).toContain("  5 files verified against the hub's hashes\n");
+    expect(checked.stdout).toMatch(
+      /English without prefixes: 6 of 6, apart by [\d.]+ standard deviations; with them/,
+    );
+    const wrong = await run(
+      { ...env, MODEL: "some/e5", MODEL_QUERY_PREFIX: "The train to Paris was late again today. " },
+      "check",
+    );
+    expect(wrong.stdout).toMatch(/^warning: English without prefixes: .*: are they right\?$/m);
+    expect(wrong.code).toBe(0);
+  });
+
+  it("goes on after kill -9 with what had come", async () => {
+    const { env, folder } = setUp();
+    hub.disturb = ({ path }, response, content) => {
+      if (!path.endsWith(WEIGHTS) || !response.req.url?.startsWith("/elsewhere")) return false;
+      response.writeHead(200, { "content-length": content?.length });
+      response.write(content?.subarray(0, 5_000_000));
+      return true;
+    };
+    const { child, ended } = start(env, "pull", GOOD);
+    const parts = async () =>
+      (await readdir(join(folder, "onnx")).catch(() => [])).filter((name) => name.endsWith(".part"));
+    await vi.waitFor(
+      async () => {
+        const [part] = await parts();
+        expect((await readFile(join(folder, "onnx", part as string))).length).toBeGreaterThan(4_000_000);
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+    child.kill("SIGKILL");
+    await ended;
+    expect(existsSync(join(folder, WEIGHTS))).toBe(false);
+    hub.disturb = () => false;
+    hub.asked.length = 0;
+    expect(await run(env, "pull", GOOD)).toMatchObject({ code: 0 });
+    const ranges = hub.asked.filter(({ path }) => path.endsWith(WEIGHTS)).map(({ range }) => range);
+    expect(ranges).toEqual([expect.stringMatching(/^bytes=[45]\d{6}-$/)]);
+    await expectWhole(folder);
+  });
+
+  it("twice at once ends well both times", async () => {
+    const { env, folder } = setUp();
+    const both = await Promise.all([run(env, "pull", GOOD), run(env, "pull", GOOD)]);
+    expect(both.map(({ code, stderr }) => [code, /recalld:/.test(stderr)])).toEqual([
+      [0, false],
+      [0, false],
+    ]);
+    await expectWhole(folder);
+    expect(await run(env, "check", GOOD)).toMatchObject({ code: 0 });
+  });
+
+  it("finds files that were spoilt or lost, and does not load them", async () => {
+    const { env, folder } = setUp();
+    await run(env, "pull", GOOD);
+    const weights = Buffer.from(good[WEIGHTS] as Buffer);
+    weights[5_000_000] = (weights[5_000_000] as number) ^ 1;
+    await writeFile(join(folder, WEIGHTS), weights);
+    const spoilt = await run(env, "check", GOOD);
+    expect(spoilt).toMatchObject({ code: 1, stderr: "" });
+    expect(spoilt.stdout).toContain(`\nproblem: ${WEIGHTS} does not match its hash\n`);
+    expect(spoilt.stdout).not.toContain("dimensions finite");
+    await rm(join(folder, "tokenizer.json"));
+    expect(await run(env, "check", GOOD)).toMatchObject({
+      code: 1,
+      stdout: `problem: ${folder} lacks tokenizer.json\nnpm run -s model -- pull ${GOOD} downloads it\n`,
+    });
+    expect((await run(env, "list")).stdout).toContain("  some/good\n    lacks tokenizer.json\n");
+  });
+
+  it("says of a folder that was copied by hand that nothing is known of its files", async () => {
+    const { env, folder } = setUp();
+    await cp(BUNDLED, folder, { recursive: true });
+    const checked = await run(env, "check", GOOD);
+    expect(checked.stdout).toContain("  files not verified, no manifest\n");
+    expect(checked.code).toBe(0);
+  });
+
+  it("finds a model that knows nothing out", async () => {
+    const { env, folder } = setUp();
+    const toys = fileURLToPath(new URL("../fixtures/models/", import.meta.url));
+    await mkdir(join(folder, "onnx"), { recursive: true });
+    await cp(join(toys, "unigram.json"), join(folder, "tokenizer.json"));
+    await cp(join(toys, "states.onnx"), join(folder, WEIGHTS));
+    await writeFile(join(folder, "config.json"), '{"model_type":"bert","max_position_embeddings":512}');
+    await writeFile(join(folder, "tokenizer_config.json"), '{"tokenizer_class":"XLMRobertaTokenizer"}');
+    const checked = await run(env, "check", GOOD);
+    expect(checked.stdout).toContain(
+      "problem: it tells what answers a question from what does not in no language",
+    );
+    expect(checked).toMatchObject({ code: 1, stderr: "" });
+    expect(checked.stdout).toMatch(/there are problems\n$/);
+  });
+
+  it("says in one line why a model does not load, or what a file of it is not", async () => {
+    const { env, folder } = setUp();
+    await cp(BUNDLED, folder, { recursive: true });
+    await writeFile(join(folder, WEIGHTS), "no graph");
+    const unloaded = await run(env, "check", GOOD);
+    expect(unloaded.code).toBe(1);
+    expect(unloaded.stderr).toMatch(/^recalld: model some\/good in \S+ could not be loaded: .*\n$/);
+    await writeFile(join(folder, "config.json"), "{");
+    const unread = await run(env, "check", GOOD);
+    expect(unread).toMatchObject({ code: 1, stderr: `recalld: ${folder}/config.json is not JSON\n` });
+    expect((await run(env, "list")).stdout).toContain(`  some/good\n    ${folder}/config.json is not JSON\n`);
+  });
+
+  it("says in one line why a model cannot be had, and leaves nothing that looks like it", async () => {
+    const { env, dataDir, folder } = setUp();
+    hub.disturb = ({ path }, response, content) => {
+      if (!path.endsWith("tokenizer.json") || !response.req.url?.startsWith("/elsewhere")) return false;
+      const other = Buffer.from(content as Buffer);
+      other[1000] = (other[1000] as number) ^ 1;
+      response.end(other);
+      return true;
+    };
+    const spoilt = await run(env, "pull", GOOD);
+    expect(spoilt.code).toBe(1);
+    expect(spoilt.stderr.trimEnd().split("\n").at(-1)).toMatch(
+      /^recalld: model some\/good is not in .*: the file does not match its hash\. Put its files there/,
+    );
+    expect(await readdir(folder)).toEqual(["config.json", "recalld-manifest.json"]);
+    const offline = { DATA_DIR: dataDir, MODELS_HUB: "http://127.0.0.1:9" };
+    expect(await run(offline, "pull", "no/such")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^recalld: model no\/such is not in [^\n]*\n$/),
+    });
+    expect(await run(env, "pull", "no/such")).toMatchObject({
+      stderr: expect.stringContaining("does not exist or is not public (HTTP 404)"),
+    });
+    expect(await run(env, "pull", "../x")).toMatchObject({
+      code: 1,
+      stderr: 'recalld: MODEL must be "bundled" or a model\'s id, such as Xenova/all-MiniLM-L6-v2\n',
+    });
+  });
+
+  it.each([[], ["pull"], ["list", "x"], ["check", "a", "b"], ["toString"], ["--help"]])(
+    "is explained to whoever says %j %j",
+    async (...args) => {
+      const ended = await run({ DATA_DIR: "/nowhere" }, ...args.flatMap((arg) => arg ?? []));
+      expect(ended).toMatchObject({ code: 1, stdout: "" });
+      expect(ended.stderr).toMatch(/^usage: npm run -s model -- COMMAND/);
+    },
+  );
+
+  it("tells all that is wrong with the settings", async () => {
+    const { stderr, code } = await run({ MODELS_HUB: "x", MODEL_POOLING: "y" }, "list");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^recalld: MODELS_HUB is "x"; .*\nrecalld: MODEL_POOLING is "y"; .*\n$/);
+  });
+});
+
+describe("the server", () => {
+  it("downloads the model that MODEL names, says how it reads it, and keeps to that", async () => {
+    const { env, dataDir } = setUp();
+    const server = await startServer({ dataDir, env: { ...env, MODEL: "some/e5" } });
+    await vi.waitFor(() => expect(server.output()).toContain("portal"), { timeout: 20_000 });
+    expect(server.output()).toContain(`  reads     query prefix "query: " (${PROMPTS})\n`);
+    expect(server.output()).toContain(`  reads     passage prefix "passage: " (${PROMPTS})\n`);
+    expect(server.output()).toContain("  reads     pooling mean (assumed)\n");
+    expect(await server.stop()).toBe(0);
+    const changed = { ...env, MODEL: "some/e5", PORT: "0" };
+    const refused = await runUntilExit({ ...changed, MODEL_PASSAGE_PREFIX: "none" });
+    expect(refused.code).toBe(1);
+    expect(refused.output).toMatch(
+      /They differ in passage prefix; start with MODEL_PASSAGE_PREFIX="passage: "/,
+    );
+    const other = await startServer({ dataDir, env: { ...changed, MODEL_QUERY_PREFIX: "none" } });
+    expect(await other.stop()).toBe(0);
+  });
+});
