@@ -119,10 +119,12 @@ async function checkFiles(folder: string): Promise<boolean> {
   const damage = await damageOf(folder, manifest);
   for (const line of damage) console.log(`problem: ${line}`);
   if (damage.length > 0) return false;
-  const unvouched = (await requiredFiles(folder)).filter((file) => !manifest.files[file]?.vouched);
-  const whose = unvouched.length === 0 ? "the hub's hashes" : "what was downloaded";
-  console.log(`  ${Object.keys(manifest.files).length} files verified against ${whose}`);
+  const required = await requiredFiles(folder);
+  const unvouched = required.filter((file) => manifest.files[file]?.vouched === false);
+  const unknown = required.filter((file) => manifest.files[file] === undefined);
+  console.log(`  ${Object.keys(manifest.files).length} files are as they were downloaded`);
   if (unvouched.length > 0) console.log(`warning: the hub named no hash of ${unvouched.join(", ")}`);
+  if (unknown.length > 0) console.log(`warning: not verified, not in the manifest: ${unknown.join(", ")}`);
   return true;
 }
 

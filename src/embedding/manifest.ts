@@ -2,7 +2,6 @@ import { rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MemoryError } from "../errors.js";
 import { type Digest, digestOf } from "./digest.js";
-import type { Downloaded } from "./download.js";
 import { asObject, readJson } from "./model-json.js";
 import { partOf } from "./remainder.js";
 
@@ -46,19 +45,13 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Notes a file as soon as it is there, so that a pull that was broken off goes on with the same commit. */
-export async function noteDownload(
-  folder: string,
-  { file, downloaded, ...origin }: { file: string; downloaded: Downloaded; model: string; hub: string },
-): Promise<void> {
-  const { bytes, digest, vouched, commit } = downloaded;
+/**
+ * Notes what was downloaded. Another process may write at the same moment, so each notes all of its own
+ * every time: whoever writes last leaves nothing out that it has brought itself.
+ */
+export async function noteDownloads(folder: string, downloads: Manifest): Promise<void> {
   const before = await readManifest(folder);
-  const manifest: Manifest = {
-    ...origin,
-    ...(before?.commit !== undefined && { commit: before.commit }),
-    ...(commit !== undefined && { commit }),
-    files: { ...before?.files, [file]: { bytes, digest, vouched } },
-  };
+  const manifest: Manifest = { ...before, ...downloads, files: { ...before?.files, ...downloads.files } };
   const path = join(folder, MANIFEST_FILE);
   const draft = partOf(path);
   await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`);

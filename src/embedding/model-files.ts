@@ -5,7 +5,7 @@ import { digestOf } from "./digest.js";
 import { asObject, readJson } from "./model-json.js";
 import { MODULES_FILE, POOLING_FILE, PROMPTS_FILE, WINDOW_FILE } from "./sentence-transformers.js";
 
-const WEIGHTS_FILE = "onnx/model_quantized.onnx";
+export const WEIGHTS_FILE = "onnx/model_quantized.onnx";
 
 /** What every model has, in the layout that Transformers.js and the hub have. The one that is largest comes last. */
 export const MODEL_FILES = ["config.json", "tokenizer.json", "tokenizer_config.json", WEIGHTS_FILE] as const;

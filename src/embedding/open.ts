@@ -41,7 +41,9 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
     onTrouble: options.onTrouble,
   }).catch((error) => {
     const reason = error.cause?.message ?? error.message;
-    const message = `model ${options.model} in ${folder} could not be loaded: ${reason}`;
+    const { convention, from } = found;
+    const why = convention.pooling === "model" ? ` (so says ${from.pooling})` : "";
+    const message = `model ${options.model} in ${folder} could not be loaded: ${reason}${why}`;
     throw new MemoryError("failed_precondition", message, { cause: error });
   });
   return new PooledEmbedder(options.model, sameModel, pool);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { unavailable } from "../errors.js";
 import { downloadFile } from "./download.js";
 import { NotThere, reasonOf } from "./hub.js";
-import { noteDownload, readManifest } from "./manifest.js";
-import { MODEL_FILES, OPTIONAL_FILES, requiredFiles } from "./model-files.js";
+import { type FileRecord, noteDownloads, readManifest } from "./manifest.js";
+import { MODEL_FILES, OPTIONAL_FILES, requiredFiles, WEIGHTS_FILE } from "./model-files.js";
 import { type ProgressBar, progressBar } from "./progress.js";
 
 export const HUB = "https://huggingface.co";
@@ -17,20 +17,23 @@ export interface Pull {
   readonly progress?: ProgressBar | undefined;
 }
 
-type Complete = { readonly [key in keyof Pull]-?: NonNullable<Pull[key]> };
-
 /**
  * Downloads what a model's folder lacks.
  *
  * @throws MemoryError that says what to do.
  */
-export async function pullModel(pull: Pull): Promise<void> {
-  const { model, folder, hub = HUB, progress = progressBar(process.stderr) } = pull;
+export async function pullModel({
+  model,
+  folder,
+  hub = HUB,
+  progress = progressBar(process.stderr),
+}: Pull): Promise<void> {
+  const pulling = new Pulling({ model, folder, hub, progress });
   try {
     // It says which files there are.
-    await pullFiles({ ...pull, hub, progress }, ["config.json"]);
+    await pulling.bring(["config.json"]);
     // The weights come last: once they are there, nothing is asked for again.
-    await pullFiles({ ...pull, hub, progress }, [...OPTIONAL_FILES, ...(await requiredFiles(folder))]);
+    await pulling.bring([...OPTIONAL_FILES, ...(await requiredFiles(folder))]);
   } catch (error) {
     throw refusal(error, { model, folder, hub });
   } finally {
@@ -38,25 +41,46 @@ export async function pullModel(pull: Pull): Promise<void> {
   }
 }
 
-async function pullFiles(pull: Complete, files: readonly string[]): Promise<void> {
-  for (const file of files) {
-    if (!existsSync(join(pull.folder, file))) await pullFile(pull, file);
-  }
-}
+type Complete = { readonly [key in keyof Pull]-?: NonNullable<Pull[key]> };
 
-async function pullFile({ model, folder, hub, progress }: Complete, file: string): Promise<void> {
-  // All of one state of the repository, even if it changes meanwhile.
-  const commit = (await readManifest(folder))?.commit ?? "main";
-  try {
-    const downloaded = await downloadFile({
-      url: `${hub}/${model}/resolve/${commit}/${file}`,
-      path: join(folder, file),
-      onProgress: (bytes) => progress.report({ file: `${model}/${file}`, ...bytes }),
-    });
-    if (downloaded !== undefined) await noteDownload(folder, { file, downloaded, model, hub });
-  } catch (error) {
-    if (error instanceof NotThere && isOptional(file)) return;
-    throw error;
+class Pulling {
+  readonly #pull: Complete;
+  readonly #files: Record<string, FileRecord> = {};
+  #commit: string | undefined;
+
+  constructor(pull: Complete) {
+    this.#pull = pull;
+  }
+
+  async bring(files: readonly string[]): Promise<void> {
+    // All of one state of the repository, even if it changes meanwhile or after a break.
+    this.#commit ??= (await readManifest(this.#pull.folder))?.commit;
+    for (const file of files) {
+      if (!existsSync(join(this.#pull.folder, file))) await this.#bringOne(file);
+    }
+  }
+
+  async #bringOne(file: string): Promise<void> {
+    const { model, folder, hub, progress } = this.#pull;
+    try {
+      const downloaded = await downloadFile({
+        url: `${hub}/${model}/resolve/${this.#commit ?? "main"}/${file}`,
+        path: join(folder, file),
+        onProgress: (bytes) => progress.report({ file: `${model}/${file}`, ...bytes }),
+      });
+      if (downloaded === undefined) return;
+      const { commit, ...record } = downloaded;
+      this.#commit ??= commit;
+      this.#files[file] = record;
+      const known = this.#commit === undefined ? {} : { commit: this.#commit };
+      await noteDownloads(folder, { model, hub, ...known, files: this.#files });
+    } catch (error) {
+      if (!(error instanceof NotThere)) throw error;
+      if (isOptional(file)) return;
+      if (file !== WEIGHTS_FILE || this.#commit === undefined) throw error;
+      const advice = "the model has no 8-bit weights there; another conversion of it may";
+      throw new NotThere(`${error.message}: ${advice}`);
+    }
   }
 }
 

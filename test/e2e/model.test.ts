@@ -99,7 +99,7 @@ describe("npm run model", () => {
     expect(listed.stdout).toMatch(/^ {2}bundled\n/);
 
     const checked = await run({ ...env, MODEL: GOOD }, "check");
-    expect(checked.stdout).toContain("  4 files verified against the hub's hashes\n");
+    expect(checked.stdout).toContain("  4 files are as they were downloaded\n");
     expect(checked.stdout).toContain("  English: 6 of 6 answers score above all others");
     expect(checked.stdout).toMatch(
       / {2}[\d,]+ tokens a second in one thread, [\d.]+ ms for a short text\nall is well\n$/,
@@ -111,7 +111,7 @@ describe("npm run model", () => {
     const { env } = setUp();
     expect((await run(env, "pull", "some/e5")).stdout).toContain(`  query prefix "query: " (${PROMPTS})\n`);
     const checked = await run(env, "check", "some/e5");
-    expect(checked.stdout).toContain("  5 files verified against the hub's hashes\n");
+    expect(checked.stdout).toContain("  5 files are as they were downloaded\n");
     expect(checked.stdout).toMatch(
       /English without prefixes: 6 of 6, apart by [\d.]+ standard deviations; with them/,
     );

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { env, pipeline } from "@xenova/transformers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { EmbedderOptions } from "../../src/embedding/open.js";
+import { packageRoot } from "../../src/embedding/package-root.js";
 import { openEmbedder } from "./built.js";
 import { type Toy, toyModel } from "./toy-models.js";
 
@@ -74,6 +76,20 @@ describe.each(["unigram", "bpe"] as const)("a model with a %s tokenizer", (token
   );
 });
 
+it("a prefix before a WordPiece text is read and not counted either", async () => {
+  const prefix = "search_query: ";
+  const settings = { queryPrefix: prefix };
+  const embedder = await openEmbedder({ model: "bundled", modelsDir: "/nowhere", settings, workers: 1 });
+  onTestFinished(() => embedder.close());
+  const { vector, tokens } = await reference(join(packageRoot(), "models/bundled"));
+  for (const text of TEXTS) {
+    const query = await embedder.embed({ text, field: "query" });
+    expectSame(query.vectors, await vector(prefix + text, "mean"));
+    expect(query.tokens).toBe(tokens(text));
+  }
+  expect(embedder.model).not.toHaveProperty("passagePrefix");
+});
+
 it("a SentencePiece prefix is not as long alone as it is in front of a text", async () => {
   const { folder } = await toyModel();
   const { tokens } = await reference(folder);
@@ -104,7 +120,8 @@ it("a layer behind the pooling asks for the model's own vector, and is refused w
   const { embedder } = await open({ graph: "both", files: { "modules.json": modules } });
   expect(embedder.model.pooling).toBe("model");
   await expect(open({ files: { "modules.json": modules } })).rejects.toThrow(
-    "could not be loaded: it gives last_hidden_state; pooling model needs sentence_embedding or pooler_output",
+    "could not be loaded: it gives last_hidden_state; pooling model needs sentence_embedding or pooler_output " +
+      "(so says modules.json, where a layer follows the pooling)",
   );
 });
 

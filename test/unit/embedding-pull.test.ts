@@ -134,6 +134,14 @@ describe("pulling a model", () => {
     expect(ends()).toBe(0);
   });
 
+  it("of a model without 8-bit weights says that another conversion may have them", async () => {
+    const { [WEIGHTS]: _, ...others } = FILES;
+    const { pull } = await setUp(others);
+    await expect(pull()).rejects.toThrow(
+      "model_quantized.onnx does not exist or is not public (HTTP 404): the model has no 8-bit weights there; another conversion of it may. ",
+    );
+  });
+
   it("twice at once ends with the same whole model, on a hub that is slow as well", async () => {
     const { folder, hub, pull, manifest } = await setUp({ ...FILES, ...CONVENTION });
     let elsewhere = 0;
