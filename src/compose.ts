@@ -9,6 +9,7 @@ import type { Config } from "./config.js";
 import type { FoundConvention } from "./embedding/find-convention.js";
 import { type OpenEmbedder, openEmbedder } from "./embedding/open.js";
 import { packageRoot } from "./embedding/package-root.js";
+import { withQueryCache } from "./embedding/query-cache.js";
 import { systemClock } from "./memory/clock.js";
 import { dropAll } from "./memory/drop-all.js";
 import type { Edition } from "./memory/edition.js";
@@ -170,12 +171,12 @@ function openCounting(
   return { usage, lastUsed, meter };
 }
 
-function openModel(
+async function openModel(
   model: string,
   { config, logger }: { config: Config; logger: FastifyBaseLogger },
 ): Promise<OpenEmbedder> {
   const { settings, ...named } = modelOf(config);
-  return openEmbedder({
+  const embedder = await openEmbedder({
     ...named,
     model,
     // They are about the model that is set, not about the one that a database has in its place.
@@ -183,6 +184,7 @@ function openModel(
     workers: config.embedWorkers,
     onTrouble: (error) => logger.warn({ err: error }, "embedding"),
   });
+  return withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
 }
 
 /** Follows the plan to change the database's model, when there is one. */

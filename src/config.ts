@@ -30,6 +30,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
   readonly indexMemoryBytesMax: number;
+  /** For the embeddings of recent queries; 0 keeps none. */
+  readonly queryCacheBytesMax: number;
   readonly shutdownTimeoutMs: number;
 }
 
@@ -64,6 +66,7 @@ export const SETTINGS = [
   "CORS_ORIGINS",
   "LOG_LEVEL",
   "INDEX_MEMORY_BYTES_MAX",
+  "QUERY_CACHE_BYTES_MAX",
   "SHUTDOWN_TIMEOUT_MS",
 ] as const;
 type Setting = (typeof SETTINGS)[number];
@@ -116,6 +119,11 @@ export function loadConfig(env: Environment): Config {
     indexMemoryBytesMax: read.number("INDEX_MEMORY_BYTES_MAX", {
       fallback: 2_000_000_000,
       min: 1_000_000,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
+    queryCacheBytesMax: read.number("QUERY_CACHE_BYTES_MAX", {
+      fallback: 4_000_000,
+      min: 0,
       max: Number.MAX_SAFE_INTEGER,
     }),
     shutdownTimeoutMs: read.number("SHUTDOWN_TIMEOUT_MS", { fallback: 10_000, min: 0, max: 600_000 }),

@@ -130,6 +130,7 @@ describe("docs/configuration.md", () => {
     CORS_ORIGINS: "corsOrigins",
     LOG_LEVEL: "logLevel",
     INDEX_MEMORY_BYTES_MAX: "indexMemoryBytesMax",
+    QUERY_CACHE_BYTES_MAX: "queryCacheBytesMax",
     SHUTDOWN_TIMEOUT_MS: "shutdownTimeoutMs",
   };
   const accepts = (name = "", value: string | number) => {

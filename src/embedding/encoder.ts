@@ -2,6 +2,7 @@ import { AutoModel, AutoTokenizer, env, LogLevel } from "@xenova/transformers";
 import type { EmbedInput } from "../memory/embedder.js";
 import type { Convention } from "./convention.js";
 import { settlePooling, vectorOf } from "./pooling.js";
+import { type Part, windowsOf } from "./windows.js";
 
 env.allowRemoteModels = false;
 env.useFSCache = false;
@@ -11,20 +12,35 @@ env.logLevel = LogLevel.NONE;
 /** What a thread is asked to read. */
 export type Question = Pick<EmbedInput, "text" | "field">;
 
-/** What a model made of one text. */
-export interface Reading {
-  /** Tokens of the whole text; those of the prefix and special ones are not counted. */
-  readonly tokens: number;
-  /** Normalised; absent when the text is longer than `tokensMax`. */
-  readonly vector?: Float32Array<ArrayBuffer>;
-}
+/**
+ * What a model made of one text: a normalised vector, or, when it is longer than is read at once, the
+ * windows to read in its place. `tokens` are of the whole text; those of the prefix and special ones
+ * are not counted.
+ */
+export type Reading =
+  | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
+  | { readonly tokens: number; readonly parts: readonly Part[] };
+
+/**
+ * The longest text that gets one vector, in tokens, whatever the model can take: as much as
+ * sentence-transformers has MiniLM read, and about what the bundled model was trained on.
+ */
+export const WHOLE_TOKENS = 256;
+/** A longer one is cut into windows of so many tokens: in larger ones a single fact drowns, see docs/decisions.md. */
+export const WINDOW_TOKENS = 64;
+/**
+ * And both in UTF-16 units, because a tokenizer may make one token of any run of letters or emoji
+ * without a space: `match` is to point at more than a whole book.
+ */
+export const WHOLE_UNITS = 2048;
+export const WINDOW_UNITS = 512;
 
 type Tokenizer = Awaited<ReturnType<typeof AutoTokenizer.from_pretrained>>;
 type Model = Awaited<ReturnType<typeof AutoModel.from_pretrained>>;
 
 /** One model in one single-threaded session. Reading holds the thread: it belongs into a worker. */
 export class Encoder {
-  /** The longest text it reads, in tokens, special tokens not counted. */
+  /** The longest text it reads at once, in tokens, special tokens not counted. */
   readonly tokensMax: number;
   readonly #prefixes: Record<Question["field"], string>;
   readonly #specialTokens: number;
@@ -45,10 +61,22 @@ export class Encoder {
     const prefix = this.#prefixes[field];
     const alone = this.#tokenize(text);
     const tokens = alone.length - this.#specialTokens;
-    if (tokens > this.tokensMax) return { tokens };
+    if (tokens > this.tokensMax || text.length > WHOLE_UNITS) {
+      return { tokens, parts: this.#partsOf({ text, field }) };
+    }
     // Read together they are not the tokens of one and then of the other: a space belongs to what follows.
     const { inputs } = prefix === "" ? alone : this.#tokenize(prefix + text);
     return { tokens, vector: vectorOf(await this.model(inputs), this.convention.pooling) };
+  }
+
+  /** A part may turn out to be too long for itself: it is cut again when it is read. */
+  #partsOf({ text, field }: Question): Part[] {
+    return windowsOf(text, {
+      tokensMax: Math.min(this.tokensMax, WINDOW_TOKENS),
+      unitsMax: WINDOW_UNITS,
+      overlap: field === "text",
+      countTokens: (part) => this.#tokenize(part).length - this.#specialTokens,
+    });
   }
 
   #tokenize(text: string) {
@@ -82,7 +110,8 @@ function windowOf(tokenizer: Tokenizer, model: Model, { windowTokens }: Conventi
     model.config.max_position_embeddings ?? Number.POSITIVE_INFINITY,
     windowTokens ?? Number.POSITIVE_INFINITY,
   );
+  const read = Math.min(window, WHOLE_TOKENS);
   // Tokenizers without a limit of their own say 1e30.
-  if (window < 1e9) return window;
+  if (window < 1e9) return read;
   throw new Error("neither tokenizer_config.json nor config.json says how many tokens the model reads");
 }

@@ -1,10 +1,10 @@
-import { invalid, MemoryError } from "../errors.js";
-import { count } from "../memory/count.js";
+import { MemoryError } from "../errors.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../memory/embedder.js";
 import { pinnedParts } from "./convention.js";
 import { type ConventionSettings, type FoundConvention, findConvention, settled } from "./find-convention.js";
 import { locateModel, type ModelPlace } from "./locate.js";
 import { Pool, type Reader } from "./pool.js";
+import { readWindows } from "./read-windows.js";
 import { Thread } from "./thread.js";
 import type { LoadedModel } from "./worker.js";
 
@@ -86,17 +86,15 @@ class SameModel {
 class PooledEmbedder implements OpenEmbedder {
   readonly model: ModelIdentity;
   readonly convention: FoundConvention;
-  readonly #tokensMax: number;
 
   constructor(
     id: string,
     { loaded, convention }: SameModel,
     private readonly pool: Pool,
   ) {
-    const { revision, dimensions, tokensMax } = loaded;
+    const { revision, dimensions } = loaded;
     this.model = { id, revision, dtype: "q8", dimensions, ...pinnedParts(convention.convention) };
     this.convention = convention;
-    this.#tokensMax = tokensMax;
   }
 
   get waiting(): number {
@@ -104,12 +102,9 @@ class PooledEmbedder implements OpenEmbedder {
   }
 
   async embed(input: EmbedInput): Promise<Embedding> {
-    const { vector, tokens } = await this.pool.read(input);
-    if (vector !== undefined) return { vectors: vector, tokens };
-    throw invalid(
-      input.field,
-      `is ${count(tokens)} tokens; the model reads ${count(this.#tokensMax)} at most`,
-    );
+    const reading = await this.pool.read(input);
+    if ("vector" in reading) return { vectors: reading.vector, tokens: reading.tokens };
+    return { ...(await readWindows(this.pool, input, reading.parts)), tokens: reading.tokens };
   }
 
   close(): Promise<void> {

@@ -9,7 +9,13 @@ const ATTEMPTS_MAX = 2;
 /** Between attempts to start a reader. */
 const RESTART_PAUSE_MS = 1000;
 
-/** Something that holds a model and reads one text at a time. */
+/**
+ * A reader gets its next text while it reads one, so that it need not wait for us between two: when
+ * both together are so short, in UTF-16 units, that a query which comes then is not held up for long.
+ */
+export const AHEAD_UNITS_MAX = 512;
+
+/** Something that holds a model and reads texts one after the other. */
 export interface Reader {
   /** Called once when the reader has become useless, before its read is rejected. */
   onLost: (lost: ReaderLost) => void;
@@ -34,8 +40,8 @@ export interface PoolOptions {
 /** Spreads texts over readers, and replaces the readers that are lost. */
 export class Pool {
   readonly #options: PoolOptions;
-  readonly #readers = new Set<Reader>();
-  readonly #idle: Reader[] = [];
+  /** With what each has to read, in its order. */
+  readonly #readers = new Map<Reader, Job[]>();
   /** Lost, but not ended. */
   readonly #stuck = new Set<Reader>();
   readonly #waiting = new Waiting();
@@ -84,18 +90,32 @@ export class Pool {
     this.#closing.abort(stopping());
     this.#waiting.rejectAll(stopping());
     await Promise.all(this.#underWay);
-    await Promise.all([...this.#readers].map((reader) => reader.close()));
+    await Promise.all([...this.#readers.keys()].map((reader) => reader.close()));
   }
 
   #next(): void {
-    while (this.#idle.length > 0 && this.#waiting.length > 0) {
-      const reader = this.#idle.pop() as Reader;
-      const job = this.#waiting.take() as Job;
+    for (let job = this.#waiting.first; job !== undefined; job = this.#waiting.first) {
+      const reader = this.#readerFor(job);
+      if (reader === undefined) return;
+      this.#waiting.take();
       this.#track(this.#run(job, reader));
     }
   }
 
+  /** One that has nothing to do, else one that is at a short text. */
+  #readerFor({ input }: Job): Reader | undefined {
+    let ahead: Reader | undefined;
+    for (const [reader, [reading, ...others]] of this.#readers) {
+      if (reading === undefined) return reader;
+      const units = reading.input.text.length + input.text.length;
+      if (others.length === 0 && units <= AHEAD_UNITS_MAX) ahead ??= reader;
+    }
+    return ahead;
+  }
+
   async #run(job: Job, reader: Reader): Promise<void> {
+    const jobs = this.#readers.get(reader) as Job[];
+    jobs.push(job);
     job.attempts++;
     try {
       const { text, field } = job.input;
@@ -103,7 +123,7 @@ export class Pool {
     } catch (error) {
       this.#fail(job, error);
     }
-    if (this.#readers.has(reader)) this.#idle.push(reader);
+    jobs.splice(jobs.indexOf(job), 1);
     this.#next();
   }
 
@@ -125,18 +145,17 @@ export class Pool {
   async #startReader(): Promise<void> {
     const reader = await this.#options.start();
     reader.onLost = (lost) => this.#replace(reader, lost);
-    this.#readers.add(reader);
-    this.#idle.push(reader);
+    this.#readers.set(reader, []);
     this.#next();
   }
 
   #replace(reader: Reader, lost: ReaderLost): void {
     this.#options.onTrouble?.(lost);
+    // Those that it had not begun cannot be what killed it.
+    for (const job of this.#readers.get(reader)?.slice(1) ?? []) job.attempts--;
     this.#readers.delete(reader);
     this.#stuck.add(reader);
     void reader.ended.then(() => this.#stuck.delete(reader));
-    const at = this.#idle.indexOf(reader);
-    if (at >= 0) this.#idle.splice(at, 1);
     this.#track(this.#restart());
   }
 

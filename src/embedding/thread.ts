@@ -16,7 +16,7 @@ export interface ThreadOptions extends ModelOnDisk {
 interface Pending {
   resolve(reply: Reply): void;
   reject(error: unknown): void;
-  readonly timer: NodeJS.Timeout;
+  readonly timeoutMs: number;
 }
 
 /**
@@ -28,7 +28,10 @@ export class Thread implements Reader {
   onLost: (lost: ReaderLost) => void = () => {};
   readonly ended: Promise<unknown>;
   readonly #worker: Worker;
-  #pending: Pending | undefined;
+  /** In the order of their replies. */
+  readonly #pending: Pending[] = [];
+  /** For the first of them. */
+  #timer: NodeJS.Timeout | undefined;
   #lost: ReaderLost | undefined;
 
   private constructor(
@@ -70,23 +73,25 @@ export class Thread implements Reader {
   #reply(timeoutMs: number): Promise<Reply> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
     return new Promise((resolve, reject) => {
-      const overdue = () => this.#lose(new Error(`it did not answer within ${timeoutMs} ms`));
-      this.#pending = { resolve, reject, timer: setTimeout(overdue, timeoutMs) };
+      this.#pending.push({ resolve, reject, timeoutMs });
+      if (this.#pending.length === 1) this.#watchFirst();
     });
   }
 
+  #watchFirst(): void {
+    clearTimeout(this.#timer);
+    const [first] = this.#pending;
+    if (first === undefined) return;
+    const overdue = () => this.#lose(new Error(`it did not answer within ${first.timeoutMs} ms`));
+    this.#timer = setTimeout(overdue, first.timeoutMs);
+  }
+
   #receive(reply: Reply): void {
-    const pending = this.#take();
+    const pending = this.#pending.shift();
+    this.#watchFirst();
     // An answer that nobody waits for is a late one: the thread was given up, and now it can be ended.
     if (pending === undefined) void this.#worker.terminate();
     else pending.resolve(reply);
-  }
-
-  #take(): Pending | undefined {
-    const pending = this.#pending;
-    clearTimeout(pending?.timer);
-    this.#pending = undefined;
-    return pending;
   }
 
   #lose(cause: unknown): void {
@@ -96,6 +101,7 @@ export class Thread implements Reader {
     // Should it be stuck for good, it does not keep the process.
     this.#worker.unref();
     this.onLost(this.#lost);
-    this.#take()?.reject(this.#lost);
+    clearTimeout(this.#timer);
+    for (const { reject } of this.#pending.splice(0)) reject(this.#lost);
   }
 }

@@ -16,9 +16,13 @@ export interface Job {
   reject(error: unknown): void;
 }
 
+/** Queries go first, but behind so many of them one text: a rush of recalls does not stop all stores. */
+const QUERIES_IN_A_ROW_MAX = 8;
+
 /** The texts that wait for a reader, queries in front. */
 export class Waiting {
   readonly #lanes: Record<EmbedInput["field"], Job[]> = { query: [], text: [] };
+  #queriesInARow = 0;
 
   get length(): number {
     return this.#lanes.query.length + this.#lanes.text.length;
@@ -38,14 +42,27 @@ export class Waiting {
     this.#lanes[job.input.field].unshift(job);
   }
 
+  /** The one whose turn it is. */
+  get first(): Job | undefined {
+    return this.#lanes[this.#turn()][0];
+  }
+
   take(): Job | undefined {
-    return this.#lanes.query.shift() ?? this.#lanes.text.shift();
+    const turn = this.#turn();
+    this.#queriesInARow = turn === "query" ? this.#queriesInARow + 1 : 0;
+    return this.#lanes[turn].shift();
   }
 
   remove(job: Job): void {
     const lane = this.#lanes[job.input.field];
     const at = lane.indexOf(job);
     if (at >= 0) lane.splice(at, 1);
+  }
+
+  #turn(): EmbedInput["field"] {
+    const { query, text } = this.#lanes;
+    const isTextsTurn = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.length > 0;
+    return query.length > 0 && !isTextsTurn ? "query" : "text";
   }
 
   rejectAll(error: unknown): void {

@@ -23,24 +23,29 @@ async function load() {
   const revision = await revisionOf(onDisk.folder);
   const encoder = await openEncoder(onDisk);
   // Tells the dimensions, and takes the slow first run off the first caller.
-  const { vector } = await encoder.encode({ text: "probe", field: "text" });
-  if (vector === undefined) throw new Error("the model reads less than one word");
+  const probe = await encoder.encode({ text: "probe", field: "text" });
+  if (!("vector" in probe)) throw new Error("the model reads less than one word");
   const { tokensMax, convention } = encoder;
   const { pooling } = convention;
-  return { encoder, loaded: { revision, dimensions: vector.length, tokensMax, pooling } };
+  return { encoder, loaded: { revision, dimensions: probe.vector.length, tokensMax, pooling } };
 }
 
 const { encoder, loaded } = await load();
 
-parentPort?.on("message", async (question: Question) => {
+let answered: Promise<void> = Promise.resolve();
+parentPort?.on("message", (question: Question) => {
+  answered = answered.then(() => answer(question));
+});
+reply({ loaded });
+
+async function answer(question: Question): Promise<void> {
   try {
     const reading = await encoder.encode(question);
-    reply({ reading }, reading.vector ? [reading.vector.buffer] : []);
+    reply({ reading }, "vector" in reading ? [reading.vector.buffer] : []);
   } catch (error) {
     reply({ error: error instanceof Error ? error : new Error(String(error)) });
   }
-});
-reply({ loaded });
+}
 
 function reply(message: Reply, transferred: readonly ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, transferred);

@@ -2,6 +2,7 @@ import type { Clock } from "./clock.js";
 import { editionOf } from "./edition.js";
 import type { Editions } from "./editions.js";
 import { type Appended, type Entry, isEnd, type Log, type Numbered } from "./log.js";
+import { mapSome } from "./map-some.js";
 
 /** Entries copied at a time, and how many of them are embedded at once: calls come first. */
 const COPY_MANY = 64;
@@ -70,7 +71,7 @@ async function copyEntries(
   // Before their tombstones: whoever goes on after a crash begins behind those.
   await log.erase({ incarnation: to, sequences: forgotten });
   const gone = new Set(forgotten);
-  const copies = await mapSome(news, async ({ sequence, entry }): Promise<Appended> => {
+  const copies = await mapSome(news, EMBEDDING_MAX, async ({ sequence, entry }): Promise<Appended> => {
     if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
     const { windows: _, ...rest } = entry;
     const input = { text: entry.text, field: "text", ...(signal && { signal }) } as const;
@@ -98,15 +99,4 @@ function withoutText(entry: Entry): Appended {
   if (entry.op !== "store") return entry;
   const { opId, id, tokens, createdAtMs } = entry;
   return { op: "erased", opId, id, tokens, createdAtMs };
-}
-
-/** In order, a few at a time. */
-async function mapSome<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const rest = items.entries();
-  const worker = async () => {
-    for (const [i, item] of rest) results[i] = await work(item);
-  };
-  await Promise.all(Array.from({ length: EMBEDDING_MAX }, worker));
-  return results;
 }

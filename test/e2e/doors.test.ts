@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Door, doorsOf, type Outcome } from "../support/doors.js";
+import { FACT, partOf, QUESTION } from "../support/needles.js";
 import { SCENARIOS } from "../support/scenarios.js";
 import { startServer, type TestServer } from "../support/server.js";
 
@@ -116,6 +117,21 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
       calls_used: 4,
       created_at: expect.any(String),
     });
+  });
+
+  it("tells which part of a memory was found, in code points", async () => {
+    const filler = "😀 Nothing of importance was said about the weather on that day. ".repeat(60);
+    const long = `${filler}${FACT} ${filler}`;
+    const namespace = `long texts, ${name}`;
+    await door().call("Store", { text: long, namespace }, { key });
+    await door().call("Store", { text: "😀 is a smile", namespace }, { key });
+    const { body } = await door().call("Recall", { query: QUESTION, namespace }, { key });
+    const [best, second, ...more] = body.results as { text: string; match: { start: number; end: number } }[];
+    expect(more).toEqual([]);
+    expect(best?.text).toBe(long);
+    expect(partOf(long, best?.match as never)).toContain(FACT);
+    expect((best?.match.end as number) - (best?.match.start as number)).toBeLessThan(1000);
+    expect(second?.match).toEqual({ start: 0, end: 12 });
   });
 
   it("recalls nothing from a namespace nobody stored to", async () => {

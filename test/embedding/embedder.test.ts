@@ -114,18 +114,13 @@ describe.each(MODELS)("$model", ({ model, modelsDir, folder, skip }) => {
     }
   });
 
-  it("a text that fills the window is read, and one token more is refused with both numbers", async () => {
-    expect((await embedder.embed({ text: "tea ".repeat(510), field: "text" })).tokens).toBe(510);
-    await expect(embedder.embed({ text: "tea ".repeat(511), field: "query" })).rejects.toMatchObject({
-      code: "invalid_argument",
-      field: "query",
-      message: "query is 511 tokens; the model reads 510 at most",
-    });
-  });
-
-  it("the longest text that may come is refused, not cut", async () => {
-    const text = ".".repeat(65_536);
-    await expect(embedder.embed({ text, field: "text" })).rejects.toThrow("text is 65,536 tokens");
+  it("a text that fills the window has one vector, and one token more makes windows of it", async () => {
+    const full = await embedder.embed({ text: "tea ".repeat(254), field: "text" });
+    expect(full.tokens).toBe(254);
+    expect(full.windows).toBeUndefined();
+    const { tokens, windows } = await embedder.embed({ text: "tea ".repeat(255), field: "query" });
+    expect(tokens).toBe(255);
+    expect(windows?.length).toBeGreaterThan(3);
   });
 
   it("nothing beyond the end of a long text is lost on its vector", async () => {

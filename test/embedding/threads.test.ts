@@ -9,14 +9,17 @@ import { PLAIN } from "../../src/embedding/convention.js";
 import { packageRoot } from "../../src/embedding/package-root.js";
 import { openEmbedder, Thread } from "./built.js";
 
+// Threads start and end here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000 });
+
 const BUNDLED = join(packageRoot(), "models", "bundled");
 /** Fills the model's window: a run of tens of milliseconds. */
-const LONG = "tea ".repeat(510);
+const LONG = "tea ".repeat(254);
 /**
  * Keeps a thread in JavaScript for tens of milliseconds, counting tokens. There it can be killed by
  * force, which inside a run would abort this process.
  */
-const MANY_TOKENS = ".".repeat(65_536);
+const MANY_TOKENS = ".".repeat(20_000);
 
 /** The threads that the program starts during this test. */
 function watchThreads() {
@@ -54,7 +57,7 @@ it("a thread killed while it reads is replaced, and its text answered all the sa
   const behind = embedder.embed({ text: "tea", field: "text" });
   await sleep(5);
   await threads[0]?.terminate();
-  await expect(disturbed).rejects.toThrow("text is 65,536 tokens");
+  expect((await disturbed).tokens).toBe(20_000);
   expect((await behind).tokens).toBe(1);
   expect(threads).toHaveLength(2);
   expect(onTrouble.mock.calls[0]?.[0].message).toContain("an embedding thread was lost");
@@ -80,7 +83,7 @@ it("closing finishes the text being read and ends every thread", async () => {
   expect(running()).toBe(2);
   const reading = embedder.embed({ text: LONG, field: "text" });
   await embedder.close();
-  expect((await reading).tokens).toBe(510);
+  expect((await reading).tokens).toBe(254);
   expect(running()).toBe(0);
   await expect(embedder.embed({ text: "tea", field: "text" })).rejects.toMatchObject({ code: "unavailable" });
 });

@@ -1,6 +1,12 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Question, Reading } from "../../src/embedding/encoder.js";
-import { Pool, type PoolOptions, type Reader, ReaderLost } from "../../src/embedding/pool.js";
+import {
+  AHEAD_UNITS_MAX,
+  Pool,
+  type PoolOptions,
+  type Reader,
+  ReaderLost,
+} from "../../src/embedding/pool.js";
 import { WAITING_MAX } from "../../src/embedding/waiting.js";
 import { MemoryError } from "../../src/errors.js";
 
@@ -9,14 +15,17 @@ class Puppet implements Reader {
   onLost: (lost: ReaderLost) => void = () => {};
   /** Dead ones are gone at once; a test may have them stay. */
   ended: Promise<unknown> = Promise.resolve();
-  text: string | undefined;
   closed = false;
-  #settle = { resolve: (_: Reading) => {}, reject: (_: unknown) => {} };
+  readonly #pending: { text: string; resolve(reading: Reading): void; reject(error: unknown): void }[] = [];
+
+  /** What it is reading. */
+  get text(): string | undefined {
+    return this.#pending[0]?.text.trim();
+  }
 
   read({ text }: Question): Promise<Reading> {
-    this.text = text;
     return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
+      this.#pending.push({ text, resolve, reject });
     });
   }
 
@@ -25,20 +34,17 @@ class Puppet implements Reader {
   }
 
   answer(): void {
-    this.text = undefined;
-    this.#settle.resolve({ tokens: 1, vector: Float32Array.of(1) });
+    this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1) });
   }
 
   fail(error: Error): void {
-    this.text = undefined;
-    this.#settle.reject(error);
+    this.#pending.shift()?.reject(error);
   }
 
   die(): void {
-    this.text = undefined;
     const lost = new ReaderLost("lost", { cause: new Error("segmentation fault") });
     this.onLost(lost);
-    this.#settle.reject(lost);
+    for (const { reject } of this.#pending.splice(0)) reject(lost);
   }
 }
 
@@ -54,9 +60,18 @@ async function open(readers: number, options: Partial<PoolOptions> = {}) {
   const pool = await Pool.open({ readers, start, ...options });
   const read = (
     text: string,
-    { field = "text", signal }: { field?: "text" | "query"; signal?: AbortSignal } = {},
+    {
+      field = "text",
+      signal,
+      short = false,
+    }: { field?: "text" | "query"; signal?: AbortSignal; short?: boolean } = {},
   ) => {
-    const reading = pool.read({ text, field, ...(signal && { signal }) });
+    // So long that no reader takes it while it reads another, unless a test asks for a short one.
+    const reading = pool.read({
+      text: short ? text : text.padEnd(AHEAD_UNITS_MAX),
+      field,
+      ...(signal && { signal }),
+    });
     reading.catch(() => {});
     return reading;
   };
@@ -85,6 +100,45 @@ it("queries go before texts that came earlier", async () => {
     await settle();
   }
   expect(order).toEqual(["a", "q", "b", "c"]);
+});
+
+it("behind eight queries in a row one text has its turn", async () => {
+  const { first, read } = await open(1);
+  for (const text of ["a", "b"]) read(text);
+  for (let i = 0; i < 12; i++) read(`q${i}`, { field: "query" });
+  const order: (string | undefined)[] = [];
+  for (let i = 0; i < 12; i++) {
+    order.push(first.text);
+    first.answer();
+    await settle();
+  }
+  expect(order.indexOf("b")).toBe(9);
+});
+
+it("a reader gets one more short text while it reads one, and a long one only when it is idle", async () => {
+  const { pool, first, read } = await open(1);
+  for (const text of ["a", "b", "c"]) read(text, { short: true });
+  expect(pool.waiting).toBe(1);
+  const order: (string | undefined)[] = [];
+  read("long");
+  for (let i = 0; i < 4; i++) {
+    order.push(first.text);
+    first.answer();
+    await settle();
+  }
+  expect(order).toEqual(["a", "b", "c", "long"]);
+});
+
+it("a short text that waited in a lost reader is read again, as often as any", async () => {
+  const { puppets, read } = await open(1);
+  read("poison", { short: true });
+  const innocent = read("b", { short: true });
+  puppets[0]?.die();
+  await settle();
+  puppets[1]?.die();
+  await settle();
+  for (let i = 0; i < 2; i++) puppets[2]?.answer();
+  await expect(innocent).resolves.toMatchObject({ tokens: 1 });
 });
 
 it("all readers work at once", async () => {

@@ -1,0 +1,42 @@
+import { LRUCache } from "lru-cache";
+import type { Embedding, EmbedInput } from "../memory/embedder.js";
+import type { OpenEmbedder } from "./open.js";
+
+/** What an entry takes beside its text and its vectors. */
+const ENTRY_BYTES = 200;
+
+/**
+ * Remembers the embeddings of recent queries, by their exact text: agents ask the same thing again.
+ * Texts that are stored are not remembered. One cache belongs to one model.
+ */
+export function withQueryCache(embedder: OpenEmbedder, { bytesMax }: { bytesMax: number }): OpenEmbedder {
+  if (bytesMax === 0) return embedder;
+  const recent = new LRUCache<string, Embedding>({ maxSize: bytesMax, sizeCalculation: bytesOf });
+  const embed = async (input: EmbedInput): Promise<Embedding> => {
+    if (input.field !== "query") return embedder.embed(input);
+    const known = recent.get(input.text);
+    if (known !== undefined) return known;
+    const embedding = await embedder.embed(input);
+    recent.set(input.text, embedding);
+    return embedding;
+  };
+  return {
+    embed,
+    model: embedder.model,
+    convention: embedder.convention,
+    get waiting() {
+      return embedder.waiting;
+    },
+    close: async () => {
+      recent.clear();
+      await embedder.close();
+    },
+  };
+}
+
+function bytesOf({ vectors, windows = [] }: Embedding, text: string): number {
+  // A string takes up to two bytes for each unit.
+  return (
+    ENTRY_BYTES + 2 * text.length + vectors.byteLength + windows.length * 2 * Float64Array.BYTES_PER_ELEMENT
+  );
+}

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { OpenEmbedder } from "../../src/embedding/open.js";
+import { vectorsOf } from "../../src/memory/windows.js";
+import { VECTORS_MAX } from "../../src/vectors/keys.js";
+import { FACT, needles, partOf, QUESTION } from "../support/needles.js";
+import { openEmbedder } from "./built.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let embedder: OpenEmbedder;
+beforeAll(async () => {
+  embedder = await openEmbedder({ model: "bundled", modelsDir: "/nowhere", workers: 1 });
+});
+afterAll(() => embedder.close());
+
+const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + x * (b[i] as number), 0);
+
+describe("a long text", () => {
+  it.each(needles())("of $name: its nearest window holds the fact", async ({ text }) => {
+    const { vectors: query } = await embedder.embed({ text: QUESTION, field: "query" });
+    const embedding = await embedder.embed({ text, field: "text" });
+    const { windows = [] } = embedding;
+    expect(windows.length).toBeGreaterThan(1);
+    const scores = vectorsOf(embedding).map((vector) => dot(vector, query));
+    const best = windows[scores.indexOf(Math.max(...scores))] as { start: number; end: number };
+    expect(partOf(text, best)).toContain(FACT);
+  });
+
+  it("has windows in order, over all of it, of one vector each", async () => {
+    const text = needles()[1]?.text as string;
+    const { windows = [], vectors } = await embedder.embed({ text, field: "text" });
+    expect(vectors.length).toBe(windows.length * embedder.model.dimensions);
+    expect(windows[0]?.start).toBe(0);
+    expect(windows.at(-1)?.end).toBe([...text].length);
+    for (const [i, { start }] of windows.entries()) {
+      if (i > 0) expect(start).toBeLessThanOrEqual(windows[i - 1]?.end as number);
+    }
+  });
+
+  it.each(["!", "a ", "字", "x", "😀"])(
+    "of the most tokens, %j again and again, has a bounded number of windows",
+    async (piece) => {
+      const text = piece.repeat(65_536 / Buffer.byteLength(piece));
+      const { windows = [], tokens } = await embedder.embed({ text, field: "text" });
+      expect(windows.length).toBeGreaterThan(1);
+      expect(windows.length).toBeLessThan(VECTORS_MAX);
+      expect(tokens).toBeGreaterThan(0);
+    },
+  );
+
+  it("counts the tokens of the whole text", async () => {
+    const { tokens } = await embedder.embed({ text: "tea ".repeat(3000), field: "text" });
+    expect(tokens).toBe(3000);
+  });
+
+  it("lets other texts and queries be read in between", async () => {
+    const order: string[] = [];
+    const read = (name: string, field: "text" | "query", text: string) =>
+      embedder.embed({ text, field }).then(() => order.push(name));
+    const long = read("long", "text", needles()[0]?.text as string);
+    await Promise.all([long, read("text", "text", "tea"), read("query", "query", "coffee")]);
+    expect(order).toEqual(["query", "text", "long"]);
+  });
+
+  it("is given up with its caller", async () => {
+    const stop = new AbortController();
+    const reading = embedder.embed({
+      text: needles()[0]?.text as string,
+      field: "text",
+      signal: stop.signal,
+    });
+    setTimeout(() => stop.abort(new Error("the caller went away")), 100);
+    await expect(reading).rejects.toThrow("the caller went away");
+    expect(embedder.waiting).toBe(0);
+  });
+});

@@ -1,0 +1,49 @@
+import { prose } from "./prose.js";
+
+export const FACT = "Grandmother keeps her silver violin in the attic above the old bakery.";
+export const QUESTION = "Where is grandmother's violin?";
+const LONG_BYTES = 60_000;
+
+export interface Needle {
+  readonly name: string;
+  /** At most 60,000 bytes, with the fact once. */
+  readonly text: string;
+}
+
+/** Long texts of several kinds with one fact in each: at the start, in the middle or at the end. */
+export function needles(): Needle[] {
+  const kinds = {
+    prose: prose(1200).map((sentence) => `${sentence} `),
+    "sentences without spaces between them": prose(1200),
+    "text without any space": [
+      "今天天气很好我们去公园散步。",
+      "他们昨天在图书馆看书。",
+      "市场上的苹果很新鲜。",
+    ],
+    emoji: ["😀🎉🍕", "👩‍👩‍👧‍👦🏳️‍🌈", "🚲🌧️🎸"],
+    "emoji and spaces": ["😀 🎉 🍕 ", "👩‍👩‍👧‍👦 🏳️‍🌈 ", "🚲 🌧️ 🎸 "],
+  };
+  return Object.entries(kinds).flatMap(([kind, pieces]) =>
+    (["start", "middle", "end"] as const).map((place) => ({
+      name: `${kind}, the fact at its ${place}`,
+      text: withFact(pieces, place),
+    })),
+  );
+}
+
+/** The part of a text that a `match` names: in code points. */
+export function partOf(text: string, { start, end }: { start: number; end: number }): string {
+  return [...text].slice(start, end).join("");
+}
+
+function withFact(pieces: readonly string[], place: "start" | "middle" | "end"): string {
+  const around: string[] = [];
+  for (let bytes = Buffer.byteLength(FACT), i = 0; ; i++) {
+    const piece = pieces[i % pieces.length] as string;
+    bytes += Buffer.byteLength(piece);
+    if (bytes > LONG_BYTES) break;
+    around.push(piece);
+  }
+  const at = { start: 0, middle: Math.floor(around.length / 2), end: around.length }[place];
+  return [...around.slice(0, at), FACT, ...around.slice(at)].join("");
+}

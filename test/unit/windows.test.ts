@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { inCodePoints, windowsOf } from "../../src/embedding/windows.js";
+
+const PROSE = "Ana moved to Lisbon in May. She works from home! Does she like it? Mostly, yes.\n";
+/** As if each letter were a token. */
+const limits = (size: number, overlap = true) => ({
+  tokensMax: size,
+  unitsMax: size,
+  overlap,
+  countTokens: (text: string) => text.length,
+});
+const cut = (text: string, size: number, overlap = true) =>
+  windowsOf(text, limits(size, overlap)).map(({ start, end }) => text.slice(start, end));
+
+/** Texts of pieces that are hard to cut: without spaces, of several code points, blank, very long. */
+const hardText = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: "grapheme", maxLength: 20 }),
+      fc.constantFrom(
+        PROSE,
+        "今天天气很好。",
+        "👩‍👩‍👧‍👦",
+        "e\u0301",
+        "One.Two.Three.",
+        "   ",
+        "\n\n",
+        "🇩🇪🇫🇷",
+        "สวัสดีครับ",
+      ),
+      fc.nat(200).map((length) => "x".repeat(length)),
+    ),
+    { minLength: 1, maxLength: 60 },
+  )
+  .map((pieces) => pieces.join(""))
+  .filter((text) => text.trim() !== "");
+
+describe("windows", () => {
+  it("cover all of a text but what is blank, in order, and are as long as asked at most", () => {
+    fc.assert(
+      fc.property(hardText, fc.integer({ min: 8, max: 300 }), fc.boolean(), (text, size, overlap) => {
+        const windows = windowsOf(text, limits(size, overlap));
+        let covered = 0;
+        for (const [i, { start, end }] of windows.entries()) {
+          expect(end - start).toBeGreaterThan(0);
+          expect(end - start).toBeLessThanOrEqual(size);
+          expect(text.slice(covered, Math.max(covered, start)).trim()).toBe("");
+          const before = windows[i - 1];
+          if (before) {
+            expect(start).toBeGreaterThan(before.start);
+            expect(end).toBeGreaterThan(before.end);
+            expect(before.end - start).toBeLessThanOrEqual(overlap ? size / 4 : 0);
+          }
+          covered = end;
+        }
+        expect(text.slice(covered).trim()).toBe("");
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("never cut a code point, nor a grapheme that fits", () => {
+    fc.assert(
+      fc.property(hardText, fc.integer({ min: 64, max: 300 }), (text, size) => {
+        const graphemes = [...new Intl.Segmenter("und").segment(text)].map(({ index }) => index);
+        const borders = new Set([...graphemes, text.length]);
+        for (const { start, end } of windowsOf(text, limits(size))) {
+          expect(borders.has(start)).toBe(true);
+          expect(borders.has(end)).toBe(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("are cut between sentences where these are short, and each sentence is whole in one", () => {
+    const text = PROSE.repeat(10);
+    const windows = cut(text, 200);
+    for (const window of windows) expect(window).toMatch(/^(Ana|She|Does|Mostly)/);
+    for (const sentence of PROSE.trim().split(/(?<=[.!?]) /)) {
+      expect(windows.some((window) => window.includes(sentence))).toBe(true);
+    }
+  });
+
+  it("are cut between words where a sentence is long, and between code points where a grapheme is", () => {
+    const words = "alpha beta gamma delta ".repeat(30).trim();
+    for (const window of cut(words, 100))
+      expect(window.trim()).toMatch(/^(alpha|beta|gamma|delta)\b.*\b(alpha|beta|gamma|delta)$/);
+    const accents = `a${"\u0301".repeat(500)}`;
+    expect(cut(accents, 100, false).join("")).toBe(accents);
+    const flags = "🇩🇪".repeat(100);
+    for (const window of cut(flags, 50)) expect(window.replaceAll("🇩🇪", "")).toBe("");
+  });
+
+  it("leave out what is blank", () => {
+    expect(cut(`start${" ".repeat(1000)}end`, 100).every((window) => window.trim() !== "")).toBe(true);
+  });
+
+  it("of the longest texts are made within half a second", () => {
+    const texts = ["x", "!", "a ", "😀", "字", "a\u0301", "One.", "สวัสดี"].map((piece) =>
+      piece.repeat(65_536 / Buffer.byteLength(piece)),
+    );
+    for (const text of texts) {
+      const begunMs = performance.now();
+      expect(windowsOf(text, limits(230)).length).toBeLessThan(500);
+      expect(performance.now() - begunMs).toBeLessThan(500);
+    }
+  });
+});
+
+it("positions are counted in code points, in whatever order they are asked for", () => {
+  const text = "a😀b👩‍👩‍👧‍👦c";
+  const positions = [text.length, 0, 1, 3, 4];
+  const counts = inCodePoints(text, positions);
+  expect(positions.map((position) => counts.get(position))).toEqual([[...text].length, 0, 1, 2, 3]);
+});
