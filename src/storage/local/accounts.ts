@@ -2,7 +2,7 @@ import type { Database, RootDatabase } from "lmdb";
 import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
 import type { Key } from "../../accounts/key.js";
 import { MemoryError } from "../../errors.js";
-import { durably, reading } from "./durably.js";
+import { committed, durably, reading } from "./durably.js";
 
 /** The accounts in LMDB, and beside them which account holds a key. */
 export class LocalAccounts implements Accounts {
@@ -31,10 +31,12 @@ export class LocalAccounts implements Accounts {
   }
 
   async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
-    return this.#change(accountId, (account) => {
+    // Not waiting for the disk: a loss of power may give the last few calls back, and that is all.
+    const change = this.#changing(accountId, (account) => {
       if (holding(account, keyHash) === undefined || account.callsLeft < 1) return undefined;
       return { ...account, callsLeft: account.callsLeft - 1 };
     });
+    return committed(this.#accounts, change);
   }
 
   async refund(accountId: string): Promise<void> {
@@ -91,12 +93,16 @@ export class LocalAccounts implements Accounts {
 
   /** In one transaction: puts what `to` makes of an account, if anything; answers whether it did. */
   #change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
-    return durably(this.#accounts, () => {
+    return durably(this.#accounts, this.#changing(accountId, to));
+  }
+
+  #changing(accountId: string, to: (account: Account) => Account | undefined): () => boolean {
+    return () => {
       const account = this.#living(accountId);
       const changed = account && to(account);
       if (changed !== undefined) this.#put(changed);
       return changed !== undefined;
-    });
+    };
   }
 
   #changeKey(accountId: string, keyId: string, to: (key: Key) => Key): Promise<boolean> {

@@ -11,7 +11,23 @@ const WRITE_TIMEOUT_MS = 10_000;
  *
  * The action must check before it writes: what it wrote before it threw stays written.
  */
-export async function durably<T>(db: Database, action: () => T): Promise<T> {
+export function durably<T>(db: Database, action: () => T): Promise<T> {
+  return inTransaction(db, action, () => db.flushed);
+}
+
+/**
+ * As `durably`, but answers once it is committed: the operating system has it then, and the death of
+ * this process does not undo it. The disk has it soon after.
+ */
+export function committed<T>(db: Database, action: () => T): Promise<T> {
+  return inTransaction(db, action, () => undefined);
+}
+
+async function inTransaction<T>(
+  db: Database,
+  action: () => T,
+  kept: () => Promise<unknown> | undefined,
+): Promise<T> {
   const faults = new Set<unknown>();
   const watched = () => {
     try {
@@ -22,7 +38,7 @@ export async function durably<T>(db: Database, action: () => T): Promise<T> {
     }
   };
   try {
-    const [result] = await within(WRITE_TIMEOUT_MS, Promise.all([db.transaction(watched), db.flushed]));
+    const [result] = await within(WRITE_TIMEOUT_MS, Promise.all([db.transaction(watched), kept()]));
     return result;
   } catch (error) {
     // What the action refused, or a mistake in it: the database is well.
