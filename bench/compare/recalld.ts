@@ -19,6 +19,14 @@ const NAMESPACE = "bench";
 const FILLED_AT_A_TIME = 512;
 const START_TIMEOUT_MS = 180_000;
 
+export interface RecalldOptions {
+  readonly folder: string;
+  readonly corpus: Corpus;
+  readonly model: Model;
+  /** For Node, before the program. */
+  readonly nodeArguments?: readonly string[];
+}
+
 export interface LoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
@@ -31,7 +39,7 @@ export class Recalld implements System {
     version: VERSION,
     called: "JSON over HTTP; the server embeds",
     index: "exact up to 20,000 memories, HNSW beyond; scores from the stored float32 vectors",
-    durable: "power loss: written and synced",
+    durable: "loss of power: LMDB, synced",
   };
   readonly #dataDir: string;
   readonly #port: number;
@@ -41,7 +49,7 @@ export class Recalld implements System {
   #accountId = "";
 
   private constructor(
-    private readonly options: { folder: string; corpus: Corpus; model: Model },
+    private readonly options: RecalldOptions,
     port: number,
   ) {
     this.#dataDir = join(options.folder, "recalld");
@@ -49,7 +57,7 @@ export class Recalld implements System {
     this.#client = new RecalldClient(port);
   }
 
-  static async open(options: { folder: string; corpus: Corpus; model: Model }): Promise<Recalld> {
+  static async open(options: RecalldOptions): Promise<Recalld> {
     return new Recalld(options, await freePort());
   }
 
@@ -63,12 +71,12 @@ export class Recalld implements System {
     this.#client.key = this.#key;
   }
 
-  async store({ ...options }: LoadOptions): Promise<Load> {
+  async store(options: LoadOptions): Promise<Load> {
     const { texts } = this.options.corpus;
     return run((i) => this.#client.post("/store", { text: texts[i], namespace: NAMESPACE }), options);
   }
 
-  async recall(options: LoadOptions): Promise<Load> {
+  async recall(options: LoadOptions & { until?: AbortSignal }): Promise<Load> {
     return run((i) => this.#recall(i), options);
   }
 
@@ -136,7 +144,8 @@ export class Recalld implements System {
       MODELS_DIR: modelsDir,
       FREE_CALLS: "1000000000",
     };
-    this.#server = spawn(process.execPath, ["--import", LOOP_DELAY, MAIN], {
+    const { nodeArguments = [] } = this.options;
+    this.#server = spawn(process.execPath, [...nodeArguments, "--import", LOOP_DELAY, MAIN], {
       env,
       stdio: ["ignore", log, log, "ipc"],
     });

@@ -30,9 +30,8 @@ class System:
         self._port = free_port()
         self._server: subprocess.Popen | None = None
 
-    @property
-    def pids(self) -> list[int]:
-        return [self._server.pid] if self._server else []
+    def version(self) -> str:
+        return chromadb.__version__
 
     def start(self) -> list[int]:
         program = str(Path(sys.executable).parent / "chroma")
@@ -43,7 +42,7 @@ class System:
         self._collection = client.get_or_create_collection(
             "bench", embedding_function=self._embed, configuration={"hnsw": {"space": "cosine"}}
         )
-        return self.pids
+        return [self._server.pid]
 
     def _connect(self):
         deadline = time.monotonic() + START_TIMEOUT_S

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from importlib import import_module, metadata
+from importlib import import_module
 
 import numpy as np
 
@@ -21,12 +21,9 @@ name = options["system"]
 system = import_module(f"{name}_system").System(model, options["dataDir"]) if name != "embedder" else None
 
 
-def versions(command: dict) -> dict:
-    return {"versions": [metadata.version(package) for package in command["packages"]]}
-
-
 def start(_: dict) -> dict:
-    return {"pids": system.start()}
+    pids = system.start()
+    return {"pids": pids, "version": system.version()}
 
 
 def fill(command: dict) -> dict:
@@ -78,7 +75,7 @@ def stop(_: dict) -> dict:
 
 
 commands = {
-    one.__name__: one for one in (versions, start, fill, store, recall, embed, found, vectors, restart, stop)
+    one.__name__: one for one in (start, fill, store, recall, embed, found, vectors, restart, stop)
 }
 for line in sys.stdin:
     command = json.loads(line)

@@ -1,0 +1,115 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type Shares, sharesIn } from "./compare/cpu-profile.js";
+import { Recalld } from "./compare/recalld.js";
+import type { Load } from "./compare/system.js";
+import { openCorpus } from "./compare/texts.js";
+import { type ThreadTime, threadTimes } from "./compare/threads.js";
+import { machine, percentile } from "./machine.js";
+
+// Where the server's time goes: the processor's time of each thread for one call, without a profile,
+// and then which code took it, with one.
+//
+//   npm run bench:profile -- recall|store [--callers 16] [--memories 10000] [--seconds 8]
+
+const CACHE = fileURLToPath(new URL(".cache", import.meta.url));
+const SHOWN = 16;
+const WARM_UP_CALLS = 2000;
+const MORE_TEXTS = 100_000;
+/** Between samples, in microseconds. */
+const INTERVAL = "200";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    callers: { type: "string", default: "1" },
+    memories: { type: "string", default: "10000" },
+    seconds: { type: "string", default: "8" },
+  },
+});
+const [call] = positionals;
+if (call !== "recall" && call !== "store") throw new Error("npm run bench:profile -- recall|store");
+const callers = Number(values.callers);
+const memories = Number(values.memories);
+const seconds = Number(values.seconds);
+
+mkdirSync(CACHE, { recursive: true });
+const model = { model: "bundled", modelsDir: CACHE };
+const corpus = await openCorpus({
+  ...model,
+  folder: CACHE,
+  workers: 1,
+  embedded: memories,
+  texts: memories + MORE_TEXTS,
+});
+console.log(`${call}, ${callers} callers, from ${memories} memories\n${machine()}`);
+await plainly();
+for (const shares of await profiled()) print(shares);
+
+/** One server's life: filled, warmed up, loaded. */
+async function loaded(
+  nodeArguments: readonly string[],
+  measure: (recalld: Recalld, load: () => Promise<Load>) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(CACHE, "profile-"));
+  const recalld = await Recalld.open({ folder, corpus, model, nodeArguments });
+  try {
+    await recalld.start();
+    await recalld.fill({ from: 0, to: memories });
+    const from = call === "store" ? memories : 0;
+    const more = (first: number, count: number, secondsMax: number) =>
+      recalld[call as "recall"]({ from: from + first, count, callers, secondsMax });
+    await more(0, WARM_UP_CALLS, seconds);
+    await measure(recalld, () => more(WARM_UP_CALLS, MORE_TEXTS - WARM_UP_CALLS, seconds));
+  } finally {
+    await recalld.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function plainly(): Promise<void> {
+  return loaded([], async (recalld, load) => {
+    const [pid] = recalld.pids().serving;
+    const client = process.cpuUsage();
+    const before = threadTimes(pid as number);
+    const { latenciesMs, seconds } = await load();
+    const after = threadTimes(pid as number);
+    const { user, system } = process.cpuUsage(client);
+    const calls = latenciesMs.length;
+    console.log(
+      `${(calls / seconds).toFixed(0)} calls a second, p50 ${percentile(latenciesMs, 0.5).toFixed(2)} ms, p99 ${percentile(latenciesMs, 0.99).toFixed(2)} ms`,
+    );
+    console.log(`processor's time for a call: client ${((user + system) / 1000 / calls).toFixed(2)} ms`);
+    for (const [id, time] of after ?? []) {
+      const began: ThreadTime = before?.get(id) ?? { userMs: 0, systemMs: 0 };
+      const userMs = (time.userMs - began.userMs) / calls;
+      const systemMs = (time.systemMs - began.systemMs) / calls;
+      if (userMs + systemMs < 0.02) continue;
+      const name = Number(id) === pid ? "main thread" : `thread ${id}`;
+      console.log(`  ${name.padEnd(16)}${userMs.toFixed(2)} ms, in the system ${systemMs.toFixed(2)} ms`);
+    }
+  });
+}
+
+async function profiled(): Promise<Shares[]> {
+  const folder = mkdtempSync(join(CACHE, "cpu-"));
+  try {
+    const flags = ["--cpu-prof", `--cpu-prof-dir=${folder}`, "--cpu-prof-interval", INTERVAL];
+    await loaded(flags, async (_, load) => void (await load()));
+    return sharesIn(folder, seconds);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function print({ thread, modules, functions }: Shares): void {
+  if ((modules.find(([name]) => name === "(idle)")?.[1] ?? 0) > 0.98) return;
+  console.log(`\n${thread === "0" ? "main thread" : `thread ${thread} of Node`}, share of the time`);
+  for (const [i, [name, share]] of modules.slice(0, SHOWN).entries()) {
+    const [self, selfShare] = functions[i] ?? ["", 0];
+    const percent = (value: number) => `${(value * 100).toFixed(1).padStart(5)} %`;
+    console.log(`  ${percent(share)}  ${name.padEnd(36)}${percent(selfShare)}  ${self}`);
+  }
+}

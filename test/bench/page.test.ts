@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SYSTEM_IDS } from "../../bench/compare/options.js";
+import { plots, withFigures } from "../../bench/compare/page.js";
+import type { Results } from "../../bench/compare/results.js";
+
+const ROOT = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const results = JSON.parse(read("bench/results.json")) as Results;
+
+describe("docs/performance.md", () => {
+  test("shows the figures of bench/results.json: `npm run bench -- --page` writes them", () => {
+    const page = read("docs/performance.md");
+    expect(page).toBe(withFigures(page, results));
+  });
+
+  test.each(Object.entries(plots(results)))("%s is drawn from them", (name, svg) => {
+    expect(read(`docs/pictures/${name}`)).toBe(svg);
+    expect(read("docs/performance.md")).toContain(`pictures/${name})`);
+  });
+
+  test("other figures make another page, and other plots", () => {
+    const page = read("docs/performance.md");
+    const [first, ...rest] = results.sizes;
+    const other = { ...results, sizes: [{ ...first, memories: 1234 } as Results["sizes"][0], ...rest] };
+    expect(withFigures(page, other)).toContain("| 1,234");
+    expect(plots(other)).not.toEqual(plots(results));
+    expect(() => withFigures("# No markers\n", results)).toThrow("lacks");
+  });
+
+  test("they are of the whole: every system, and what is compared is what is pinned", () => {
+    expect(Object.keys(results.systems)).toEqual([...SYSTEM_IDS]);
+    const pins = new Map(
+      read("bench/requirements.txt")
+        .split("\n")
+        .map((line) => line.split("==") as [string, string]),
+    );
+    expect(results.systems.chroma?.version).toBe(pins.get("chromadb"));
+    expect(results.systems.lancedb?.version).toBe(pins.get("lancedb"));
+  });
+});
