@@ -14,9 +14,11 @@ export class Editions {
   /** Looks up in the database which editions there are now: another replica may be ahead. */
   refresh: () => Promise<void> = async () => {};
   /** Those that are being loaded. */
-  readonly awaited = new Set<Edition>();
+  readonly #awaited = new Set<Edition>();
+  /** Those whose model is another one now. */
+  readonly #gone = new Set<Edition>();
   readonly #loaded = new Map<Edition, Embedder>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<() => unknown>();
 
   constructor(edition: Edition, embedder: Embedder) {
     this.newest = edition;
@@ -29,22 +31,35 @@ export class Editions {
     return [...this.known].map((edition) => inEdition(incarnation, edition));
   }
 
-  /** Whether a log is of a model that the database has done with, so that it must move before it is used. */
+  /** Whether a log is of a model that is not there any more, so that it must move before it is used. */
   async isOutdated(incarnation: string): Promise<boolean> {
     const edition = editionOf(incarnation);
     if (edition === this.newest || this.#loaded.has(edition)) return false;
     await this.refresh();
-    return !this.#loaded.has(edition) && !this.awaited.has(edition);
+    await this.#until(() => !this.#awaited.has(edition));
+    return !this.#loaded.has(edition) && (this.#gone.has(edition) || !this.known.has(edition));
   }
 
   has(edition: Edition): boolean {
     return this.#loaded.has(edition);
   }
 
+  /** Says that a model is going to be loaded: whoever needs it waits. False when it is being loaded, or is gone. */
+  startLoading(edition: Edition): boolean {
+    if (this.#awaited.has(edition) || this.#gone.has(edition)) return false;
+    this.#awaited.add(edition);
+    return true;
+  }
+
   add(edition: Edition, embedder: Embedder): void {
-    this.awaited.delete(edition);
     this.#loaded.set(edition, embedder);
-    for (const wake of this.#waiting) wake();
+    this.#settle(edition);
+  }
+
+  /** Says that a model could not be loaded: for good, or only this time. */
+  giveUp(edition: Edition, { forGood }: { forGood: boolean }): void {
+    if (forGood) this.#gone.add(edition);
+    this.#settle(edition);
   }
 
   remove(edition: Edition): void {
@@ -63,20 +78,34 @@ export class Editions {
   }
 
   async #arrival(edition: Edition, signal: AbortSignal | undefined): Promise<Embedder> {
-    const timeout = AbortSignal.timeout(LOADING_TIMEOUT_MS);
-    const ended = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
     await this.refresh();
+    await this.#until(() => !this.#awaited.has(edition), signal);
+    const embedder = this.#loaded.get(edition);
+    if (embedder === undefined) throw unavailable("the model is not loaded yet");
+    return embedder;
+  }
+
+  #settle(edition: Edition): void {
+    this.#awaited.delete(edition);
+    for (const look of this.#waiting) look();
+  }
+
+  /** Resolves when it is so, or it has taken too long. @throws the signal's reason when it is aborted */
+  #until(isSo: () => boolean, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const settle = () => {
-        const embedder = this.#loaded.get(edition);
-        if (embedder === undefined && !ended.aborted) return;
-        this.#waiting.delete(settle);
-        if (embedder !== undefined) resolve(embedder);
-        else reject(signal?.aborted ? signal.reason : unavailable("the model is being loaded"));
+      const end = (settle: () => void) => {
+        this.#waiting.delete(look);
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", abort);
+        settle();
       };
-      this.#waiting.add(settle);
-      ended.addEventListener("abort", settle, { once: true });
-      settle();
+      const look = () => isSo() && end(resolve);
+      const abort = () => end(() => reject(signal?.reason));
+      const timer = setTimeout(() => end(resolve), LOADING_TIMEOUT_MS);
+      this.#waiting.add(look);
+      signal?.addEventListener("abort", abort);
+      if (signal?.aborted) abort();
+      else look();
     });
   }
 }

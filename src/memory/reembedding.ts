@@ -39,8 +39,6 @@ export class Reembedding {
   readonly #replica = randomUUID();
   readonly #models = new Map<Edition, OpenModel>();
   readonly #retired = new Map<Edition, { model: OpenModel; untilMs: number }>();
-  /** Editions whose model is not what it is said to be: their namespaces move before they are used. */
-  readonly #unlike = new Set<Edition>();
   #stepping: Promise<void> | undefined;
   #work: Work | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -115,12 +113,11 @@ export class Reembedding {
 
   #load(edition: Edition, wanted: Wanted): void {
     const { editions, openModel, onTrouble } = this.ports;
-    if (editions.awaited.has(edition) || this.#unlike.has(edition)) return;
-    editions.awaited.add(edition);
+    if (!editions.startLoading(edition)) return;
     this.#reports.set(edition, { stage: "loading" });
     const opened = openModel(wanted.id).then(async (model) => {
       if ("revision" in wanted && !isSame(model.model, wanted)) {
-        this.#unlike.add(edition);
+        editions.giveUp(edition, { forGood: true });
         await model.close();
         throw new MemoryError("failed_precondition", `model ${wanted.id} has another revision here`);
       }
@@ -130,7 +127,7 @@ export class Reembedding {
     });
     opened.catch((error: unknown) => {
       // Not awaited any more, so that the next step tries again.
-      editions.awaited.delete(edition);
+      editions.giveUp(edition, { forGood: false });
       const trouble = error instanceof MemoryError ? error.message : String(error);
       this.#reports.set(edition, { stage: "failed", trouble });
       onTrouble(error);

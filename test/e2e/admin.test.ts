@@ -1,28 +1,11 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { admin } from "../support/admin.js";
 import { doorsOf } from "../support/doors.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { newDataDir, startServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function admin(env: Record<string, string>, ...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [ADMIN, ...args], { env }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    );
-  });
-}
 
 const mongo = await openTestMongo();
 afterAll(async () => void ("stop" in mongo && (await mongo.stop())));

@@ -170,7 +170,7 @@ describe("what stops the start", () => {
     await root.close();
     await expectOneLine(
       { DATA_DIR: dataDir },
-      /^recalld: the database holds vectors of another\/model .*, but MODEL is bundled .*; start with that model, or with an empty database; or have it changed: .* reembed MODEL\n$/,
+      /^recalld: the database holds vectors of another\/model .*, but MODEL is bundled; start with that model, or with an empty database; or have it changed: .* reembed MODEL\n$/,
     );
   });
 
