@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { locateModel } from "../dist/src/embedding/locate.js";
@@ -19,6 +20,8 @@ import { openCorpus } from "./compare/texts.js";
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** Not in git: the Python environment, vectors, and the databases while a run lasts. */
 const CACHE = join(HERE, ".cache");
+/** Processes that run while nothing is measured yet; with more, systems of many threads suffer most. */
+const LOAD_MAX = 0.5;
 const PAGE = join(HERE, "../docs/performance.md");
 const PICTURES = join(HERE, "../docs/pictures");
 /** Beyond the largest size: what is stored while it is measured. */
@@ -27,6 +30,9 @@ const MORE_TEXTS = 100_000;
 const options = parse();
 const path = join(options.complete ? HERE : CACHE, "results.json");
 if (!options.pageOnly) {
+  const [load = 0] = loadavg();
+  if (load > LOAD_MAX)
+    console.error(`the machine is busy (load ${load.toFixed(1)}): its figures will be off`);
   const results = await run(options);
   writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
   console.log(`written to ${path}`);

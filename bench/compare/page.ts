@@ -95,7 +95,7 @@ function intro({ date, machine, model, rounds, agreement, systems }: Results): s
   return `${date}, ${machine}. Model \`${model.id}\`, embedding in ${threads} in recalld. Medians of ${rounds} rounds.${agreed}\n\n${table(head, rows)}`;
 }
 
-function targets({ targets }: Results): string {
+function targets({ targets, sizes }: Results): string {
   const { recallOverEmbedder, storesOverEmbedder, busyOverIdle, loopDelay, recallsOver, storesOver } =
     targets;
   const rows = [
@@ -118,7 +118,18 @@ function targets({ targets }: Results): string {
     ...overChroma("Stores a second over Chroma's, 16 callers", storesOver["16"]?.chroma),
   ];
   const head = ["What", "Target", "Measured (lowest and highest round)", "Met"];
-  return `At ${count(targets.memories)} memories.\n\n${table(head, rows)}`;
+  return `At ${count(targets.memories)} memories.\n\n${table(head, rows)}${bound(sizes, targets.memories)}`;
+}
+
+/** How far the ratio to Chroma could go at all, since the model's own time is in every call. */
+function bound(sizes: Results["sizes"], memories: number): string {
+  const at = sizes.find((size) => size.memories === memories);
+  const times = [1, 16].map((callers) => {
+    const { embedder, chroma } = (at && of(at.recall, callers)) ?? {};
+    return embedder && chroma ? number(rate(embedder) / rate(chroma)) : undefined;
+  });
+  if (times.includes(undefined)) return "";
+  return `\nA service that did nothing but embed, as recalld's pool of threads does, would answer ${times[0]} times Chroma's recalls a second with 1 caller, and ${times[1]} times with 16.\n`;
 }
 
 function overChroma(what: string, figure: Figure | undefined): string[][] {
