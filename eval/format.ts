@@ -1,0 +1,51 @@
+import type { Estimate } from "./bootstrap.js";
+
+/** JSON has no number that is none: it comes back as null. */
+type Maybe = number | null | undefined;
+
+const NONE = "–";
+
+export function share(value: Maybe): string {
+  return isNumber(value) ? value.toFixed(3) : NONE;
+}
+
+export function percent(value: Maybe): string {
+  return isNumber(value) ? `${Math.round(value * 100)} %` : NONE;
+}
+
+export function rating(value: Maybe): string {
+  return isNumber(value) ? value.toFixed(1) : NONE;
+}
+
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** Such as `0.489 (0.462 to 0.515)`. */
+export function interval(estimate: Estimate | undefined, digits = 3): string {
+  if (!isNumber(estimate?.value)) return NONE;
+  const { value, low, high } = estimate;
+  return `${value.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`;
+}
+
+/** The same of a share, in whole percent. */
+export function percentInterval(estimate: Estimate | undefined): string {
+  if (!isNumber(estimate?.value)) return NONE;
+  return `${percent(estimate.value)} (${Math.round(estimate.low * 100)} to ${Math.round(estimate.high * 100)})`;
+}
+
+/** With its sign, and bold where zero is outside of the interval: then the two differ. */
+export function difference(estimate: Estimate | undefined): string {
+  if (!isNumber(estimate?.value)) return NONE;
+  const { value, low, high } = estimate;
+  const text = `${signed(value)} (${signed(low)} to ${signed(high)})`;
+  return low > 0 || high < 0 ? `**${text}**` : text;
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+}
+
+function isNumber(value: Maybe): value is number {
+  return typeof value === "number" && !Number.isNaN(value);
+}

@@ -1,0 +1,45 @@
+/** What the page says of the sets it knows, in this order; others come last. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "Conversations and personal memories": [
+    "locomo",
+    "locomo-observations",
+    "longmemeval-s-user",
+    "longmemeval-oracle-pool",
+    "madial-bench",
+    "prefeval",
+  ],
+  "Questions to passages and answers": [
+    "squad-sentence",
+    "squad-paragraph",
+    "disfl-qa",
+    "qed-nq",
+    "medquad-faq",
+    "liveqa-med",
+    "dstc11-snippets",
+    "dstc10-spoken-faq",
+    "mtrag-un",
+    "pubmedqa",
+  ],
+  "Claims, abstracts and duplicates": [
+    "scifact",
+    "climate-fever-sent",
+    "quora-duplicates",
+    "cranfield",
+    "cisi",
+    "vaswani-npl",
+  ],
+  "Intents (an utterance to others of the same intent)": ["banking77", "clinc150", "hwu64"],
+};
+const OTHERS = "Others";
+
+/** The page breaks these down by the category of the query. */
+export const MEMORY_GROUP = Object.keys(GROUPS)[0] as string;
+
+/** The groups that have one of these sets, each with its sets, in the page's order. */
+export function grouped(names: readonly string[]): (readonly [group: string, names: string[]])[] {
+  const known = Object.values(GROUPS).flat();
+  const all = { ...GROUPS, [OTHERS]: names.filter((name) => !known.includes(name)) };
+  return Object.entries(all)
+    .map(([group, sets]) => [group, sets.filter((name) => names.includes(name))] as const)
+    .filter(([, sets]) => sets.length > 0);
+}

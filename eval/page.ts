@@ -1,0 +1,75 @@
+import { count } from "./format.js";
+import { abovePage, bandsPage, pitfallsPage, similarityPage } from "./page-pairs.js";
+import {
+  categoriesPage,
+  hitsPage,
+  meansPage,
+  ndcgPage,
+  sessionsPage,
+  strongPage,
+  unanswerablePage,
+} from "./page-retrieval.js";
+import type { Results } from "./results.js";
+import { table } from "./table.js";
+
+/** What the page shows, by the names that its markers have. */
+const SECTIONS: Readonly<Record<string, (results: Results) => string>> = {
+  run: runPage,
+  means: meansPage,
+  ndcg: ndcgPage,
+  hits: hitsPage,
+  sessions: sessionsPage,
+  categories: categoriesPage,
+  similarity: similarityPage,
+  above: abovePage,
+  bands: bandsPage,
+  strong: strongPage,
+  unanswerable: unanswerablePage,
+  pitfalls: pitfallsPage,
+};
+
+/** The page with the tables of a run in place of those it had. @throws Error when it lacks a marker. */
+export function withTables(page: string, results: Results): string {
+  return Object.entries(SECTIONS).reduce((text, [name, section]) => {
+    const [begin, end] = [`<!-- \`npm run eval\` writes: ${name} -->`, `<!-- End of ${name}. -->`];
+    const [before, rest] = text.split(begin);
+    const [, after] = rest?.split(end) ?? [];
+    if (before === undefined || after === undefined) throw new Error(`the page lacks ${begin} or ${end}`);
+    return `${before}${begin}\n\n${section(results).trimEnd()}\n\n${end}${after}`;
+  }, page);
+}
+
+/** All tables, for a run that is not the page's. */
+export function allTables(results: Results): string {
+  return Object.entries(SECTIONS)
+    .map(([name, section]) => `## ${name}\n\n${section(results)}`)
+    .join("\n");
+}
+
+function runPage({ version, side, queriesMax, systems, retrieval }: Results): string {
+  const rows = Object.values(systems).map(({ name, revision, date, machine }) => [
+    name,
+    revision === undefined ? "–" : `\`${revision}\``,
+    date,
+    machine,
+  ]);
+  const most = queriesMax === null ? "All queries" : `At most ${count(queriesMax)} queries`;
+  const figures = Object.values(retrieval);
+  const queries = figures.reduce((sum, each) => sum + each.queries, 0);
+  const stored = figures.reduce((sum, each) => sum + each.rows, 0);
+  const text = `recalld ${version}, the ${side} side of the data. ${most} of each set: ${count(queries)} answerable queries to ${count(stored)} memories in ${figures.length} sets.`;
+  return `${text}${refusals(retrieval)}\n\n${table(["System", "Revision of the model", "Measured", "On"], rows)}`;
+}
+
+/** What was not stored can not be found, so it is not left unsaid. */
+function refusals(retrieval: Results["retrieval"]): string {
+  const said = Object.entries(retrieval).flatMap(([set, { systems }]) => {
+    const [worst = 0] = Object.values(systems)
+      .map(({ refused }) => refused)
+      .sort((a, b) => b - a);
+    return worst > 0 ? [`${set} ${count(worst)}`] : [];
+  });
+  return said.length === 0
+    ? ""
+    : `\n\n**Rows that were refused, and could not be found: ${said.join(", ")}.**`;
+}

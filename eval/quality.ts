@@ -1,0 +1,62 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { MODELS, type Options, readOptions, USAGE } from "./options.js";
+import { allTables, withTables } from "./page.js";
+import { Progress } from "./progress.js";
+import type { Results } from "./results.js";
+import { Run } from "./run.js";
+import type { RunRecord } from "./run-record.js";
+import { summarize } from "./summarize.js";
+
+// How well recalld finds, and what its score is worth: on public data, through the public API.
+// docs/quality.md says what is measured and how.
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+/** Not in git: each run, query by query. */
+const RUNS = join(HERE, ".runs");
+const RESULTS = join(HERE, "results.json");
+const PAGE = join(HERE, "../docs/quality.md");
+
+const options = parse();
+if (options === "page") writePage();
+else await measure(options);
+
+function parse(): Options | "page" {
+  try {
+    return readOptions(process.argv.slice(2), process.env);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+async function measure(options: Options): Promise<void> {
+  const run = new Run(
+    options,
+    new Progress(),
+    options.onto === undefined ? undefined : recordAt(options.onto),
+  );
+  mkdirSync(RUNS, { recursive: true });
+  const path = join(RUNS, `${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json`);
+  await run.run(() => writeFileSync(path, JSON.stringify(run.record)));
+  console.log(`${allTables(summarize(run.record))}\nwritten to ${path}`);
+  if (options.quick || !run.isWhole([...MODELS, "bm25"])) return;
+  writeFileSync(RESULTS, `${JSON.stringify(summarize(run.record), fourDigits, 2)}\n`);
+  writePage();
+}
+
+function recordAt(path: string): RunRecord {
+  return JSON.parse(readFileSync(path, "utf8")) as RunRecord;
+}
+
+function writePage(): void {
+  const results = JSON.parse(readFileSync(RESULTS, "utf8")) as Results;
+  writeFileSync(PAGE, withTables(readFileSync(PAGE, "utf8"), results));
+  console.log(`written to ${PAGE}`);
+}
+
+/** More would be noise, and make every run a difference. */
+function fourDigits(_: string, value: unknown): unknown {
+  return typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value;
+}

@@ -1,0 +1,108 @@
+import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { AccountService } from "../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../gen/recalld/v1/memory_pb.js";
+import { startServer, type TestServer } from "../test/support/server.js";
+import { inParallel } from "./in-parallel.js";
+import type { Pair } from "./pair-set.js";
+import type { Row } from "./retrieval-set.js";
+import { HITS_MAX, type Hit, type OnProgress, type Placed, type Searcher } from "./searcher.js";
+
+/** No call of the service may take longer. */
+const CALL_TIMEOUT_MS = 60_000;
+
+export interface Model {
+  readonly model: string;
+  readonly modelsDir: string;
+  readonly workers: number;
+}
+
+/** The real program with an empty embedded database, called as any client calls it. */
+export class Recalld implements Searcher {
+  readonly #rows = new Map<string, Row>();
+
+  private constructor(
+    private readonly server: TestServer,
+    private readonly memories: Client<typeof MemoryService>,
+    /** Of the model's files. */
+    readonly revision: string,
+  ) {}
+
+  static async open({ model, modelsDir, workers }: Model): Promise<Recalld> {
+    const server = await startServer({
+      env: {
+        MODEL: model,
+        MODELS_DIR: modelsDir,
+        EMBED_WORKERS: String(workers),
+        FREE_CALLS: "1000000000",
+        LOG_LEVEL: "warn",
+      },
+    });
+    const { apiKey } = await createClient(AccountService, transportTo(server)).signUp({});
+    const withKey: Interceptor = (next) => (request) => {
+      request.header.set("authorization", `Bearer ${apiKey}`);
+      return next(request);
+    };
+    const memories = createClient(MemoryService, transportTo(server, withKey));
+    const revision = /revision (\w+)/.exec(server.output())?.[1] ?? "unknown";
+    return new Recalld(server, memories, revision);
+  }
+
+  async store(rows: readonly Placed[], onProgress: OnProgress): Promise<number> {
+    const refused = await inParallel(rows, (placed) => this.#store(placed), onProgress);
+    return refused.filter(Boolean).length;
+  }
+
+  async search(namespaces: readonly string[], text: string): Promise<Hit[]> {
+    const found: Hit[] = [];
+    for (const namespace of namespaces) {
+      const { results } = await this.memories.recall({ namespace, query: text, topK: HITS_MAX });
+      found.push(...results.map(({ id, score }) => ({ row: this.#rows.get(id) as Row, score })));
+    }
+    return found.sort((a, b) => b.score - a.score).slice(0, HITS_MAX);
+  }
+
+  /**
+   * One text is stored, the other recalls it. A recall returns up to twenty memories with their scores, and
+   * leaves none out for a low one, so twenty pairs share a namespace.
+   */
+  async similarities(set: string, pairs: readonly Pair[], onProgress: OnProgress) {
+    const placed = pairs.map(({ id, sentence2 }, i) => ({
+      namespace: `${set} ${Math.floor(i / HITS_MAX)}`,
+      row: { id, text: sentence2 },
+    }));
+    await this.store(placed, (done) => onProgress(done / 2));
+    const score = async (i: number) => {
+      const hits = await this.search([placed[i]?.namespace as string], pairs[i]?.sentence1 as string);
+      return hits.find(({ row }) => row === placed[i]?.row)?.score;
+    };
+    const numbers = Array.from(pairs.keys());
+    return inParallel(numbers, score, (done) => onProgress((pairs.length + done) / 2));
+  }
+
+  async close(): Promise<void> {
+    const code = await this.server.stop();
+    if (code !== 0) throw new Error(`the server ended with ${code}:\n${this.server.output()}`);
+  }
+
+  /** Answers whether the row was refused. */
+  async #store({ namespace, row }: Placed): Promise<boolean> {
+    try {
+      const { id } = await this.memories.store({ namespace, text: row.text });
+      this.#rows.set(id, row);
+      return false;
+    } catch (error) {
+      if (ConnectError.from(error).code === Code.InvalidArgument) return true;
+      throw error;
+    }
+  }
+}
+
+function transportTo({ url }: TestServer, ...interceptors: Interceptor[]) {
+  return createConnectTransport({
+    baseUrl: url,
+    httpVersion: "2",
+    interceptors,
+    defaultTimeoutMs: CALL_TIMEOUT_MS,
+  });
+}

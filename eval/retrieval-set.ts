@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { readJsonl } from "./jsonl.js";
+
+export type Side = "dev" | "heldout";
+
+/** A text to find. */
+export interface Row {
+  readonly id: string;
+  readonly text: string;
+  /** It is searched for only inside its scope: a conversation, a haystack, an entity. */
+  readonly scope?: string;
+  readonly label?: string;
+  readonly session?: string;
+}
+
+/** A question, and what answers it. */
+export interface Query {
+  readonly id: string;
+  readonly text: string;
+  /** Their union is searched; none: all rows. */
+  readonly scopes: readonly string[];
+  readonly category?: string;
+  /** False when no row answers it: it says nothing of recall, and all of thresholds. */
+  readonly answerable: boolean;
+  /** Ids of the rows that answer it. */
+  readonly relevant: ReadonlySet<string>;
+  /** For nDCG: gains by the row's id. */
+  readonly gains: ReadonlyMap<string, number>;
+  /** The sessions that answer it; none where the set has no sessions. */
+  readonly sessions: readonly string[];
+}
+
+export interface RetrievalSet {
+  readonly name: string;
+  readonly rows: readonly Row[];
+  readonly queries: readonly Query[];
+}
+
+/** As the file has it. */
+interface QueryLine {
+  readonly id: string;
+  readonly query: string;
+  readonly relevant?: readonly string[];
+  readonly relevant_label?: string;
+  readonly grades?: Readonly<Record<string, number>>;
+  readonly relevant_sessions?: readonly string[];
+  readonly scope?: string | readonly string[];
+  readonly category?: string;
+}
+
+/** LoCoMo's questions about the wrong speaker: what they cite does not answer them. */
+const ADVERSARIAL = "adversarial";
+
+/** @throws Error that names what is missing or does not fit together. */
+export function loadRetrievalSet(folder: string, { name, side }: { name: string; side: Side }): RetrievalSet {
+  const base = join(folder, name);
+  const rows = readJsonl<Row>(join(base, "corpus")) ?? readJsonl<Row>(join(base, `corpus.${side}`));
+  const lines = readJsonl<QueryLine>(join(base, `queries.${side}`));
+  if (rows === undefined) throw new Error(`${base} has no corpus.jsonl and no corpus.${side}.jsonl`);
+  if (lines === undefined) throw new Error(`${base} has no queries.${side}.jsonl`);
+  const ids = new Set(rows.map(({ id }) => id));
+  const labelled = idsByLabel(rows);
+  const queries = lines.map((line) => {
+    const relevant = line.relevant ?? labelled.get(line.relevant_label) ?? missing(base, line);
+    const stray = relevant.find((id) => !ids.has(id));
+    if (stray !== undefined)
+      throw new Error(`${base}: query ${line.id} needs row ${stray}, which is not there`);
+    return queryOf(line, relevant);
+  });
+  return { name, rows, queries };
+}
+
+function queryOf(line: QueryLine, relevant: readonly string[]): Query {
+  const { id, query: text, scope = [], category, grades, relevant_sessions: sessions = [] } = line;
+  return {
+    id,
+    text,
+    scopes: typeof scope === "string" ? [scope] : scope,
+    ...(category !== undefined && { category }),
+    answerable: relevant.length > 0 && category !== ADVERSARIAL,
+    relevant: new Set(relevant),
+    gains: new Map(grades === undefined ? relevant.map((id) => [id, 1]) : Object.entries(grades)),
+    sessions,
+  };
+}
+
+function idsByLabel(rows: readonly Row[]): ReadonlyMap<string | undefined, readonly string[]> {
+  const byLabel = new Map<string, string[]>();
+  for (const { id, label } of rows) {
+    if (label === undefined) continue;
+    const ids = byLabel.get(label) ?? [];
+    if (ids.length === 0) byLabel.set(label, ids);
+    ids.push(id);
+  }
+  return byLabel;
+}
+
+function missing(base: string, { id }: QueryLine): never {
+  throw new Error(`${base}: query ${id} has neither "relevant" nor a "relevant_label" that a row has`);
+}

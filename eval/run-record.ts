@@ -1,0 +1,58 @@
+import type { Metrics } from "./metrics.js";
+import type { PitfallScores } from "./pitfalls.js";
+import type { Side } from "./retrieval-set.js";
+
+/** One query with one system. */
+export interface Outcome extends Metrics {
+  readonly id: string;
+  readonly category?: string;
+  readonly answerable: boolean;
+  /** Of the best row; 0 when nothing was found. */
+  readonly topScore: number;
+}
+
+/** What one system made of one set. */
+export interface Measured<T> {
+  /** Rows or pairs that it would not take. */
+  readonly refused: number;
+  readonly outcomes: readonly T[];
+}
+
+export interface RetrievalRecord {
+  /** Stored, of all rows that the set has. */
+  readonly rows: number;
+  readonly rowsInAll: number;
+  readonly queriesInAll: number;
+  readonly systems: Record<string, Measured<Outcome>>;
+}
+
+export interface PairOutcome {
+  readonly id: string;
+  readonly gold: number;
+  readonly score: number;
+}
+
+export interface PairsRecord {
+  readonly kind: "sts" | "pairs";
+  readonly pairsInAll: number;
+  readonly systems: Record<string, Measured<PairOutcome>>;
+}
+
+export interface SystemRecord {
+  readonly name: string;
+  /** Of the model's files; none for BM25. */
+  readonly revision?: string;
+  readonly date: string;
+  readonly machine: string;
+}
+
+/** All of a run, query by query and without a text: `eval/.runs/` keeps it. */
+export interface RunRecord {
+  readonly version: string;
+  readonly side: Side;
+  readonly queriesMax: number | null;
+  readonly systems: Record<string, SystemRecord>;
+  readonly retrieval: Record<string, RetrievalRecord>;
+  readonly pairs: Record<string, PairsRecord>;
+  readonly pitfalls: Record<string, PitfallScores>;
+}

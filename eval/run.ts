@@ -1,0 +1,147 @@
+import { machine } from "../bench/machine.js";
+import { VERSION } from "../dist/src/version.js";
+import { Bm25Searcher } from "./bm25-searcher.js";
+import { DataFolder, type Found } from "./data-folder.js";
+import { measurePairs } from "./measure-pairs.js";
+import { measureRetrieval } from "./measure-retrieval.js";
+import type { Options } from "./options.js";
+import { measurePitfalls } from "./pitfalls.js";
+import type { Progress } from "./progress.js";
+import { Recalld } from "./recalld.js";
+import type { RunRecord, SystemRecord } from "./run-record.js";
+import { sampleOf, shuffled } from "./sample.js";
+import type { Searcher } from "./searcher.js";
+
+/** A run under way: what was measured so far is in its record, set by set. */
+export class Run {
+  readonly #searchers = new Map<string, Searcher>();
+  readonly #folder: DataFolder;
+
+  constructor(
+    private readonly options: Options,
+    private readonly progress: Progress,
+    readonly record: RunRecord = emptyRecord(options),
+  ) {
+    this.#folder = new DataFolder(options.data, options.side);
+    const { side, queriesMax } = emptyRecord(options);
+    if (record.side !== side || record.queriesMax !== queriesMax) {
+      const most = record.queriesMax === null ? "all queries" : `at most ${record.queriesMax} queries`;
+      throw new Error(`the earlier run is of the ${record.side} side and ${most} of a set; this one is not`);
+    }
+  }
+
+  /** @param onMeasured after each set */
+  async run(onMeasured: () => void): Promise<void> {
+    const found = this.#chosen();
+    try {
+      await this.#open();
+      await this.#pitfalls();
+      for (const set of found) {
+        if (set.kind === "retrieval") await this.#retrieval(set.name);
+        else await this.#pairs(set.kind, set.name);
+        onMeasured();
+      }
+    } finally {
+      for (const searcher of this.#searchers.values()) await searcher.close();
+    }
+  }
+
+  /** Whether all sets were measured with all systems. */
+  isWhole(systems: readonly string[]): boolean {
+    const { retrieval, pairs } = this.record;
+    return this.#folder.list().every(({ kind, name }) => {
+      const record = kind === "retrieval" ? retrieval[name] : pairs[name];
+      return systems.every((id) => record !== undefined && id in record.systems);
+    });
+  }
+
+  #chosen(): Found[] {
+    const found = this.#folder.list();
+    const { sets } = this.options;
+    const unknown = sets?.filter((name) => !found.some((each) => each.name === name)) ?? [];
+    if (unknown.length > 0) {
+      const names = found.map(({ name }) => name).join(", ");
+      throw new Error(`--sets ${unknown.join(",")}: the data has ${names}`);
+    }
+    return found.filter(({ name }) => sets === undefined || sets.includes(name));
+  }
+
+  async #open(): Promise<void> {
+    for (const model of this.options.models) {
+      const recalld = await Recalld.open({ ...this.options, model });
+      this.#searchers.set(model, recalld);
+      this.record.systems[model] = {
+        ...system(model.split("/").at(-1) as string),
+        revision: recalld.revision,
+      };
+    }
+    this.#searchers.set("bm25", new Bm25Searcher());
+    // Last also in a record that this run goes on from.
+    delete this.record.systems.bm25;
+    this.record.systems.bm25 = system("BM25");
+  }
+
+  async #pitfalls(): Promise<void> {
+    for (const model of this.options.models) {
+      this.record.pitfalls[model] = await measurePitfalls(this.#searchers.get(model) as Searcher);
+    }
+  }
+
+  async #retrieval(name: string): Promise<void> {
+    const { extent } = this.options;
+    const set = this.#folder.retrieval(name);
+    const sample = sampleOf(set, extent);
+    const rows = [...sample.rows.values()].flat();
+    const characters = rows.reduce((sum, { text }) => sum + text.length, 0);
+    if (characters > extent.charactersMax) {
+      this.progress.say(
+        `${name} left out: ${characters} characters to store, more than ${extent.charactersMax}`,
+      );
+      return;
+    }
+    const record = { rows: rows.length, rowsInAll: set.rows.length, queriesInAll: set.queries.length };
+    const systems = this.record.retrieval[name]?.systems ?? {};
+    this.record.retrieval[name] = { ...record, systems };
+    await this.#each(name, async (id, searcher) => {
+      const onStoring = this.#reporter(`${name}, ${id}, storing`, rows.length);
+      const onAsking = this.#reporter(`${name}, ${id}, asking`, sample.queries.length);
+      const measured = await measureRetrieval(searcher, sample, { name, onStoring, onAsking });
+      systems[id] = measured;
+      const refused = measured.refused > 0 ? `; ${measured.refused} WERE REFUSED` : "";
+      return `${rows.length} stored, ${sample.queries.length} asked${refused}`;
+    });
+  }
+
+  async #pairs(kind: "sts" | "pairs", name: string): Promise<void> {
+    const set = this.#folder.pairs(kind, name);
+    const pairs = shuffled(set.pairs).slice(0, this.options.extent.pairsMax);
+    const systems = this.record.pairs[name]?.systems ?? {};
+    this.record.pairs[name] = { kind, pairsInAll: set.pairs.length, systems };
+    await this.#each(name, async (id, searcher) => {
+      const onProgress = this.#reporter(`${name}, ${id}`, pairs.length);
+      systems[id] = await measurePairs(searcher, pairs, { name, onProgress });
+      return `${pairs.length} pairs`;
+    });
+  }
+
+  async #each(name: string, measure: (id: string, searcher: Searcher) => Promise<string>): Promise<void> {
+    for (const [id, searcher] of this.#searchers) {
+      const startMs = performance.now();
+      const said = await measure(id, searcher);
+      this.progress.say(`${name}, ${id}: ${said}, ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+    }
+  }
+
+  #reporter(what: string, total: number) {
+    return (done: number) => this.progress.report(what, done, total);
+  }
+}
+
+function emptyRecord({ side, extent }: Options): RunRecord {
+  const queriesMax = Number.isFinite(extent.queriesMax) ? extent.queriesMax : null;
+  return { version: VERSION, side, queriesMax, systems: {}, retrieval: {}, pairs: {}, pitfalls: {} };
+}
+
+function system(name: string): SystemRecord {
+  return { name, date: new Date().toISOString().slice(0, 10), machine: machine() };
+}
