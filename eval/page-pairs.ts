@@ -1,7 +1,7 @@
+import { table } from "../bench/compare/table.js";
 import { count, interval, percent, percentInterval, rating, share } from "./format.js";
 import { PITFALLS } from "./pitfalls.js";
 import type { Results } from "./results.js";
-import { table } from "./table.js";
 
 /** Longer texts are shown by their ends. */
 const SHOWN_CHARACTERS_MAX = 60;

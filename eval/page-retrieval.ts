@@ -1,8 +1,8 @@
+import { table } from "../bench/compare/table.js";
 import { count, difference, interval, percent, share } from "./format.js";
 import { grouped, MEMORY_GROUP } from "./known-sets.js";
 import type { Metric } from "./metrics.js";
 import type { Results, RetrievalFigures, TopScores } from "./results.js";
-import { table } from "./table.js";
 
 export function meansPage(results: Results): string {
   const [ids, others] = systemsOf(results);

@@ -1,3 +1,4 @@
+import { table } from "../bench/compare/table.js";
 import { count } from "./format.js";
 import { abovePage, bandsPage, pitfallsPage, similarityPage } from "./page-pairs.js";
 import {
@@ -10,7 +11,6 @@ import {
   unanswerablePage,
 } from "./page-retrieval.js";
 import type { Results } from "./results.js";
-import { table } from "./table.js";
 
 /** What the page shows, by the names that its markers have. */
 const SECTIONS: Readonly<Record<string, (results: Results) => string>> = {
