@@ -36,14 +36,28 @@ export async function readWindows(
 }
 
 async function readParts(pool: Pool, input: EmbedInput, parts: readonly Part[]): Promise<ReadPart[]> {
-  const read = await mapSome(parts, PARTS_MAX, async ({ start, end }): Promise<ReadPart[]> => {
-    const part = { ...input, text: input.text.slice(start, end) };
-    const reading = await pool.read(part);
-    if ("vector" in reading) return [{ start, end, vector: reading.vector }];
-    const inner = await readParts(pool, part, reading.parts);
-    return inner.map((each) => ({ ...each, start: start + each.start, end: start + each.end }));
-  });
+  const read = await mapSome(
+    unlike(input.text, parts),
+    PARTS_MAX,
+    async ({ start, end }): Promise<ReadPart[]> => {
+      const part = { ...input, text: input.text.slice(start, end) };
+      const reading = await pool.read(part);
+      if ("vector" in reading) return [{ start, end, vector: reading.vector }];
+      const inner = await readParts(pool, part, reading.parts);
+      return inner.map((each) => ({ ...each, start: start + each.start, end: start + each.end }));
+    },
+  );
   return read.flat();
+}
+
+/** Without those that repeat an earlier one: hundreds of equal vectors would be an island in a graph. */
+function unlike(text: string, parts: readonly Part[]): Part[] {
+  const firsts = new Map<string, Part>();
+  for (const part of parts) {
+    const words = text.slice(part.start, part.end).trim();
+    if (!firsts.has(words)) firsts.set(words, part);
+  }
+  return [...firsts.values()];
 }
 
 function endToEnd(vectors: readonly Float32Array[]): Float32Array {

@@ -17,6 +17,11 @@ async function openRoom(): Promise<Room> {
 const axis = (n: number) => Float32Array.from({ length: DIMENSIONS }, (_, i) => (i === n ? 1 : 0));
 const between = (a: number, b: number) =>
   Float32Array.from({ length: DIMENSIONS }, (_, i) => (i === a || i === b ? Math.SQRT1_2 : 0));
+/** From the first axis so far, an angle, towards another. */
+const towards = (other: number, angle: number) =>
+  Float32Array.from({ length: DIMENSIONS }, (_, i) =>
+    i === 0 ? Math.cos(angle) : i === other ? Math.sin(angle) : 0,
+  );
 const endToEnd = (...vectors: Float32Array[]) => Float32Array.from(vectors.flatMap((each) => [...each]));
 const windows = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ start: i * 10, end: i * 10 + 15 }));
@@ -55,9 +60,10 @@ it("a long query finds by the nearest pair of its parts and the memories'", asyn
 
 it("as many memories as are asked for are found beside one whose windows are all nearer", async () => {
   const room = await openRoom();
-  const near = Array.from({ length: 300 }, () => axis(0));
+  const near = Array.from({ length: 300 }, (_, i) => towards(1 + (i % 8), 0.001 * i));
   await room.append("a", aMemory({ id: "long", vectors: endToEnd(...near), windows: windows(300) }));
-  for (let i = 0; i < 20; i++)
-    await room.append("a", aMemory({ id: `far ${i}`, vectors: between(1, 2 + (i % 8)) }));
+  for (let i = 0; i < 20; i++) {
+    await room.append("a", aMemory({ id: `far ${i}`, vectors: towards(1 + (i % 8), 1 + 0.05 * i) }));
+  }
   expect(await recall(room, [axis(0)], 20)).toHaveLength(20);
 });

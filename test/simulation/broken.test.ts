@@ -15,7 +15,7 @@ vi.mock("../../src/memory/coalesce.js", () => ({
   },
 }));
 
-it("a catch-up that is shared while it runs is seen to lose memories", async () => {
+it("a catch-up that is shared while it runs is seen to lose memories", { timeout: 120_000 }, async () => {
   const failures: string[] = [];
   for (let seed = 1; seed <= 500; seed++) {
     const faults = { lost: 0.03, unanswered: 0.03, late: 0.02, twice: 0.03 };
