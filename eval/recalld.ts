@@ -10,6 +10,11 @@ import { HITS_MAX, type Hit, type OnProgress, type Placed, type Searcher } from 
 
 /** No call of the service may take longer. */
 const CALL_TIMEOUT_MS = 60_000;
+/**
+ * Sooner than the service ends it: BM25 holds this process for seconds, in which it would not see that, and
+ * calls would be lost.
+ */
+const IDLE_TIMEOUT_MS = 30_000;
 
 export interface Model {
   readonly model: string;
@@ -104,5 +109,6 @@ function transportTo({ url }: TestServer, ...interceptors: Interceptor[]) {
     httpVersion: "2",
     interceptors,
     defaultTimeoutMs: CALL_TIMEOUT_MS,
+    idleConnectionTimeoutMs: IDLE_TIMEOUT_MS,
   });
 }
