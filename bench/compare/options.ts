@@ -21,11 +21,11 @@ export interface Extent {
 const FULL: Extent = {
   sizes: [1000, 10_000, 50_000, 100_000],
   targetSize: 50_000,
-  rounds: 5,
+  rounds: 3,
   recalls: 1000,
   // Ten such runs from one size stay below the next.
   stores: 500,
-  secondsMax: 4,
+  secondsMax: 3,
 };
 const QUICK: Extent = { ...FULL, sizes: [1000, 10_000], targetSize: 10_000, rounds: 3, secondsMax: 2 };
 
