@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { AccountService } from "../gen/recalld/v1/account_pb.js";
@@ -5,6 +6,7 @@ import { MemoryService } from "../gen/recalld/v1/memory_pb.js";
 import { startServer, type TestServer } from "../test/support/server.js";
 import { inParallel } from "./in-parallel.js";
 import type { Pair } from "./pair-set.js";
+import { patiently } from "./patiently.js";
 import type { Row } from "./retrieval-set.js";
 import { HITS_MAX, type Hit, type OnProgress, type Placed, type Searcher } from "./searcher.js";
 
@@ -61,7 +63,9 @@ export class Recalld implements Searcher {
   async search(namespaces: readonly string[], text: string): Promise<Hit[]> {
     const found: Hit[] = [];
     for (const namespace of namespaces) {
-      const { results } = await this.memories.recall({ namespace, query: text, topK: HITS_MAX });
+      const { results } = await patiently(() =>
+        this.memories.recall({ namespace, query: text, topK: HITS_MAX }),
+      );
       found.push(...results.map(({ id, score }) => ({ row: this.#rows.get(id) as Row, score })));
     }
     return found.sort((a, b) => b.score - a.score).slice(0, HITS_MAX);
@@ -93,7 +97,9 @@ export class Recalld implements Searcher {
   /** Answers whether the row was refused. */
   async #store({ namespace, row }: Placed): Promise<boolean> {
     try {
-      const { id } = await this.memories.store({ namespace, text: row.text });
+      // With a key, so that one whose answer was lost is not stored twice.
+      const headers = { "idempotency-key": randomUUID() };
+      const { id } = await patiently(() => this.memories.store({ namespace, text: row.text }, { headers }));
       this.#rows.set(id, row);
       return false;
     } catch (error) {

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code, ConnectError } from "@connectrpc/connect";
+
+const ATTEMPTS_MAX = 3;
+const PAUSE_MS = 2000;
+
+/** Tries again what failed for want of time or of a place: a run of an hour should survive a busy minute. */
+export async function patiently<T>(call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      const { code } = ConnectError.from(error);
+      const mayPass = code === Code.Unavailable || code === Code.DeadlineExceeded;
+      if (!mayPass || attempt === ATTEMPTS_MAX) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}

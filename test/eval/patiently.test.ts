@@ -1,0 +1,31 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { patiently } from "../../eval/patiently.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Fails with these codes, one call after the other, and then answers how often it was called. */
+function failing(...codes: Code[]) {
+  let calls = 0;
+  return async () => {
+    const code = codes[calls++];
+    if (code !== undefined) throw new ConnectError("as asked", code);
+    return calls;
+  };
+}
+
+test("a call that fails for want of time or of a place is tried again", async () => {
+  const answer = patiently(failing(Code.Unavailable, Code.DeadlineExceeded));
+  await vi.runAllTimersAsync();
+  expect(await answer).toBe(3);
+});
+
+test("it is not tried for ever, and what cannot pass is not tried again", async () => {
+  const answer = expect(patiently(failing(...Array(3).fill(Code.Unavailable)))).rejects.toThrow(
+    "unavailable",
+  );
+  await vi.runAllTimersAsync();
+  await answer;
+  await expect(patiently(failing(Code.InvalidArgument))).rejects.toThrow("invalid_argument");
+});
