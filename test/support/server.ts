@@ -34,13 +34,16 @@ export interface ServerOptions {
   /** Kept between starts; a new one, removed at the end of the process, when left out. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Its main.js; the one in dist when left out. */
+  readonly main?: string;
 }
 
 export async function startServer({
   dataDir = newDataDir(),
   env = {},
+  main = MAIN,
 }: ServerOptions = {}): Promise<TestServer> {
-  const child = runMain({ DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...UNLIMITED, ...env });
+  const child = runMain({ DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...UNLIMITED, ...env }, main);
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const { port, output } = await listening(child, exited);
   const stop = (signal: NodeJS.Signals) => {
@@ -76,9 +79,9 @@ export function newDataDir(): string {
   return dir;
 }
 
-function runMain(env: Readonly<Record<string, string>>): ChildProcess {
+function runMain(env: Readonly<Record<string, string>>, main = MAIN): ChildProcess {
   // Nothing of the tester's own environment but where to find programs: settings come from `env` alone.
-  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH ?? "", ...env } });
+  const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH ?? "", ...env } });
   leftovers.children.add(child);
   child.once("exit", () => leftovers.children.delete(child));
   return child;
