@@ -1,18 +1,20 @@
 import { createHash, randomBytes } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { downloadFile } from "../../src/embedding/download.js";
 
 const CONTENT = randomBytes(300_000);
 const SHA256 = createHash("sha256").update(CONTENT).digest("hex");
 const GIT_BLOB = createHash("sha1").update(`blob ${CONTENT.length}\0`).update(CONTENT).digest("hex");
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 async function serve(answer: Answer): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
@@ -145,6 +147,33 @@ it("a file that another process has put there meanwhile is not downloaded to its
   });
   expect(await downloadFile({ url, path, onProgress: () => {} })).toBeUndefined();
   expect(CONTENT.equals(await readFile(path))).toBe(true);
+});
+
+it("two downloads at once leave no hole, where no hash would show it either", async () => {
+  const half = CONTENT.length / 2;
+  const signals = new EventEmitter();
+  const [secondBegan, firstEnded] = [once(signals, "began"), once(signals, "ended")];
+  let requests = 0;
+  const url = await serve(async (_, response) => {
+    const isFirst = ++requests === 1;
+    response.writeHead(200, { "content-length": CONTENT.length });
+    response.write(CONTENT.subarray(0, isFirst ? half : 1000));
+    if (!isFirst) signals.emit("began");
+    await (isFirst ? secondBegan : firstEnded);
+    // Time for what was sent to be written.
+    await sleep(50);
+    response.end(CONTENT.subarray(isFirst ? half : 1000));
+  });
+  const path = await temporaryPath();
+  const first = download(url, path);
+  await vi.waitFor(async () => expect(await readdir(dirname(path))).toHaveLength(1));
+  const other = download(url, path);
+  await first;
+  expect(CONTENT.equals(await readFile(path))).toBe(true);
+  signals.emit("ended");
+  await other;
+  expect(CONTENT.equals(await readFile(path))).toBe(true);
+  expect(await remainders(path)).toEqual([]);
 });
 
 it("a download tells the size, the hash and the commit, and whether the hash was named before", async () => {
