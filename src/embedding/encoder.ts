@@ -2,7 +2,7 @@ import { AutoModel, AutoTokenizer, env, LogLevel } from "@xenova/transformers";
 import type { EmbedInput } from "../memory/embedder.js";
 import type { Convention } from "./convention.js";
 import { settlePooling, vectorOf } from "./pooling.js";
-import { type Part, windowsOf } from "./windows.js";
+import { type Part, WHOLE_TOKENS, windowsOf } from "./windows.js";
 
 env.allowRemoteModels = false;
 env.useFSCache = false;
@@ -21,12 +21,7 @@ export type Reading =
   | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
   | { readonly tokens: number; readonly parts: readonly Part[] };
 
-/**
- * The longest text that gets one vector, in tokens, whatever the model can take: as much as
- * sentence-transformers has MiniLM read, and about what the bundled model was trained on.
- */
-export const WHOLE_TOKENS = 256;
-/** A longer one is cut into windows of so many tokens: in larger ones a single fact drowns, see docs/decisions.md. */
+/** A text of more than `WHOLE_TOKENS` is cut into windows of so many tokens: in larger ones a single fact drowns, see docs/decisions.md. */
 export const WINDOW_TOKENS = 64;
 /**
  * And both in UTF-16 units, because a tokenizer may make one token of any run of letters or emoji

@@ -1,7 +1,7 @@
 import { type Convention, PLAIN, type Pooling } from "./convention.js";
 import { familyOf } from "./families.js";
+import { windowIn } from "./find-window.js";
 import { poolingIn, prefixesIn } from "./sentence-transformers.js";
-import { windowIn } from "./window.js";
 
 /** What the settings say; the rest is looked up. An empty prefix is none. */
 export interface ConventionSettings {

@@ -1,3 +1,8 @@
+/**
+ * The longest text that gets one vector, in tokens, whatever the model can take: as much as
+ * sentence-transformers has MiniLM read, and about what the bundled model was trained on.
+ */
+export const WHOLE_TOKENS = 256;
 /** A part of a text, in UTF-16 units, as strings are sliced. */
 export interface Part {
   readonly start: number;

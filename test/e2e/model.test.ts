@@ -81,7 +81,7 @@ describe("npm run model", () => {
     expect(pulled).toMatchObject({ code: 0 });
     expect(pulled.stdout.split("\n")).toEqual([
       `some/good is in ${folder}`,
-      "  10.2 MB, 384 dimensions, window 512 tokens",
+      "  10.2 MB, 384 dimensions, window 256 tokens",
       expect.stringMatching(/^ {2}revision [0-9a-f]{12}, from http:\/\/127\.0\.0\.1:\d+ at c{12}$/),
       "  pooling mean (assumed)",
       "  query prefix none (assumed)",

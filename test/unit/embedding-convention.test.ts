@@ -173,7 +173,7 @@ describe("what is known of a family", () => {
     const files = { [PROMPTS]: { prompts: { query: "ask: " } } };
     const model = "Xenova/e5-small-v2";
     expect(await find(files, { model, settings: { passagePrefix: "" } })).toEqual({
-      convention: { pooling: "mean", queryPrefix: "ask: ", passagePrefix: "", windowTokens: 512 },
+      convention: { pooling: "mean", queryPrefix: "ask: ", passagePrefix: "", windowTokens: 256 },
       from: { pooling: "known of e5", queryPrefix: PROMPTS, passagePrefix: "MODEL_PASSAGE_PREFIX" },
     });
   });
@@ -196,8 +196,8 @@ describe("a model's window", () => {
     ],
     [
       "as much as its tokenizer allows",
-      { ...config({ n_positions: 500 }), ...tokenizer(300), ...trained(null) },
-      300,
+      { ...config({ n_positions: 240 }), ...tokenizer(220), ...trained(null) },
+      220,
     ],
     [
       "two less where positions are shifted",
@@ -207,9 +207,9 @@ describe("a model's window", () => {
     [
       "bounded where it could read whole books",
       { ...config({ max_position_embeddings: 8192 }), ...trained(8192) },
-      512,
+      256,
     ],
-    ["bounded where nothing is said", {}, 512],
+    ["bounded where nothing is said", {}, 256],
   ])("is %s", async (_, files, expected) => {
     expect((await find(files)).convention.windowTokens).toBe(expected);
   });

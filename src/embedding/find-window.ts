@@ -1,17 +1,12 @@
 import { asObject, readJson } from "./model-json.js";
 import { WINDOW_FILE } from "./sentence-transformers.js";
-
-/**
- * Models that read more at once are read in windows all the same: the time and the memory that a
- * window takes grow with its square, and one vector for many pages finds none of them.
- */
-const WINDOW_TOKENS_MAX = 512;
+import { WHOLE_TOKENS } from "./windows.js";
 
 /** Their positions are counted from behind the padding token's. */
 const SHIFTED = /roberta|camembert|mpnet/;
 const SHIFT = 2;
 
-/** How much the model in a folder reads at once, in tokens, the special ones and the prefix counted. */
+/** How much of a text the model in a folder reads at once, in tokens, the special ones and the prefix counted. */
 export async function windowIn(folder: string): Promise<number> {
   const config = asObject(await readJson(folder, "config.json"));
   const tokenizer = asObject(await readJson(folder, "tokenizer_config.json"));
@@ -19,5 +14,5 @@ export async function windowIn(folder: string): Promise<number> {
   const shift = SHIFTED.test(String(config?.model_type)) ? SHIFT : 0;
   const positions = Number(config?.max_position_embeddings ?? config?.n_positions) - shift;
   const limits = [positions, Number(tokenizer?.model_max_length), Number(trained?.max_seq_length)];
-  return Math.min(WINDOW_TOKENS_MAX, ...limits.filter((limit) => limit > 0));
+  return Math.min(WHOLE_TOKENS, ...limits.filter((limit) => limit > 0));
 }
