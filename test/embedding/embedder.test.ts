@@ -120,7 +120,7 @@ describe.each(MODELS)("$model", ({ model, modelsDir, folder, skip }) => {
     expect(full.windows).toBeUndefined();
     const { tokens, windows } = await embedder.embed({ text: "tea ".repeat(255), field: "query" });
     expect(tokens).toBe(255);
-    expect(windows?.length).toBeGreaterThan(3);
+    expect(windows?.length).toBeGreaterThan(1);
   });
 
   it("nothing beyond the end of a long text is lost on its vector", async () => {
