@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pageToken } from "../../src/memory/page.js";
 import { DATABASES, LOCAL_DATABASE, type TestDatabase } from "../support/databases.js";
 import { type Door, doorsOf, type RpcName } from "../support/doors.js";
+import { IMPATIENT, LONG_READ } from "../support/failing.js";
 import type { TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 60_000;
@@ -156,7 +157,7 @@ describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
     await store("n", "one");
     await call("Recall", { namespace: "n", query: "how many words" });
     await door.call("Recall", { namespace: "n", query: "" }, { key });
-    await door.call("Store", { namespace: "n", text: "word ".repeat(2000) }, { key });
+    await door.call("Store", { namespace: "n", text: LONG_READ }, { key, header: IMPATIENT });
     const none = { stores: 0, recalls: 0, tokens_stored: 0, tokens_queried: 0 };
     const day = { date: today(), stores: 2, recalls: 1, tokens_stored: 4, tokens_queried: 3 };
     const usage = async (days?: number) => {

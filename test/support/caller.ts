@@ -31,7 +31,7 @@ export interface Caller extends Account {
   /** The same account at another server. */
   at(url: string): Caller;
   store(sent: Sent, header?: Header): Promise<Outcome>;
-  recall(query: string, namespace: string, topK?: number): Promise<Outcome>;
+  recall(query: string, namespace: string, topK?: number, header?: Header): Promise<Outcome>;
   get(namespace: string, id: string): Promise<Outcome>;
   forget(namespace: string, id: string): Promise<Outcome>;
   drop(namespace: string, options?: { force: boolean }): Promise<Outcome>;
@@ -59,8 +59,11 @@ export function callerAt(url: string, { id, key }: Account): Caller {
     url,
     at: (other) => callerAt(other, { id, key }),
     store: (sent, header = {}) => call("POST /store", { body: { ...sent }, header }),
-    recall: (query, namespace, topK) =>
-      call("POST /recall", { body: { query, namespace, ...(topK !== undefined && { top_k: topK }) } }),
+    recall: (query, namespace, topK, header = {}) =>
+      call("POST /recall", {
+        body: { query, namespace, ...(topK !== undefined && { top_k: topK }) },
+        header,
+      }),
     get: (namespace, memory) => call(`GET ${at(namespace, memory)}`),
     forget: (namespace, memory) => call(`DELETE ${at(namespace, memory)}`),
     drop: (namespace, { force } = { force: true }) =>
