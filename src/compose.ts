@@ -27,7 +27,8 @@ import { keepSweeping } from "./memory/sweeping.js";
 import type { Vectors } from "./memory/vectors.js";
 import { warm } from "./memory/warm.js";
 import { createApp } from "./server/app.js";
-import { drain, listen } from "./server/listen.js";
+import { drain, type Leave } from "./server/drain.js";
+import { listen } from "./server/listen.js";
 import type { MemoryPorts } from "./server/memory-service.js";
 import { loadPortal } from "./server/portal-files.js";
 import { Readiness } from "./server/readiness.js";
@@ -36,11 +37,15 @@ import { openLocal, openLocalFacts } from "./storage/local/open.js";
 import { openMongo } from "./storage/mongo/open.js";
 import type { Storage } from "./storage/storage.js";
 import { StorageWatch } from "./storage/watch.js";
+import { within } from "./storage/within.js";
 import { ThreadProjector } from "./vectors/projector.js";
 import { openUsearch } from "./vectors/usearch.js";
 
 /** How often what was counted behind the calls is written. */
 const FLUSH_MS = 5_000;
+
+/** From the last call's end: for what is counted, snapshots and the database to be written and closed. */
+const CLOSE_TIMEOUT_MS = 30_000;
 
 /** A running service. */
 export interface Service {
@@ -50,7 +55,7 @@ export interface Service {
   /** How the model reads texts, and who says so. */
   readonly convention: FoundConvention;
   /** Finishes what runs, flushes and closes. */
-  close(): Promise<void>;
+  close(leave: Leave): Promise<void>;
 }
 
 type Closers = (() => unknown)[];
@@ -68,7 +73,13 @@ export async function openService(config: Config, options: ServiceOptions): Prom
     for (const close of closers.splice(0).reverse()) await close();
   };
   try {
-    return { ...(await openHouse(config, { ...options, closers })), close: closeAll };
+    const { leave, ...house } = await openHouse(config, { ...options, closers });
+    const close = async (how: Leave) => {
+      await leave(how);
+      options.logger.info({ phase: "flush" }, "stopping");
+      await within(CLOSE_TIMEOUT_MS, closeAll());
+    };
+    return { ...house, close };
   } catch (error) {
     await closeAll();
     throw error;
@@ -94,6 +105,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const counting = openCounting(storage, { logger, closers, readiness });
   const memory = openMemory(config, { ...options, storage, editions, meter: counting.meter });
   await openReembedding(config, { ...options, storage, memory, first: { edition, model: embedder } });
+  const sayPhase = (phase: string) => logger.info({ phase }, "stopping");
   const shutdown = new AbortController();
   // One listener for each running call: that many are no leak.
   setMaxListeners(0, shutdown.signal);
@@ -119,7 +131,10 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     tls,
   });
   const address = await listen(app, config);
-  closers.push(() => drain(app, { shutdown, timeoutMs: config.shutdownTimeoutMs }));
+  const draining = { readiness, shutdown, timeoutMs: config.shutdownTimeoutMs, onPhase: sayPhase };
+  // When the start fails further on, nobody has called `leave`.
+  const abandon = () => drain(app, draining, { noticeMs: 0, hastened: AbortSignal.abort() });
+  closers.push(() => (readiness.leaving ? undefined : abandon()));
   await warm({
     recent: storage.recent,
     namespaces: memory.namespaces,
@@ -128,8 +143,8 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     onProgress: (done, of) => logger.debug({ done, of }, "warming"),
   });
   readiness.set(true);
-  closers.push(() => readiness.set(false));
-  return { address, model: embedder.model, convention: embedder.convention };
+  const leave = (how: Leave) => drain(app, draining, how);
+  return { address, model: embedder.model, convention: embedder.convention, leave };
 }
 
 /** Who counts: calls against the plan, calls for the owner's eyes, and when keys were used. */

@@ -32,6 +32,8 @@ export interface Config {
   readonly indexMemoryBytesMax: number;
   /** For the embeddings of recent queries; 0 keeps none. */
   readonly queryCacheBytesMax: number;
+  /** From SIGTERM, how long the service goes on while it says that it is not ready. */
+  readonly drainNoticeMs: number;
   readonly shutdownTimeoutMs: number;
 }
 
@@ -67,6 +69,7 @@ export const SETTINGS = [
   "LOG_LEVEL",
   "INDEX_MEMORY_BYTES_MAX",
   "QUERY_CACHE_BYTES_MAX",
+  "DRAIN_NOTICE_MS",
   "SHUTDOWN_TIMEOUT_MS",
 ] as const;
 type Setting = (typeof SETTINGS)[number];
@@ -126,6 +129,8 @@ export function loadConfig(env: Environment): Config {
       min: 0,
       max: Number.MAX_SAFE_INTEGER,
     }),
+    // Longer than common balancers need to notice: two checks of HAProxy's, or an endpoint's way in Kubernetes.
+    drainNoticeMs: read.number("DRAIN_NOTICE_MS", { fallback: 5_000, min: 0, max: 600_000 }),
     shutdownTimeoutMs: read.number("SHUTDOWN_TIMEOUT_MS", { fallback: 10_000, min: 0, max: 600_000 }),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);

@@ -6,20 +6,34 @@ import { MemoryError } from "./errors.js";
 import { openLog } from "./server/log.js";
 import { VERSION } from "./version.js";
 
+/** From ^C, which nobody balances by, to the end of taking calls: for those that are on their way. */
+const INTERRUPT_NOTICE_MS = 500;
+
+/** Signals so close to the first are the same one: a terminal and npm both send ^C. */
+const SAME_SIGNAL_MS = 1_000;
+
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
   const logger = openLog(config.logLevel);
   const stopping = new AbortController();
+  const hastened = new AbortController();
   const opening = openService(config, { logger, stopping: stopping.signal });
-  stopping.signal.addEventListener("abort", () => {
+  let firstMs = 0;
+  const stop = (noticeMs: number) => {
+    if (stopping.signal.aborted) {
+      if (performance.now() - firstMs > SAME_SIGNAL_MS) hastened.abort();
+      return;
+    }
+    firstMs = performance.now();
+    stopping.abort();
     opening
-      .then((service) => service.close())
+      .then((service) => service.close({ noticeMs, hastened: hastened.signal }))
       .then(() => process.exit(0))
       .catch(fail);
-  });
-  // From the beginning, and for every repeat: a terminal and npm both send ^C, and as process 1 of a
-  // container there is no default that would end it.
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
+  };
+  // From the beginning, and for every repeat: as process 1 of a container there is no default that would end it.
+  process.on("SIGTERM", () => stop(config.drainNoticeMs));
+  process.on("SIGINT", () => stop(Math.min(config.drainNoticeMs, INTERRUPT_NOTICE_MS)));
   console.log(banner(config, await opening));
 }
 

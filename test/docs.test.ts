@@ -131,6 +131,7 @@ describe("docs/configuration.md", () => {
     LOG_LEVEL: "logLevel",
     INDEX_MEMORY_BYTES_MAX: "indexMemoryBytesMax",
     QUERY_CACHE_BYTES_MAX: "queryCacheBytesMax",
+    DRAIN_NOTICE_MS: "drainNoticeMs",
     SHUTDOWN_TIMEOUT_MS: "shutdownTimeoutMs",
   };
   const accepts = (name = "", value: string | number) => {

@@ -90,6 +90,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     request.raw.headers["x-request-id"] = request.id;
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
     if (tls !== undefined) reply.header("strict-transport-security", HSTS);
+    // Whoever keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is over.
+    if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     nameHost(request.raw);
     return isPreflight(request, reply) ? reply : undefined;
   });

@@ -7,7 +7,7 @@ const PREFLIGHT_SECONDS = 7200;
 const METHODS = [...new Set([...cors.allowedMethods, "DELETE"])].join(", ");
 const REQUEST_HEADERS = [
   ...cors.allowedHeaders,
-  ...["Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key"],
+  ...["Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key", "Recalld-Namespace"],
 ].join(", ");
 const ANSWER_HEADERS = [
   ...cors.exposedHeaders,

@@ -144,7 +144,10 @@ describe("compose.yaml", () => {
   test("runs on a read-only root, without rights, and is given time to end", () => {
     const { recalld } = services;
     expect(recalld).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
-    const { shutdownTimeoutMs } = loadConfig({});
-    expect(Number.parseInt(recalld.stop_grace_period, 10) * 1000).toBeGreaterThan(shutdownTimeoutMs);
+    const { drainNoticeMs, shutdownTimeoutMs } = loadConfig({});
+    const flushMs = 30_000;
+    expect(Number.parseInt(recalld.stop_grace_period, 10) * 1000).toBeGreaterThan(
+      drainNoticeMs + shutdownTimeoutMs + flushMs,
+    );
   });
 });

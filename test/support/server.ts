@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+/** Nobody balances here: enough for calls that are on their way. */
+const QUICK = { DRAIN_NOTICE_MS: "500" };
 /** Tests sign up often, all from one address. */
 const UNLIMITED = { SIGNUPS_PER_HOUR: "10000000", SIGNUPS_PER_HOUR_TOTAL: "10000000" };
 const START_TIMEOUT_MS = 30_000;
@@ -24,8 +26,10 @@ export interface TestServer {
   readonly pid: number;
   /** All it wrote so far. */
   readonly output: () => string;
-  /** SIGTERM; answers the exit code. */
+  /** SIGTERM, each time; answers the exit code. */
   stop(): Promise<number | null>;
+  /** The exit code, once it has ended. */
+  exited(): Promise<number | null>;
   /** kill -9 */
   kill(): Promise<void>;
 }
@@ -43,7 +47,10 @@ export async function startServer({
   env = {},
   main = MAIN,
 }: ServerOptions = {}): Promise<TestServer> {
-  const child = runMain({ DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...UNLIMITED, ...env }, main);
+  const child = runMain(
+    { DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...UNLIMITED, ...QUICK, ...env },
+    main,
+  );
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const { port, output } = await listening(child, exited);
   const stop = (signal: NodeJS.Signals) => {
@@ -57,6 +64,7 @@ export async function startServer({
     pid: child.pid as number,
     output,
     stop: () => stop("SIGTERM"),
+    exited: () => exited,
     kill: async () => void (await stop("SIGKILL")),
   };
 }
