@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { findHaproxy } from "../support/haproxy.js";
 import { withDatabase } from "../support/mongo/database.js";
 import { findMongo } from "../support/mongo/find.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
@@ -9,6 +10,7 @@ import { killUnderLoad } from "./kills.js";
 import { outage } from "./outage.js";
 import { changeModelUnderLoad } from "./reembed.js";
 import { retryStores, storeHereRecallThere } from "./replicas.js";
+import { rollUnderLoad } from "./rolling.js";
 import { randomSequences } from "./sequences.js";
 
 /** How often each part is done: `long` is what is promised, `short` shows that the part itself works. */
@@ -21,6 +23,7 @@ const SIZES = {
   outage: { long: 60_000, short: 6_000 },
   snapshots: { long: 1_000, short: 100 },
   reembed: { long: 20_000, short: 1_000 },
+  rolling: { long: 120_000, short: 25_000 },
 } as const;
 type Name = keyof typeof SIZES;
 
@@ -115,6 +118,30 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
     );
   },
 
+  async rolling(size, seed) {
+    const haproxy = findHaproxy();
+    if (!("program" in haproxy)) throw new Error(haproxy.reason);
+    // Less than a minute is not enough for two rounds with the default notice.
+    const restarts = size < 60_000 ? 1 : 2;
+    const figures = await onMongo((MONGODB_URI) =>
+      rollUnderLoad({
+        start: (env) => startServer({ env: { ...env, MONGODB_URI } }),
+        program: haproxy.program,
+        restarts,
+        durationMs: size,
+        env: { DRAIN_NOTICE_MS: restarts > 1 ? "5000" : "3000" },
+        seed,
+      }),
+    );
+    const { calls, retries, failed, acknowledged, recallsAtOnce, elsewhere, slowestMs } = figures;
+    return (
+      `${figures.restarts} restarts of ${REPLICAS} replicas behind HAProxy in ${seconds(size)}: ${count(calls)} calls over ` +
+      `HTTP/1.1 and gRPC, ${failed} failed, ${count(retries)} tried again, the slowest took ${seconds(slowestMs)}; ` +
+      `${count(acknowledged)} stores acknowledged, 0 lost; ${count(recallsAtOnce)} recalled at once, ` +
+      `${count(elsewhere)} of them on another replica: 0 stale`
+    );
+  },
+
   snapshots: (size) =>
     vitest(
       "test/vectors",
@@ -145,16 +172,27 @@ function total(numbers: readonly number[]): number {
 }
 
 /** Runs the work with several servers over one MongoDB. */
-async function onReplicas<T>(work: (urls: string[]) => Promise<T>): Promise<T> {
+function onReplicas<T>(work: (urls: string[]) => Promise<T>): Promise<T> {
+  return onMongo(async (MONGODB_URI) => {
+    const servers: TestServer[] = [];
+    try {
+      for (let i = 0; i < REPLICAS; i++) {
+        servers.push(await startServer({ env: { MONGODB_URI, FREE_CALLS } }));
+      }
+      return await work(servers.map(({ url }) => url));
+    } finally {
+      await Promise.all(servers.map(({ kill }) => kill()));
+    }
+  });
+}
+
+/** Runs the work with a database of its own. */
+async function onMongo<T>(work: (uri: string) => Promise<T>): Promise<T> {
   const mongo = await findMongo();
   if (!("uri" in mongo)) throw new Error(mongo.reason);
-  const MONGODB_URI = withDatabase(mongo.uri, `recalld_faults_${process.pid}_${Date.now()}`);
-  const servers: TestServer[] = [];
   try {
-    for (let i = 0; i < REPLICAS; i++) servers.push(await startServer({ env: { MONGODB_URI, FREE_CALLS } }));
-    return await work(servers.map(({ url }) => url));
+    return await work(withDatabase(mongo.uri, `recalld_faults_${process.pid}_${Date.now()}`));
   } finally {
-    await Promise.all(servers.map(({ kill }) => kill()));
     await mongo.stop();
   }
 }

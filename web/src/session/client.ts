@@ -13,7 +13,18 @@ const withKey: Interceptor = (next) => (request) => {
   return next(request);
 };
 
-export const transport = createConnectTransport({ baseUrl: SERVICE_URL, interceptors: [withKey] });
+/** For balancers that send calls for one namespace to one replica; the service does not read it. */
+const byNamespace: Interceptor = (next) => (request) => {
+  const { namespace } = request.message as { namespace?: unknown };
+  if (typeof namespace === "string" && namespace !== "")
+    request.header.set("recalld-namespace", encodeURIComponent(namespace));
+  return next(request);
+};
+
+export const transport = createConnectTransport({
+  baseUrl: SERVICE_URL,
+  interceptors: [withKey, byNamespace],
+});
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: leaveIfRefused }),

@@ -1,0 +1,108 @@
+import { spawnSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Fleet, rollUnderLoad } from "../faults/rolling.js";
+import { type Caller, signUp } from "../support/caller.js";
+import { MONGO_DATABASE, type TestDatabase } from "../support/databases.js";
+import { findHaproxy, HAPROXY_CONFIG } from "../support/haproxy.js";
+
+// The notice is shorter than by default: HAProxy, as shipped, notices after a second and a quarter.
+const env = { DRAIN_NOTICE_MS: "3000" };
+const ROLLING_MS = 15_000;
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const haproxy = findHaproxy();
+const program = "program" in haproxy ? haproxy.program : "";
+const missing = "reason" in haproxy ? haproxy.reason : MONGO_DATABASE.missing;
+
+describe.skipIf(missing !== undefined)(
+  `three replicas behind HAProxy, over one ${MONGO_DATABASE.name}${missing === undefined ? "" : ` (${missing})`}`,
+  () => {
+    let database: TestDatabase;
+    beforeAll(async () => {
+      database = await MONGO_DATABASE.make();
+    });
+
+    it("runs with the configuration that is shipped, which HAProxy finds valid", () => {
+      const { status, stdout, stderr } = spawnSync(program, ["-c", "-f", HAPROXY_CONFIG], {
+        encoding: "utf8",
+      });
+      expect(stdout + stderr).not.toMatch(/WARNING|ALERT/);
+      expect(status).toBe(0);
+    });
+
+    it("restart one after the other under load: no call fails, nothing is lost, no recall is stale", async () => {
+      const figures = await rollUnderLoad({
+        start: (own) => database.start(own),
+        program,
+        restarts: 1,
+        durationMs: ROLLING_MS,
+        env,
+        seed: 3,
+      });
+      expect(figures).toMatchObject({ restarts: 3, failed: 0, recallsAtOnce: figures.acknowledged });
+      expect(figures.acknowledged).toBeGreaterThan(20);
+      expect(figures.elsewhere).toBeGreaterThan(5);
+    });
+
+    describe("with affinity", () => {
+      const ACCOUNTS = 24;
+      let fleet: Fleet;
+      let url: string;
+      let callers: Caller[];
+
+      beforeAll(async () => {
+        fleet = new Fleet({ start: (own) => database.start(own), program, env });
+        ({ url } = await fleet.start());
+        callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => signUp(url)));
+      });
+      afterAll(() => fleet.kill());
+
+      /** Calls once for each account, and answers which replica each was answered by. */
+      async function visit(round: string, header: Record<string, string> = {}): Promise<number[]> {
+        const idOf = (i: number) => `${round}-${i}`;
+        for (const [i, caller] of callers.entries()) {
+          const headers = { ...header, "x-request-id": idOf(i) };
+          const { code } = await caller.recall("Where does Ada live?", "n", 3, headers);
+          expect(code).toBe("ok");
+        }
+        return callers.map((_, i) => fleet.replicaOf(idOf(i)));
+      }
+
+      it("each replica answers for a part of the keys, always the same", async () => {
+        for (const caller of callers) {
+          expect((await caller.store({ text: "Ada lives in Lisbon.", namespace: "n" })).code).toBe("ok");
+        }
+        const first = await visit("first");
+        expect(await visit("second")).toEqual(first);
+        for (const replica of [0, 1, 2]) {
+          expect(first.filter((each) => each === replica).length).toBeGreaterThan(1);
+        }
+      });
+
+      it("one key's namespaces are spread where the client names them", async () => {
+        const [caller] = callers as [Caller];
+        const names = Array.from({ length: 24 }, (_, i) => `n-${i}`);
+        const ask = async (round: string) => {
+          for (const name of names) {
+            const header = { "recalld-namespace": name, "x-request-id": `${round}-${name}` };
+            expect((await caller.recall("Ada", name, 1, header)).code).toBe("ok");
+          }
+          return names.map((name) => fleet.replicaOf(`${round}-${name}`));
+        };
+        const first = await ask("named");
+        expect(new Set(first)).toEqual(new Set([0, 1, 2]));
+        expect(await ask("again")).toEqual(first);
+      });
+
+      it("a stopped replica's part moves, and the others' stay", async () => {
+        const before = await visit("before");
+        await fleet.stop(1);
+        const after = await visit("after");
+        for (const [i, replica] of after.entries()) {
+          if (before[i] === 1) expect([0, 2]).toContain(replica);
+          else expect(replica).toBe(before[i]);
+        }
+      });
+    });
+  },
+);

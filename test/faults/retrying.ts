@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonObject } from "@bufbuild/protobuf";
+import * as grpc from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** The first attempt and four more: as many as gRPC allows a policy at most. */
+const ATTEMPTS_MAX = 5;
+const BACKOFF_MS = 100;
+
+export type Rpc = "Store" | "Recall" | "GetMemory" | "DeleteMemory";
+
+export interface Answer {
+  readonly body: JsonObject;
+  /** Attempts before the one that was answered. */
+  readonly retries: number;
+}
+
+/** A client that tries `unavailable` again, and nothing else. */
+export interface RetryingClient {
+  readonly protocol: "HTTP/1.1" | "gRPC";
+  /** @throws CallFailed when the last attempt failed, or one in another way than `unavailable`. */
+  call(rpc: Rpc, request: JsonObject, header: Readonly<Record<string, string>>): Promise<Answer>;
+  close(): void;
+}
+
+/** A call that its client gave up. */
+export class CallFailed extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(`${code}: ${message}`);
+  }
+}
+
+/**
+ * `fetch`, as Node has it: connections are kept. What comes with 502, 503 or 504, which Connect's
+ * clients call `unavailable`, is sent again after `Retry-After`, else after 100 ms, 200 ms, 400 ms and
+ * 800 ms. A connection that breaks is a failure: what became of the call is not known.
+ */
+export function httpClient(url: string): RetryingClient {
+  return {
+    protocol: "HTTP/1.1",
+    async call(rpc, request, header) {
+      for (let attempt = 0; ; attempt++) {
+        const response = await post(`${url}/recalld.v1.MemoryService/${rpc}`, request, header);
+        const body = (await response.text()) || "{}";
+        if (response.ok) return { body: JSON.parse(body) as JsonObject, retries: attempt };
+        if (![502, 503, 504].includes(response.status) || attempt + 1 === ATTEMPTS_MAX) {
+          throw new CallFailed(codeOf(body) ?? `HTTP ${response.status}`, body);
+        }
+        const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+        await sleep(Number.isNaN(seconds) ? BACKOFF_MS * 2 ** attempt : seconds * 1000);
+      }
+    },
+    close: () => {},
+  };
+}
+
+async function post(
+  url: string,
+  request: JsonObject,
+  header: Readonly<Record<string, string>>,
+): Promise<Response> {
+  try {
+    return await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...header },
+      body: JSON.stringify(request),
+    });
+  } catch (error) {
+    throw new CallFailed("broken connection", String((error as Error).cause ?? error));
+  }
+}
+
+function codeOf(body: string): string | undefined {
+  return /^\{"code":"(\w+)"/.exec(body)?.[1];
+}
+
+/** What gRPC's own service config says: the library tries again, the program does nothing for it. */
+const SERVICE_CONFIG = {
+  methodConfig: [
+    {
+      name: [{ service: "recalld.v1.MemoryService" }],
+      retryPolicy: {
+        maxAttempts: ATTEMPTS_MAX,
+        initialBackoff: "0.1s",
+        maxBackoff: "1s",
+        backoffMultiplier: 2,
+        retryableStatusCodes: ["UNAVAILABLE"],
+      },
+    },
+  ],
+};
+
+/** @grpc/grpc-js with a retry policy for UNAVAILABLE in its service config. */
+export function grpcClient(address: string): RetryingClient {
+  const definition = loadSync("recalld/v1/memory.proto", {
+    includeDirs: [join(ROOT, "proto"), join(ROOT, "third_party")],
+    keepCase: true,
+    longs: Number,
+    defaults: true,
+  });
+  const found = grpc.loadPackageDefinition(definition) as unknown as {
+    recalld: { v1: { MemoryService: grpc.ServiceClientConstructor } };
+  };
+  const client = new found.recalld.v1.MemoryService(address, grpc.credentials.createInsecure(), {
+    "grpc.service_config": JSON.stringify(SERVICE_CONFIG),
+    // One connection for each client of this kind, as separate programs have.
+    "grpc.use_local_subchannel_pool": 1,
+  });
+  return {
+    protocol: "gRPC",
+    call: (rpc, request, header) => callGrpc(client, rpc, { request, header }),
+    close: () => client.close(),
+  };
+}
+
+function callGrpc(
+  client: grpc.Client,
+  rpc: Rpc,
+  { request, header }: { request: JsonObject; header: Readonly<Record<string, string>> },
+): Promise<Answer> {
+  const metadata = new grpc.Metadata();
+  for (const [name, value] of Object.entries(header)) metadata.set(name, value);
+  const method = (client as unknown as Record<string, (...args: unknown[]) => grpc.ClientUnaryCall>)[rpc];
+  return new Promise((resolve, reject) => {
+    let retries = 0;
+    const done = (error: grpc.ServiceError | null, body: JsonObject) => {
+      if (error === null) resolve({ body, retries });
+      else reject(new CallFailed(grpc.status[error.code] ?? String(error.code), error.details));
+    };
+    const running = method?.call(client, request, metadata, done);
+    running?.on("metadata", (received) => {
+      retries = Number(received.get("grpc-previous-rpc-attempts")[0] ?? 0);
+    });
+  });
+}

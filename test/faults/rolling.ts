@@ -1,0 +1,310 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type Caller, type Sent, signUp } from "../support/caller.js";
+import { chanceOf } from "../support/chance.js";
+import { freePort } from "../support/free-port.js";
+import { type Haproxy, startHaproxy } from "../support/haproxy.js";
+import type { TestServer } from "../support/server.js";
+import { inParallel } from "./load.js";
+import { grpcClient, httpClient, type RetryingClient, type Rpc } from "./retrying.js";
+
+const REPLICAS = 3;
+const CLIENTS_OF_EACH = 4;
+const ACCOUNTS = 3;
+const NAMESPACES = ["a", "b", "c", "d"];
+/** Between two calls of a client: other things run on this machine too. */
+const PAUSE_MS = 15;
+/** From a replica that says it is ready to the next one's stop: the balancer must have seen it. */
+const SETTLE_MS = 2_000;
+const READY_TIMEOUT_MS = 30_000;
+/** More results than any namespace has texts that are alike. */
+const TOP_K = 5;
+
+export interface RollingOptions {
+  /** Starts a server on the one database. */
+  start(env: Record<string, string>): Promise<TestServer>;
+  /** HAProxy's program. */
+  readonly program: string;
+  /** How often each replica is restarted. */
+  readonly restarts: number;
+  /** What the whole takes at least; the restarts are spread over it. */
+  readonly durationMs: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly seed: number;
+}
+
+export interface RollingFigures {
+  readonly calls: number;
+  readonly retries: number;
+  readonly failed: number;
+  readonly acknowledged: number;
+  readonly recallsAtOnce: number;
+  /** Of those, on another replica than the one that had stored. */
+  readonly elsewhere: number;
+  readonly restarts: number;
+  readonly slowestMs: number;
+}
+
+/**
+ * Restarts each of three replicas behind HAProxy, one after the other, under a load of HTTP/1.1 and gRPC.
+ *
+ * @throws Error when a call fails for a client that tries `unavailable` again, a store that was
+ * acknowledged is not recalled by the very next call or lost at the end, or a deleted memory is recalled.
+ */
+export async function rollUnderLoad(options: RollingOptions): Promise<RollingFigures> {
+  const fleet = new Fleet(options);
+  let load: RollingLoad | undefined;
+  try {
+    const haproxy = await fleet.start();
+    load = await RollingLoad.open(haproxy, options.seed);
+    const running = load.run();
+    await Promise.race([restartAll(fleet, options), running]);
+    load.stop();
+    await running;
+    await load.checkAll();
+    const { calls, retries, failed, slowestMs } = load;
+    return {
+      ...{ calls, retries, failed, slowestMs, acknowledged: load.acknowledged },
+      ...{ recallsAtOnce: load.pairs.length, elsewhere: fleet.elsewhere(load.pairs) },
+      restarts: fleet.restarts,
+    };
+  } finally {
+    load?.close();
+    await fleet.kill();
+  }
+}
+
+async function restartAll(fleet: Fleet, { restarts, durationMs }: RollingOptions): Promise<void> {
+  const begunMs = performance.now();
+  const times = restarts * REPLICAS;
+  for (let i = 0; i < times; i++) {
+    await sleep(Math.max(0, begunMs + ((i + 0.5) * durationMs) / (times + 1) - performance.now()));
+    await fleet.restart(i % REPLICAS);
+  }
+  await sleep(Math.max(0, begunMs + durationMs - performance.now()));
+}
+
+/** Replicas behind HAProxy, each on an address of its own that it has again after a restart. */
+export class Fleet {
+  restarts = 0;
+  readonly servers: TestServer[] = [];
+  #haproxy: Haproxy | undefined;
+  /** What each replica's former processes wrote. */
+  readonly #before: string[] = Array.from({ length: REPLICAS }, () => "");
+
+  constructor(private readonly options: Pick<RollingOptions, "start" | "program" | "env">) {}
+
+  async start(): Promise<Haproxy> {
+    for (let i = 0; i < REPLICAS; i++) this.servers.push(await this.#startOne(await freePort()));
+    this.#haproxy = await startHaproxy(
+      this.options.program,
+      this.servers.map(({ url }) => url),
+    );
+    return this.#haproxy;
+  }
+
+  /** As an operator or Kubernetes does it: SIGTERM, a new process, and on when it is ready. */
+  async restart(i: number): Promise<void> {
+    const server = this.servers[i] as TestServer;
+    const code = await server.stop();
+    if (code !== 0) throw new Error(`a replica ended with ${code}:\n${server.output().slice(-2000)}`);
+    this.#before[i] += server.output();
+    this.servers[i] = await this.#startOne(server.port);
+    this.restarts++;
+    await sleep(SETTLE_MS);
+  }
+
+  async stop(i: number): Promise<void> {
+    await (this.servers[i] as TestServer).stop();
+  }
+
+  /** How many of the pairs of request ids were answered by two different replicas. */
+  elsewhere(pairs: readonly (readonly [string, string])[]): number {
+    const replicaOf = this.#replicasById();
+    return pairs.filter(([one, other]) => replicaOf.get(one) !== replicaOf.get(other)).length;
+  }
+
+  /** Which replica answered the call with this request id; -1 is none. */
+  replicaOf(requestId: string): number {
+    return this.#replicasById().get(requestId) ?? -1;
+  }
+
+  /** From what the replicas have logged, also before their restarts. */
+  #replicasById(): Map<string, number> {
+    const found = new Map<string, number>();
+    for (const [i, server] of this.servers.entries()) {
+      const output = this.#before[i] + server.output();
+      for (const [, id] of output.matchAll(/"requestId":"([^"]+)"/g)) found.set(id as string, i);
+    }
+    return found;
+  }
+
+  async kill(): Promise<void> {
+    await this.#haproxy?.stop();
+    await Promise.all(this.servers.map((server) => server.kill()));
+  }
+
+  async #startOne(port: number): Promise<TestServer> {
+    const server = await this.options.start({
+      PORT: String(port),
+      FREE_CALLS: "1000000000",
+      ...this.options.env,
+    });
+    for (const endMs = performance.now() + READY_TIMEOUT_MS; ; await sleep(50)) {
+      if ((await fetch(`${server.url}/readyz`)).ok) return server;
+      if (performance.now() > endMs) throw new Error(`a replica is not ready:\n${server.output()}`);
+    }
+  }
+}
+
+interface Request {
+  readonly caller: Caller;
+  /** The error that is no failure. */
+  readonly allow?: string;
+  readonly namespace: string;
+  readonly [field: string]: unknown;
+}
+
+interface KeptMemory {
+  readonly caller: Caller;
+  readonly sent: Sent;
+  readonly id: string;
+}
+
+class RollingLoad {
+  calls = 0;
+  retries = 0;
+  failed = 0;
+  acknowledged = 0;
+  slowestMs = 0;
+  /** The request ids of a store and of the recall right behind it. */
+  readonly pairs: [string, string][] = [];
+  readonly #chance;
+  readonly #kept: KeptMemory[] = [];
+  readonly #forgotten: KeptMemory[] = [];
+  #stopping = false;
+  #requests = 0;
+
+  private constructor(
+    private readonly clients: readonly RetryingClient[],
+    private readonly callers: readonly Caller[],
+    seed: number,
+  ) {
+    this.#chance = chanceOf(seed);
+  }
+
+  static async open({ url, port }: Haproxy, seed: number): Promise<RollingLoad> {
+    const clients = Array.from({ length: CLIENTS_OF_EACH }, () => [
+      httpClient(url),
+      grpcClient(`127.0.0.1:${port}`),
+    ]).flat();
+    const callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => signUp(url)));
+    return new RollingLoad(clients, callers, seed);
+  }
+
+  async run(): Promise<void> {
+    const work = async (client: RetryingClient) => {
+      while (!this.#stopping) {
+        await this.#turn(client);
+        await sleep(PAUSE_MS);
+      }
+    };
+    await Promise.all(this.clients.map(work)).finally(() => this.stop());
+  }
+
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  close(): void {
+    for (const client of this.clients) client.close();
+  }
+
+  /** All that was acknowledged and not deleted is there by its id; nothing that was deleted is. */
+  async checkAll(): Promise<void> {
+    const all = [
+      ...this.#kept.map((kept) => ({ kept, there: true })),
+      ...this.#forgotten.map((kept) => ({ kept, there: false })),
+    ];
+    await inParallel({ times: all.length, parallel: this.clients.length }, async (i) => {
+      const { kept, there } = all[i] as (typeof all)[0];
+      const { code } = await kept.caller.get(kept.sent.namespace, kept.id);
+      if (there && code !== "ok") throw new Error(`${kept.id} was acknowledged and is lost: ${code}`);
+      if (!there && code !== "not_found") throw new Error(`${kept.id} was deleted and is there: ${code}`);
+    });
+  }
+
+  async #turn(client: RetryingClient): Promise<void> {
+    const kind = this.#chance.next();
+    if (kind < 0.4 || this.#kept.length === 0) return this.#storeAndRecall(client);
+    if (kind > 0.92) return this.#forget(client);
+    const { caller, sent, id } = this.#chance.pick(this.#kept);
+    if (kind < 0.8) await this.#recall(client, { caller, sent });
+    // It may have been deleted meanwhile, by another client.
+    else await this.#call(client, "GetMemory", { caller, namespace: sent.namespace, id, allow: "not_found" });
+  }
+
+  async #storeAndRecall(client: RetryingClient): Promise<void> {
+    const caller = this.#chance.pick(this.callers);
+    const sent = { text: this.#chance.text(), namespace: this.#chance.pick(NAMESPACES) };
+    const { body, requestId: stored } = await this.#call(client, "Store", { caller, ...sent });
+    const id = String(body.id);
+    this.acknowledged++;
+    // By another client, so maybe over the other protocol, and mostly on another replica.
+    const { ids, requestId } = await this.#recall(this.#chance.pick(this.clients), { caller, sent });
+    if (!ids.includes(id)) throw new Error(`${id} was acknowledged and the next recall misses it`);
+    this.pairs.push([stored, requestId]);
+    this.#kept.push({ caller, sent, id });
+  }
+
+  async #forget(client: RetryingClient): Promise<void> {
+    const [kept] = this.#kept.splice(this.#chance.below(this.#kept.length), 1) as [KeptMemory];
+    const { caller, sent, id } = kept;
+    // An attempt whose answer was lost on the way has deleted it already.
+    await this.#call(client, "DeleteMemory", { caller, namespace: sent.namespace, id, allow: "not_found" });
+    const { ids } = await this.#recall(this.#chance.pick(this.clients), { caller, sent });
+    if (ids.includes(id)) throw new Error(`${id} was deleted and the next recall finds it`);
+    this.#forgotten.push(kept);
+  }
+
+  async #recall(client: RetryingClient, { caller, sent }: { caller: Caller; sent: Sent }) {
+    const { namespace, text: query } = sent;
+    const { body, requestId } = await this.#call(client, "Recall", {
+      caller,
+      namespace,
+      query,
+      top_k: TOP_K,
+    });
+    return { ids: ((body.results ?? []) as JsonObject[]).map(({ id }) => String(id)), requestId };
+  }
+
+  async #call(
+    client: RetryingClient,
+    rpc: Rpc,
+    { caller, allow, ...request }: Request,
+  ): Promise<{ body: JsonObject; requestId: string }> {
+    const requestId = `rolling-${this.#requests++}`;
+    // Half of the calls follow the affinity; the others are sent anywhere, as the header is never trusted.
+    const affine = this.#chance.next() < 0.5;
+    const route = affine ? request.namespace : String(this.#chance.below(1_000));
+    const header = {
+      authorization: `Bearer ${caller.key}`,
+      "x-request-id": requestId,
+      "recalld-namespace": route,
+      ...(rpc === "Store" && { "idempotency-key": requestId }),
+    };
+    const begunMs = performance.now();
+    this.calls++;
+    try {
+      const { body, retries } = await client.call(rpc, request as JsonObject, header);
+      this.retries += retries;
+      return { body, requestId };
+    } catch (error) {
+      if (allow !== undefined && String(error).toLowerCase().includes(allow)) return { body: {}, requestId };
+      this.failed++;
+      throw new Error(`${rpc} over ${client.protocol} failed: ${(error as Error).message}`, { cause: error });
+    } finally {
+      this.slowestMs = Math.max(this.slowestMs, performance.now() - begunMs);
+    }
+  }
+}
