@@ -60,7 +60,7 @@ export function lineChart({ title, xs, xLabel, series }: Chart): string {
 
 type Point = readonly [x: number, y: number];
 
-function style(): string {
+export function style(): string {
   const colours = (scheme: "light" | "dark") =>
     COLOURS.map(
       ({ [scheme]: colour }, i) =>
@@ -90,7 +90,7 @@ function gridLine(y: number, label: string): string {
   return `<path class="grid" d="M${PLOT.left} ${at}H${PLOT.right}"/>\n${text("tick end", [PLOT.left - 8, y + 4], label)}`;
 }
 
-function text(classes: string, [x, y]: Point, content: string): string {
+export function text(classes: string, [x, y]: Point, content: string): string {
   return `<text class="${classes}" x="${fixed(x)}" y="${fixed(y)}">${content}</text>`;
 }
 
@@ -123,7 +123,7 @@ function number(value: number): string {
   return value >= 1 ? value.toLocaleString("en-US") : String(Number(value.toPrecision(1)));
 }
 
-function fixed(value: number): string {
+export function fixed(value: number): string {
   return String(Number(value.toFixed(1)));
 }
 

@@ -143,6 +143,8 @@ export class Recalld implements System {
       MODEL: model,
       MODELS_DIR: modelsDir,
       FREE_CALLS: "1000000000",
+      // Nobody balances here.
+      DRAIN_NOTICE_MS: "0",
     };
     const { nodeArguments = [] } = this.options;
     this.#server = spawn(process.execPath, [...nodeArguments, "--import", LOOP_DELAY, MAIN], {

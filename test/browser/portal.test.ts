@@ -100,8 +100,10 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByLabel("Text").fill("Grandmother bakes rye bread on Sundays.");
       await page.getByText("Metadata").click();
       await page.getByLabel("A JSON object").fill('{"from": "ada"}');
+      const stored = page.waitForRequest((request) => request.url().endsWith("/Store"));
       await page.getByRole("button", { name: "Store" }).click();
       await page.getByText("Stored", { exact: true }).waitFor();
+      expect(await (await stored).headerValue("recalld-namespace")).toBe("notes");
       await page.getByLabel("Question").fill("Grandmother bakes rye bread on Sunday.");
       await page.getByRole("button", { name: "Recall", exact: true }).click();
       await page.getByText("strong match").waitFor();

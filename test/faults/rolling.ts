@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { Balancer, BalancerKind } from "../support/balancer.js";
 import { type Caller, type Sent, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { freePort } from "../support/free-port.js";
-import { type Haproxy, startHaproxy } from "../support/haproxy.js";
+
 import type { TestServer } from "../support/server.js";
 import { inParallel } from "./load.js";
 import { grpcClient, httpClient, type RetryingClient, type Rpc } from "./retrying.js";
@@ -23,8 +24,7 @@ const TOP_K = 5;
 export interface RollingOptions {
   /** Starts a server on the one database. */
   start(env: Record<string, string>): Promise<TestServer>;
-  /** HAProxy's program. */
-  readonly program: string;
+  readonly balancer: BalancerKind;
   /** How often each replica is restarted. */
   readonly restarts: number;
   /** What the whole takes at least; the restarts are spread over it. */
@@ -46,7 +46,7 @@ export interface RollingFigures {
 }
 
 /**
- * Restarts each of three replicas behind HAProxy, one after the other, under a load of HTTP/1.1 and gRPC.
+ * Restarts each of three replicas behind a balancer, one after the other, under a load of HTTP/1.1 and gRPC.
  *
  * @throws Error when a call fails for a client that tries `unavailable` again, a store that was
  * acknowledged is not recalled by the very next call or lost at the end, or a deleted memory is recalled.
@@ -55,8 +55,7 @@ export async function rollUnderLoad(options: RollingOptions): Promise<RollingFig
   const fleet = new Fleet(options);
   let load: RollingLoad | undefined;
   try {
-    const haproxy = await fleet.start();
-    load = await RollingLoad.open(haproxy, options.seed);
+    load = await RollingLoad.open(await fleet.start(), options.seed);
     const running = load.run();
     await Promise.race([restartAll(fleet, options), running]);
     load.stop();
@@ -84,23 +83,22 @@ async function restartAll(fleet: Fleet, { restarts, durationMs }: RollingOptions
   await sleep(Math.max(0, begunMs + durationMs - performance.now()));
 }
 
-/** Replicas behind HAProxy, each on an address of its own that it has again after a restart. */
+/** Replicas behind a balancer, each on an address of its own that it has again after a restart. */
 export class Fleet {
   restarts = 0;
   readonly servers: TestServer[] = [];
-  #haproxy: Haproxy | undefined;
+  #balancer: Balancer | undefined;
   /** What each replica's former processes wrote. */
   readonly #before: string[] = Array.from({ length: REPLICAS }, () => "");
 
-  constructor(private readonly options: Pick<RollingOptions, "start" | "program" | "env">) {}
+  constructor(private readonly options: Pick<RollingOptions, "start" | "balancer" | "env">) {}
 
-  async start(): Promise<Haproxy> {
+  async start(): Promise<Balancer> {
     for (let i = 0; i < REPLICAS; i++) this.servers.push(await this.#startOne(await freePort()));
-    this.#haproxy = await startHaproxy(
-      this.options.program,
-      this.servers.map(({ url }) => url),
-    );
-    return this.#haproxy;
+    this.#balancer = await this.options.balancer.start(this.servers.map(({ url }) => url));
+    // It answers as soon as one replica is up for it.
+    await sleep(SETTLE_MS);
+    return this.#balancer;
   }
 
   /** As an operator or Kubernetes does it: SIGTERM, a new process, and on when it is ready. */
@@ -124,9 +122,11 @@ export class Fleet {
     return pairs.filter(([one, other]) => replicaOf.get(one) !== replicaOf.get(other)).length;
   }
 
-  /** Which replica answered the call with this request id; -1 is none. */
+  /** Which replica answered the call with this request id. */
   replicaOf(requestId: string): number {
-    return this.#replicasById().get(requestId) ?? -1;
+    const replica = this.#replicasById().get(requestId);
+    if (replica === undefined) throw new Error(`no replica has logged the request ${requestId}`);
+    return replica;
   }
 
   /** From what the replicas have logged, also before their restarts. */
@@ -140,7 +140,7 @@ export class Fleet {
   }
 
   async kill(): Promise<void> {
-    await this.#haproxy?.stop();
+    await this.#balancer?.stop();
     await Promise.all(this.servers.map((server) => server.kill()));
   }
 
@@ -193,7 +193,7 @@ class RollingLoad {
     this.#chance = chanceOf(seed);
   }
 
-  static async open({ url, port }: Haproxy, seed: number): Promise<RollingLoad> {
+  static async open({ url, port }: Balancer, seed: number): Promise<RollingLoad> {
     const clients = Array.from({ length: CLIENTS_OF_EACH }, () => [
       httpClient(url),
       grpcClient(`127.0.0.1:${port}`),

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { findHaproxy } from "../support/haproxy.js";
+import { envoy, haproxy } from "../support/balancer.js";
 import { withDatabase } from "../support/mongo/database.js";
 import { findMongo } from "../support/mongo/find.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
@@ -119,14 +119,14 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
   },
 
   async rolling(size, seed) {
-    const haproxy = findHaproxy();
-    if (!("program" in haproxy)) throw new Error(haproxy.reason);
+    const balancer = process.env.ENVOY ? envoy() : haproxy();
+    if (balancer.missing !== undefined) throw new Error(balancer.missing);
     // Less than a minute is not enough for two rounds with the default notice.
     const restarts = size < 60_000 ? 1 : 2;
     const figures = await onMongo((MONGODB_URI) =>
       rollUnderLoad({
         start: (env) => startServer({ env: { ...env, MONGODB_URI } }),
-        program: haproxy.program,
+        balancer,
         restarts,
         durationMs: size,
         env: { DRAIN_NOTICE_MS: restarts > 1 ? "5000" : "3000" },
@@ -135,7 +135,7 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
     );
     const { calls, retries, failed, acknowledged, recallsAtOnce, elsewhere, slowestMs } = figures;
     return (
-      `${figures.restarts} restarts of ${REPLICAS} replicas behind HAProxy in ${seconds(size)}: ${count(calls)} calls over ` +
+      `${figures.restarts} restarts of ${REPLICAS} replicas behind ${balancer.name} in ${seconds(size)}: ${count(calls)} calls over ` +
       `HTTP/1.1 and gRPC, ${failed} failed, ${count(retries)} tried again, the slowest took ${seconds(slowestMs)}; ` +
       `${count(acknowledged)} stores acknowledged, 0 lost; ${count(recallsAtOnce)} recalled at once, ` +
       `${count(elsewhere)} of them on another replica: 0 stale`

@@ -1,0 +1,64 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { driftsOf } from "./drift.js";
+import { soakPlot } from "./plot.js";
+import type { Sample } from "./subject.js";
+
+/** What a soak was, and what it saw; `bench/soak.json` keeps that of the page. */
+export interface SoakResults {
+  readonly date: string;
+  readonly machine: string;
+  readonly minutes: number;
+  readonly calls: number;
+  readonly samples: readonly Sample[];
+}
+
+const PAGE = new URL("../../docs/scaling.md", import.meta.url);
+const PLOT = new URL("../../docs/pictures/soak.svg", import.meta.url);
+const [BEGIN, END] = ["<!-- Soak: `npm run bench:soak` writes what follows. -->", "<!-- Soak ends. -->"];
+
+export function writePage(results: SoakResults): void {
+  writeFileSync(PAGE, withSoak(readFileSync(PAGE, "utf8"), results));
+  writeFileSync(PLOT, plotOf(results));
+}
+
+/** The page with the soak's figures in place of those that it has. @throws Error when it lacks their place. */
+export function withSoak(page: string, results: SoakResults): string {
+  const [before, rest] = page.split(`${BEGIN}\n`);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new Error(`the page lacks ${BEGIN} or ${END}`);
+  return `${before}${BEGIN}\n\n${figures(results)}\n\n${END}${after}`;
+}
+
+export function plotOf({ minutes, samples }: SoakResults): string {
+  return soakPlot({ title: `${minutes} minutes under a load whose state does not grow`, samples }, [
+    { title: "Memory of its own, MB", of: ({ ownBytes }) => ownBytes / 1e6 },
+    { title: "JavaScript heap in use, MB", of: ({ heapUsedBytes }) => heapUsedBytes / 1e6 },
+    { title: "Open file descriptors", of: ({ descriptors }) => descriptors },
+    { title: "Event-loop delay, p99 of 5 seconds, ms", of: ({ delayP99Ms }) => delayP99Ms },
+  ]);
+}
+
+function figures({ date, machine, minutes, calls, samples }: SoakResults): string {
+  const number = (value: number) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
+  const lines = driftsOf(samples).map(({ name, unit, median, max, rise, riseMax }) => {
+    const cells = [median, max, rise, riseMax].map((value) => `${number(value)}${unit && ` ${unit}`}`);
+    return [name, ...cells];
+  });
+  const head = ["", "Median", "Most", "Rise over the judged time", "Bound of the rise"];
+  return [
+    `${date}, ${machine}: ${number(minutes)} minutes, ${number(calls)} calls, none failed.`,
+    "",
+    ...table([head, ...lines]),
+  ].join("\n");
+}
+
+/** As the formatter of this repository writes it. */
+function table(lines: readonly (readonly string[])[]): string[] {
+  const widths = (lines[0] ?? []).map((_, at) =>
+    Math.max(3, ...lines.map((line) => (line[at] ?? "").length)),
+  );
+  const row = (cells: readonly string[]) =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at] as number)).join(" | ")} |`;
+  const [head = [], ...rest] = lines;
+  return [row(head), row(widths.map((width) => "-".repeat(width))), ...rest.map(row)];
+}

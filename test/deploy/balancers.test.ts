@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { loadConfig } from "../../src/config.js";
+import { BODY_BYTES_MAX } from "../../src/server/app.js";
+
+const ROOT = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const callMs = Number(/CALL_TIMEOUT_MS = ([\d_]+)/.exec(read("src/server/app.ts"))?.[1]?.replaceAll("_", ""));
+const { drainNoticeMs, port } = loadConfig({});
+/** What decides the replica; in any case of letters. */
+const ROUTING = ["authorization", "x-api-key", "recalld-namespace"];
+
+/** The value of `250ms` or `2s`, in milliseconds. */
+function duration(text: string | undefined): number {
+  const [, value, unit] = /^(\d+)(ms|s)$/.exec(text ?? "") ?? [];
+  return Number(value) * (unit === "s" ? 1000 : 1);
+}
+
+describe("deploy/haproxy/haproxy.cfg", () => {
+  const config = read("deploy/haproxy/haproxy.cfg");
+  const timeout = (name: string) => duration(new RegExp(`timeout ${name} (\\S+)`).exec(config)?.[1]);
+
+  test("waits for a call as long as recalld lets it take", () => {
+    expect(timeout("server")).toBeGreaterThan(callMs);
+    expect(timeout("http-request")).toBeGreaterThan(callMs);
+  });
+
+  test("notices a replica that drains before the notice is over", () => {
+    const [, inter, fast, fall] = /inter (\S+) fastinter (\S+) downinter \S+ fall (\d+)/.exec(config) ?? [];
+    const noticedMs = duration(inter) + (Number(fall) - 1) * duration(fast) + timeout("check");
+    expect(noticedMs).toBeLessThan(drainNoticeMs);
+    expect(config).toContain("uri /readyz");
+  });
+
+  test("sends nothing twice that may have arrived", () => {
+    expect(/^\s*retry-on (.*)$/m.exec(config)?.[1]).toBe("conn-failure");
+  });
+
+  test("routes by the headers that the documentation names", () => {
+    const headers = [...config.matchAll(/set-var\S+ req\.hdr\(([\w-]+)\)/g)].map(
+      ([, name]) => name as string,
+    );
+    expect([...new Set(headers)].sort()).toEqual([...ROUTING].sort());
+  });
+});
+
+describe("deploy/envoy/envoy.yaml", () => {
+  const { listeners, clusters } = parse(read("deploy/envoy/envoy.yaml")).static_resources;
+  const manager = listeners[0].filter_chains[0].filters[0].typed_config;
+  const { route } = manager.route_config.virtual_hosts[0].routes[0];
+  const [check] = clusters[0].health_checks;
+
+  test("waits for a call as long as recalld lets it take", () => {
+    expect(duration(route.timeout)).toBeGreaterThan(callMs);
+    expect(duration(route.max_stream_duration.grpc_timeout_header_max)).toBeGreaterThan(callMs);
+  });
+
+  test("notices a replica that drains before the notice is over", () => {
+    expect(duration(check.interval) + duration(check.timeout)).toBeLessThan(drainNoticeMs);
+    expect(check.http_health_check.path).toBe("/readyz");
+  });
+
+  test("sends nothing twice that may have arrived", () => {
+    expect(route.retry_policy.retry_on).toBe("connect-failure,refused-stream");
+  });
+
+  test("routes by the headers that the documentation names", () => {
+    expect(
+      route.hash_policy.map((each: { header: { header_name: string } }) => each.header.header_name),
+    ).toEqual(ROUTING);
+  });
+});
+
+describe("deploy/ingress-nginx/recalld.yaml", () => {
+  const ingresses = parseAllDocuments(read("deploy/ingress-nginx/recalld.yaml")).map((each) => each.toJS());
+  const prefix = "nginx.ingress.kubernetes.io/";
+
+  test("has one Ingress for gRPC and one for all else", () => {
+    expect(ingresses.map(({ kind }) => kind)).toEqual(["Ingress", "Ingress"]);
+    const protocols = ingresses.map(({ metadata }) => metadata.annotations[`${prefix}backend-protocol`]);
+    expect(protocols).toEqual([undefined, "GRPC"]);
+  });
+
+  test.each(ingresses)(
+    "$metadata.name bears calls, bodies and headers as recalld does",
+    ({ metadata, spec }) => {
+      const annotation = (name: string) => String(metadata.annotations[prefix + name]);
+      expect(Number(annotation("proxy-read-timeout")) * 1000).toBeGreaterThan(callMs);
+      expect(Number.parseInt(annotation("proxy-body-size"), 10) * 2 ** 20).toBeGreaterThan(BODY_BYTES_MAX);
+      const variables = ROUTING.map((name) => `$http_${name.replaceAll("-", "_")}`);
+      expect(annotation("upstream-hash-by")).toBe(variables.join(""));
+      expect(annotation("proxy-next-upstream")).toBe("error timeout");
+      expect(spec.rules[0].http.paths[0].backend.service.port.number).toBe(port);
+    },
+  );
+});
+
+test("the headers are those that docs/scaling.md and the portal know", () => {
+  const page = read("docs/scaling.md");
+  for (const name of ["Authorization", "Recalld-Namespace"]) expect(page).toContain(`\`${name}\``);
+  expect(read("web/src/session/client.ts")).toContain('"recalld-namespace"');
+  expect(read("src/server/cors.ts")).toContain('"Recalld-Namespace"');
+});
