@@ -10,6 +10,8 @@ import { Readiness } from "../../src/server/readiness.js";
 import { expectGot, keptOf, outcomeOf } from "../faults/load.js";
 import { signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
+import { MONGO_DATABASE } from "../support/databases.js";
+import { startStandIn } from "../support/mongo/stand-in.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -17,6 +19,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const NOTICE_MS = 2_000;
 /** What a loaded machine may take for something that takes no time. */
 const SLACK_MS = 4_000;
+/** What the flush may take, as `src/compose.ts` has it. */
+const CLOSE_TIMEOUT_MS = 30_000;
 
 const servers: TestServer[] = [];
 afterEach(async () => {
@@ -164,6 +168,27 @@ async function storesCounted(url: string, key: string): Promise<number> {
   const { days } = (await response.json()) as { days: { stores: number }[] };
   return days.reduce((sum, { stores }) => sum + stores, 0);
 }
+
+describe("without its database", () => {
+  it.skipIf(MONGO_DATABASE.missing !== undefined)(
+    "ends in time all the same, without a notice: it was not ready (a stand-in of its own)",
+    async () => {
+      const database = await startStandIn();
+      onTestFinished(() => database.stop());
+      const server = await start({ MONGODB_URI: database.uri, DRAIN_NOTICE_MS: "60000" });
+      const caller = await signUp(server.url);
+      expect((await caller.store({ text: "Rain in Lisbon.", namespace: "n" })).code).toBe("ok");
+      database.pause();
+      await expect.poll(() => statusOf(server, "/readyz"), { timeout: 20_000 }).toBe(503);
+      const { value, ms } = await timed(server.stop());
+      // Usage that cannot be written is said in the log, and the end goes on.
+      expect(value).toBe(0);
+      expect(ms).toBeLessThan(CLOSE_TIMEOUT_MS);
+      expect(server.output()).not.toContain('"phase":"notice"');
+    },
+    90_000,
+  );
+});
 
 describe("a second signal", () => {
   it("ends the notice and the calls", async () => {
