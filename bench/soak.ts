@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -35,10 +35,7 @@ for (const { name, unit, median, max, rise, riseMax, flat } of drifts) {
   );
 }
 const results = { date: new Date().toISOString().slice(0, 10), machine: machine(), minutes, calls, samples };
-if (minutes >= WRITTEN_MINUTES_MIN) {
-  writeFileSync(new URL("./soak.json", import.meta.url), `${JSON.stringify(results)}\n`);
-  writePage(results);
-}
+if (minutes >= WRITTEN_MINUTES_MIN) writePage(results);
 process.exit(drifts.every(({ flat }) => flat) ? 0 : 1);
 
 async function soak(durationMs: number): Promise<{ samples: Sample[]; calls: number }> {

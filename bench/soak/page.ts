@@ -12,11 +12,17 @@ export interface SoakResults {
   readonly samples: readonly Sample[];
 }
 
+const KEPT = new URL("../soak.json", import.meta.url);
 const PAGE = new URL("../../docs/scaling.md", import.meta.url);
 const PLOT = new URL("../../docs/pictures/soak.svg", import.meta.url);
 const [BEGIN, END] = ["<!-- Soak: `npm run bench:soak` writes what follows. -->", "<!-- Soak ends. -->"];
 
-export function writePage(results: SoakResults): void {
+/** Keeps the results, and writes the page and the plot from what is kept. */
+export function writePage(measured: SoakResults): void {
+  const results = { ...measured, samples: measured.samples.map(rounded) };
+  const { samples, ...head } = results;
+  const lines = samples.map((sample) => JSON.stringify(sample)).join(",\n");
+  writeFileSync(KEPT, `${JSON.stringify(head).slice(0, -1)},"samples":[\n${lines}\n]}\n`);
   writeFileSync(PAGE, withSoak(readFileSync(PAGE, "utf8"), results));
   writeFileSync(PLOT, plotOf(results));
 }
@@ -38,6 +44,19 @@ export function plotOf({ minutes, samples }: SoakResults): string {
   ]);
 }
 
+/** To what can be seen in the plot. */
+function rounded(sample: Sample): Sample {
+  const to = (value: number, unit: number) => Math.round(value / unit) * unit;
+  return {
+    ...sample,
+    seconds: Math.round(sample.seconds),
+    ownBytes: to(sample.ownBytes, 10_000),
+    heapUsedBytes: to(sample.heapUsedBytes, 10_000),
+    delayP99Ms: Number(sample.delayP99Ms.toFixed(2)),
+    delayMaxMs: Number(sample.delayMaxMs.toFixed(2)),
+  };
+}
+
 function figures({ date, machine, minutes, calls, samples }: SoakResults): string {
   const number = (value: number) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
   const lines = driftsOf(samples).map(({ name, unit, median, max, rise, riseMax }) => {
@@ -47,6 +66,8 @@ function figures({ date, machine, minutes, calls, samples }: SoakResults): strin
   const head = ["", "Median", "Most", "Rise over the judged time", "Bound of the rise"];
   return [
     `${date}, ${machine}: ${number(minutes)} minutes, ${number(calls)} calls, none failed.`,
+    "",
+    "![Memory, heap, file descriptors and event-loop delay over the time](pictures/soak.svg)",
     "",
     ...table([head, ...lines]),
   ].join("\n");
