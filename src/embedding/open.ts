@@ -19,8 +19,8 @@ export interface EmbedderOptions extends ModelPlace {
 
 export interface OpenEmbedder extends Embedder {
   readonly convention: FoundConvention;
-  /** Calls that wait for a thread. */
-  readonly waiting: number;
+  /** Texts that wait for a thread, by the request's field. */
+  readonly waiting: Readonly<Record<EmbedInput["field"], number>>;
   /** Finishes the texts being read; those that wait are `unavailable`. */
   close(): Promise<void>;
 }
@@ -97,8 +97,8 @@ class PooledEmbedder implements OpenEmbedder {
     this.convention = convention;
   }
 
-  get waiting(): number {
-    return this.pool.waiting;
+  get waiting() {
+    return this.pool.waitingByField;
   }
 
   async embed(input: EmbedInput): Promise<Embedding> {

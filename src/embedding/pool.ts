@@ -66,6 +66,10 @@ export class Pool {
     return this.#waiting.length;
   }
 
+  get waitingByField(): Record<EmbedInput["field"], number> {
+    return this.#waiting.byField;
+  }
+
   /**
    * @throws MemoryError `unavailable` or `internal`; the signal's reason when it is aborted, at once:
    * what is being read then is read to its end for nobody.
@@ -117,6 +121,7 @@ export class Pool {
     const jobs = this.#readers.get(reader) as Job[];
     jobs.push(job);
     job.attempts++;
+    job.input.onBegin?.();
     try {
       const { text, field } = job.input;
       job.resolve(await reader.read({ text, field }));

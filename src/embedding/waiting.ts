@@ -28,6 +28,10 @@ export class Waiting {
     return this.#lanes.query.length + this.#lanes.text.length;
   }
 
+  get byField(): Record<EmbedInput["field"], number> {
+    return { query: this.#lanes.query.length, text: this.#lanes.text.length };
+  }
+
   /** @throws MemoryError `unavailable` when too many wait already. */
   add(job: Job): void {
     const lane = this.#lanes[job.input.field];

@@ -2,11 +2,12 @@ import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
 import type { Appended, Entry, Log } from "./log.js";
 import { type Replica, Sealed } from "./replica.js";
+import { type Steps, untimed } from "./steps.js";
 
 /** Entries written in one go; what waits meanwhile goes with the next. */
 const GROUP_MAX = 64;
 /** Entries that may wait for their turn in one namespace. */
-const WAITING_MAX = 1024;
+export const WAITING_MAX = 1024;
 /** How long an append is tried again before its outcome is called unknown. */
 export const APPEND_TIMEOUT_MS = 10_000;
 /** The pause after a lost race or a failed write, at random up to this. */
@@ -17,6 +18,12 @@ interface Waiting {
   readonly deadlineMs: number;
   resolve(): void;
   reject(error: unknown): void;
+}
+
+export interface AppenderOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly steps?: Steps | undefined;
 }
 
 /**
@@ -30,9 +37,14 @@ export class Appender {
 
   constructor(
     readonly replica: Replica,
-    private readonly options: { readonly log: Log; readonly clock: Clock },
+    private readonly options: AppenderOptions,
   ) {
     replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve());
+  }
+
+  /** Entries that are not in the log yet. */
+  get waiting(): number {
+    return this.#waiting.size;
   }
 
   /**
@@ -85,7 +97,8 @@ export class Appender {
     const from = applied + 1;
     if (entries.length === 0) return undefined;
     try {
-      const inserted = await this.options.log.append({ incarnation, from, entries });
+      const { log, steps = untimed } = this.options;
+      const inserted = await steps.time("write", () => log.append({ incarnation, from, entries }));
       const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
       // Not awaited: the log has them, and that is all a store promises. A replica whose index failed
       // says so itself, and is replaced.

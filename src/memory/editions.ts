@@ -1,6 +1,6 @@
 import { unavailable } from "../errors.js";
 import { type Edition, editionOf, inEdition } from "./edition.js";
-import type { Embedder, Embedding, EmbedInput } from "./embedder.js";
+import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "./embedder.js";
 
 /** How long a call waits for a model that another replica has begun to use before this one. */
 const LOADING_TIMEOUT_MS = 20_000;
@@ -38,6 +38,11 @@ export class Editions {
     await this.refresh();
     await this.#until(() => !this.#awaited.has(edition));
     return !this.#loaded.has(edition) && (this.#gone.has(edition) || !this.known.has(edition));
+  }
+
+  /** Those that are loaded. */
+  get models(): ModelIdentity[] {
+    return [...this.#loaded.values()].map(({ model }) => model);
   }
 
   has(edition: Edition): boolean {

@@ -15,6 +15,8 @@ export interface EmbedInput {
   /** The request's field that holds the text, for errors. Queries go before texts in the queue. */
   readonly field: "text" | "query";
   readonly signal?: AbortSignal;
+  /** Called when a thread takes the text, or a part of it. */
+  readonly onBegin?: () => void;
 }
 
 export interface Embedding {

@@ -5,6 +5,7 @@ import type { Editions } from "./editions.js";
 import type { Appended, Log, Lost, Numbered, Scope } from "./log.js";
 import type { Mover } from "./mover.js";
 import { Replica, Sealed } from "./replica.js";
+import { type Steps, untimed } from "./steps.js";
 import { type Tended, Upkeep, type UpkeepOptions } from "./upkeep.js";
 
 /** Namespaces held open at once, whatever their size. */
@@ -18,6 +19,9 @@ export interface NamespacesOptions extends UpkeepOptions {
   readonly mover: Mover;
   /** Beyond this, the least recently used indexes are closed, in bytes. */
   readonly indexMemoryBytesMax: number;
+  readonly steps?: Steps | undefined;
+  /** As in `ReplicaOptions`. */
+  onCaughtUp?: ((entries: number) => void) | undefined;
   /** Told of entries that are missing or unreadable. */
   onLost?(incarnation: string, lost: Numbered<Lost>): void;
 }
@@ -27,6 +31,15 @@ export interface Open extends Tended {
   readonly appender: Appender;
   /** No longer handed out: to be closed when the last call that uses it ends. */
   gone: boolean;
+}
+
+/** What a process holds open. */
+export interface Held {
+  readonly namespaces: number;
+  readonly memories: number;
+  readonly bytes: number;
+  readonly appending: number;
+  readonly indexing: number;
 }
 
 /** The namespaces this process holds open: a replica and an appender each, within a memory budget. */
@@ -56,10 +69,12 @@ export class Namespaces {
    * Errors as `Appender.append`.
    */
   async append(scope: Scope, entryIn: (edition: Edition) => Promise<Appended>): Promise<void> {
-    const { log, editions } = this.#options;
+    const { log, editions, steps = untimed } = this.#options;
     const create = () => log.create(scope, editions.newest);
-    await this.#following(scope, create, async ({ replica, appender }) =>
-      appender.append(await entryIn(editionOf(replica.incarnation))),
+    await steps.time("append", () =>
+      this.#following(scope, create, async ({ replica, appender }) =>
+        appender.append(await entryIn(editionOf(replica.incarnation))),
+      ),
     );
   }
 
@@ -175,14 +190,16 @@ export class Namespaces {
   }
 
   #create(scope: Scope, incarnation: string): Open {
-    const { log, vectors, clock, onLost } = this.#options;
+    const { log, vectors, clock, steps, onCaughtUp, onLost } = this.#options;
     const replica = new Replica(incarnation, {
       log,
       index: vectors.open(incarnation),
       clock,
+      steps,
+      onCaughtUp,
       ...(onLost && { onLost }),
     });
-    const appender = new Appender(replica, { log, clock });
+    const appender = new Appender(replica, { log, clock, steps });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false, renewing: false };
   }
 
@@ -196,7 +213,7 @@ export class Namespaces {
   async #renew(worn: Open): Promise<void> {
     const fresh = this.#create(worn.scope, worn.replica.incarnation);
     try {
-      await fresh.replica.rebuild();
+      await (this.#options.steps ?? untimed).time("rebuild", () => fresh.replica.rebuild());
     } catch (error) {
       await fresh.replica.close();
       throw error;
@@ -205,6 +222,23 @@ export class Namespaces {
     if (this.#open.get(key) !== worn) return fresh.replica.close();
     this.#letGo(key, worn);
     this.#open.set(key, fresh);
+  }
+
+  /** What is held open now; of each kind of queue, how long the longest is. */
+  measure(): Held {
+    const held = {
+      namespaces: this.#open.size,
+      memories: 0,
+      bytes: this.#bytes(),
+      appending: 0,
+      indexing: 0,
+    };
+    for (const { replica, appender } of this.#open.values()) {
+      held.memories += replica.size;
+      held.appending = Math.max(held.appending, appender.waiting);
+      held.indexing = Math.max(held.indexing, replica.waiting);
+    }
+    return held;
   }
 
   /** No room for another without closing one. */

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
 import { type Dropped, type Entry, isEnd, type Log, type Lost, type Moved, type Numbered } from "./log.js";
 import type { Candidate, Pair } from "./score.js";
+import { type Step, type Steps, untimed } from "./steps.js";
 import type { Hit, VectorIndex } from "./vectors.js";
 import { vectorsOf } from "./windows.js";
 
@@ -27,6 +28,9 @@ export interface ReplicaOptions {
   readonly log: Log;
   readonly index: VectorIndex;
   readonly clock: Clock;
+  readonly steps?: Steps | undefined;
+  /** Told of entries that were read from the log, at the start or because another process wrote them. */
+  onCaughtUp?: ((entries: number) => void) | undefined;
   /** Told of entries that are missing or unreadable. */
   onLost?(incarnation: string, lost: Numbered<Lost>): void;
 }
@@ -87,13 +91,18 @@ export class Replica {
     return this.options.index.bytes;
   }
 
+  /** Requests that wait for the index. */
+  get waiting(): number {
+    return this.options.index.waiting;
+  }
+
   /**
    * Brings this view up to all that was answered, by any process, before the call.
    *
    * @throws Sealed when the log has ended.
    */
   async current(): Promise<void> {
-    await this.#catchUpOnce();
+    await this.#time("catch_up", () => this.#catchUpOnce());
     if (this.sealed) throw new Sealed();
   }
 
@@ -108,9 +117,10 @@ export class Replica {
    * are fewer.
    */
   async nearest({ vectors, limit }: { vectors: readonly Float32Array[]; limit: number }) {
-    const pairs = nearestPairs(await this.#search(vectors, limit), limit);
+    const nearby = await this.#time("search", () => this.#search(vectors, limit));
+    const pairs = nearestPairs(nearby, limit);
     const range = { incarnation: this.incarnation, sequences: [...pairs.keys()] };
-    const found = await this.options.log.fetch(range);
+    const found = await this.#time("fetch", () => this.options.log.fetch(range));
     return found.map((each): Candidate => ({ ...each, pairs: pairs.get(each.sequence) ?? [] }));
   }
 
@@ -141,7 +151,8 @@ export class Replica {
    */
   async keepSnapshot(): Promise<void> {
     this.#kept = this.#applied;
-    await this.options.index.snapshot({ sequence: this.#applied, opId: this.#opId });
+    const mark = { sequence: this.#applied, opId: this.#opId };
+    await this.#time("snapshot", () => this.options.index.snapshot(mark));
   }
 
   async close(): Promise<void> {
@@ -168,7 +179,7 @@ export class Replica {
   /** Begins where the index's snapshot ends, if the log there is still the one it was made of. */
   async #restore(): Promise<void> {
     const { index, log } = this.options;
-    const mark = await index.restore();
+    const mark = await this.#time("restore", () => index.restore());
     if (mark === undefined) return;
     const [at] = await log.read({ incarnation: this.incarnation, from: mark.sequence, limit: 1 });
     if (at?.sequence !== mark.sequence || at.entry.opId !== mark.opId) return index.reset();
@@ -212,6 +223,10 @@ export class Replica {
     }
   }
 
+  #time<T>(step: Step, work: () => Promise<T>): Promise<T> {
+    return (this.options.steps ?? untimed).time(step, work);
+  }
+
   async #catchUp(): Promise<void> {
     if (!this.#restored) {
       await this.#restore();
@@ -220,6 +235,7 @@ export class Replica {
     for (let limit = READ_FEW; ; limit = READ_MANY) {
       const range = { incarnation: this.incarnation, from: this.#applied + 1, limit };
       const tail = await this.options.log.read(range);
+      if (tail.length > 0) this.options.onCaughtUp?.(tail.length);
       await this.apply(tail);
       if (tail.length < limit) return;
       // A long log is taken in slices, so that other calls are served in between.

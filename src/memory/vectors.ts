@@ -19,6 +19,8 @@ export interface VectorIndex {
   readonly large: boolean;
   /** What it takes in memory, in bytes, about. */
   readonly bytes: number;
+  /** Requests that wait for it. */
+  readonly waiting: number;
   /** Fills the empty index from its snapshot; undefined when there is none that can be trusted. */
   restore(): Promise<Mark | undefined>;
   /** Empties it, because its snapshot turned out to be of another log. */

@@ -9,7 +9,7 @@ import type { SnapshotOf } from "./snapshot.js";
 /** Rows sent to the thread at a time: a search that comes behind them waits about 25 ms at most. */
 const SLICE_ROWS = 256;
 /** Requests that may wait for the thread before searches are refused. */
-const WAITING_MAX = 1024;
+export const WAITING_MAX = 1024;
 /** bf16 vector, links and key, measured at 90,772 × 384; and the thread itself. */
 const BYTES_PER_LINKED_ROW = 300;
 const BYTES_PER_THREAD = 10_000_000;
@@ -36,6 +36,10 @@ export class Hnsw {
 
   get bytes(): number {
     return BYTES_PER_THREAD + (this.rows + this.dead) * (this.of.dimensions * 2 + BYTES_PER_LINKED_ROW);
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   /** Resolves when the thread has taken them in; a search begun later sees them in any case. */

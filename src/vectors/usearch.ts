@@ -72,6 +72,10 @@ class UsearchIndex implements VectorIndex {
     return (this.#flat?.bytes ?? 0) + (this.#hnsw?.bytes ?? 0);
   }
 
+  get waiting(): number {
+    return this.#hnsw?.waiting ?? 0;
+  }
+
   async restore(): Promise<Mark | undefined> {
     if (!hasSnapshot(this.of)) return undefined;
     const hnsw = new Hnsw(this.of);

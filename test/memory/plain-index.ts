@@ -23,6 +23,7 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
     get bytes() {
       return rows.size * 100;
     },
+    waiting: 0,
     restore: async () => undefined,
     reset: async () => rows.clear(),
     snapshot: async () => {},
