@@ -10,6 +10,8 @@ import type { FoundConvention } from "./embedding/find-convention.js";
 import { type OpenEmbedder, openEmbedder } from "./embedding/open.js";
 import { packageRoot } from "./embedding/package-root.js";
 import { withQueryCache } from "./embedding/query-cache.js";
+import { WAITING_MAX as EMBEDDING_MAX } from "./embedding/waiting.js";
+import { WAITING_MAX as APPENDING_MAX } from "./memory/appender.js";
 import { systemClock } from "./memory/clock.js";
 import { dropAll } from "./memory/drop-all.js";
 import type { Edition } from "./memory/edition.js";
@@ -30,6 +32,7 @@ import { createApp } from "./server/app.js";
 import { drain, type Leave } from "./server/drain.js";
 import { listen } from "./server/listen.js";
 import type { MemoryPorts } from "./server/memory-service.js";
+import { createMetricsApp } from "./server/metrics.js";
 import { loadPortal } from "./server/portal-files.js";
 import { Readiness } from "./server/readiness.js";
 import { readTls } from "./server/tls.js";
@@ -38,8 +41,12 @@ import { openMongo } from "./storage/mongo/open.js";
 import type { Storage } from "./storage/storage.js";
 import { StorageWatch } from "./storage/watch.js";
 import { within } from "./storage/within.js";
+import type { Part } from "./telemetry/metrics.js";
+import { Telemetry } from "./telemetry/telemetry.js";
+import { WAITING_MAX as INDEXING_MAX } from "./vectors/hnsw.js";
 import { ThreadProjector } from "./vectors/projector.js";
 import { openUsearch } from "./vectors/usearch.js";
+import { VERSION } from "./version.js";
 
 /** How often what was counted behind the calls is written. */
 const FLUSH_MS = 5_000;
@@ -51,6 +58,8 @@ const CLOSE_TIMEOUT_MS = 30_000;
 export interface Service {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
   readonly address: string;
+  /** Of `/metrics`, where `METRICS_PORT` asks for it. */
+  readonly metricsAddress: string | undefined;
   readonly model: ModelIdentity;
   /** How the model reads texts, and who says so. */
   readonly convention: FoundConvention;
@@ -89,12 +98,16 @@ export async function openService(config: Config, options: ServiceOptions): Prom
 async function openHouse(config: Config, options: ServiceOptions & { closers: Closers }) {
   const { logger, closers } = options;
   const tls = config.tls && (await readTls(config.tls));
+  const telemetry = await openTelemetry(config, logger);
+  closers.push(() => telemetry.close());
   const storage = await openStorage(config);
   closers.push(() => storage.close());
   const { facts } = storage;
   const plan = (await facts.plan())?.plan;
   const pinned = await facts.pinned();
-  const embedder = await openModel(modelFor(config.model, { pinned, plan }), { config, logger });
+  const models: Models = new Set();
+  const common = { config, logger, telemetry, models };
+  const embedder = await openModel(modelFor(config.model, { pinned, plan }), common);
   closers.push(() => embedder.close());
   const edition = await editionFor(facts, { model: embedder.model, plan });
   if (embedder.model.id !== config.model) {
@@ -102,9 +115,9 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   }
   const editions = new Editions(edition, embedder);
   const readiness = new Readiness();
-  const counting = openCounting(storage, { logger, closers, readiness });
-  const memory = openMemory(config, { ...options, storage, editions, meter: counting.meter });
-  await openReembedding(config, { ...options, storage, memory, first: { edition, model: embedder } });
+  const counting = openCounting(storage, { logger, closers, readiness, telemetry });
+  const memory = openMemory(config, { ...options, storage, editions, meter: counting.meter, telemetry });
+  await openReembedding({ ...common, closers, storage, memory, first: { edition, model: embedder } });
   const sayPhase = (phase: string) => logger.info({ phase }, "stopping");
   const shutdown = new AbortController();
   // One listener for each running call: that many are no leak.
@@ -128,8 +141,23 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     signUps: { perHour: config.signUpsPerHour, perHourTotal: config.signUpsPerHourTotal },
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
+    onCall: telemetry.begin,
     tls,
   });
+  telemetry.watch({
+    ready: () => readiness.now(),
+    held: () => memory.namespaces.measure(),
+    indexMemoryBytesMax: config.indexMemoryBytesMax,
+    models: () => editions.models,
+    embedding: () => longest(models),
+    queueLimits: {
+      embed_query: EMBEDDING_MAX,
+      embed_text: EMBEDDING_MAX,
+      append: APPENDING_MAX,
+      index: INDEXING_MAX,
+    },
+  });
+  const metricsAddress = await listenForMetrics(config, { logger, closers, telemetry });
   const address = await listen(app, config);
   const draining = { readiness, shutdown, timeoutMs: config.shutdownTimeoutMs, onPhase: sayPhase };
   // When the start fails further on, nobody has called `leave`.
@@ -144,27 +172,63 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   });
   readiness.set(true);
   const leave = (how: Leave) => drain(app, draining, how);
-  return { address, model: embedder.model, convention: embedder.convention, leave };
+  return { address, metricsAddress, model: embedder.model, convention: embedder.convention, leave };
+}
+
+function openTelemetry(config: Config, logger: FastifyBaseLogger): Promise<Telemetry> {
+  return Telemetry.open({
+    version: VERSION,
+    metrics: config.metricsPort !== undefined,
+    tracing: config.otlpEndpoint !== undefined,
+    onTrouble: (reason) => logger.warn({ reason }, "tracing"),
+  });
+}
+
+/** On a port of its own; answers the address of `/metrics`. */
+async function listenForMetrics(
+  { host, metricsPort }: Config,
+  { logger, closers, telemetry }: { logger: FastifyBaseLogger; closers: Closers; telemetry: Telemetry },
+): Promise<string | undefined> {
+  const { exposition } = telemetry;
+  if (metricsPort === undefined || exposition === undefined) return undefined;
+  const app = createMetricsApp({ exposition, logger });
+  closers.push(() => app.close());
+  return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
+}
+
+/** Notes a failure that calls do not see. */
+function warn({ logger, telemetry }: { logger: FastifyBaseLogger; telemetry: Telemetry }) {
+  return (part: Part, message: string) => (error: unknown) => {
+    telemetry.trouble(part);
+    logger.warn({ err: error }, message);
+  };
 }
 
 /** Who counts: calls against the plan, calls for the owner's eyes, and when keys were used. */
 function openCounting(
   storage: Storage,
-  { logger, closers, readiness }: { logger: FastifyBaseLogger; closers: Closers; readiness: Readiness },
+  {
+    logger,
+    closers,
+    readiness,
+    telemetry,
+  }: { logger: FastifyBaseLogger; closers: Closers; readiness: Readiness; telemetry: Telemetry },
 ) {
   const { accounts } = storage;
+  const onTrouble = warn({ logger, telemetry });
   const usage = new UsageCounter(storage.usage, {
     everyMs: FLUSH_MS,
-    onTrouble: (error) => logger.warn({ err: error }, "usage is not written; it is tried again"),
+    onTrouble: onTrouble("usage", "usage is not written; it is tried again"),
   });
   closers.push(() => usage.close());
   const lastUsed = new LastUsed(accounts, {
     everyMs: FLUSH_MS,
-    onTrouble: (error) => logger.warn({ err: error }, "when keys were last used is not written"),
+    onTrouble: onTrouble("last_used", "when keys were last used is not written"),
   });
   closers.push(() => lastUsed.close());
   const watch = new StorageWatch(storage, (away) => {
     logger[away ? "error" : "info"](away ? "the database is away" : "the database is back");
+    telemetry.storageIsAway(away);
     readiness.set(!away);
   });
   closers.push(() => watch.close());
@@ -178,17 +242,31 @@ function openCounting(
       await getAccount(accounts, caller);
     },
     refund: ({ accountId }) =>
-      accounts
-        .refund(accountId)
-        .catch((error) => logger.warn({ err: error, accountId }, "a call that failed stays paid")),
+      accounts.refund(accountId).then(
+        () => telemetry.refunded("refunded"),
+        (error) => {
+          telemetry.refunded("refund_failed");
+          logger.warn({ err: error, accountId }, "a call that failed stays paid");
+        },
+      ),
     count: ({ accountId }, call) => usage.count(accountId, call),
   };
-  return { usage, lastUsed, meter };
+  return { usage, lastUsed, meter: telemetry.meter(meter) };
+}
+
+/** The models that are open. */
+type Models = Set<OpenEmbedder>;
+
+interface ModelOptions {
+  readonly config: Config;
+  readonly logger: FastifyBaseLogger;
+  readonly telemetry: Telemetry;
+  readonly models: Models;
 }
 
 async function openModel(
   model: string,
-  { config, logger }: { config: Config; logger: FastifyBaseLogger },
+  { config, logger, telemetry, models }: ModelOptions,
 ): Promise<OpenEmbedder> {
   const { settings, ...named } = modelOf(config);
   const embedder = await openEmbedder({
@@ -197,35 +275,54 @@ async function openModel(
     // They are about the model that is set, not about the one that a database has in its place.
     ...(model === named.model && { settings }),
     workers: config.embedWorkers,
-    onTrouble: (error) => logger.warn({ err: error }, "embedding"),
+    onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
   });
-  return withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
+  const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
+  models.add(embedder);
+  return {
+    model: cached.model,
+    convention: cached.convention,
+    get waiting() {
+      return cached.waiting;
+    },
+    embed: telemetry.embed(cached),
+    close: async () => {
+      models.delete(embedder);
+      await cached.close();
+    },
+  };
+}
+
+/** What waits for a thread of one model; while the database changes its model, of the one with more. */
+function longest(models: Models): OpenEmbedder["waiting"] {
+  const waiting = [...models].map((model) => model.waiting);
+  return {
+    query: Math.max(0, ...waiting.map(({ query }) => query)),
+    text: Math.max(0, ...waiting.map(({ text }) => text)),
+  };
 }
 
 /** Follows the plan to change the database's model, when there is one. */
-async function openReembedding(
-  config: Config,
-  {
-    storage,
-    memory,
-    first,
-    logger,
-    closers,
-  }: ServiceOptions & {
-    storage: Storage;
-    memory: OpenMemory;
-    first: { edition: Edition; model: OpenEmbedder };
-    closers: Closers;
-  },
-): Promise<void> {
+async function openReembedding({
+  storage,
+  memory,
+  first,
+  closers,
+  ...options
+}: ModelOptions & {
+  storage: Storage;
+  memory: OpenMemory;
+  first: { edition: Edition; model: OpenEmbedder };
+  closers: Closers;
+}): Promise<void> {
   const reembedding = new Reembedding(
     {
       ...memory,
       facts: storage.facts,
       exclusive: storage.exclusive,
-      openModel: (id) => openModel(id, { config, logger }),
-      onTrouble: (error) => logger.warn({ err: error }, "changing the model; it is tried again"),
-      onPhase: (phase) => logger.info({ phase: phase ?? "none" }, "changing the model"),
+      openModel: (id) => openModel(id, options),
+      onTrouble: warn(options)("reembedding", "changing the model; it is tried again"),
+      onPhase: (phase) => options.logger.info({ phase: phase ?? "none" }, "changing the model"),
     },
     first,
   );
@@ -238,6 +335,7 @@ interface MemoryOptions extends ServiceOptions {
   readonly editions: Editions;
   readonly meter: Meter;
   readonly closers: Closers;
+  readonly telemetry: Telemetry;
 }
 
 type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces; readonly mover: Mover };
@@ -245,8 +343,9 @@ type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces; readonly move
 /** The room with all it stands on. */
 function openMemory(
   config: Config,
-  { storage, editions, meter, logger, closers }: MemoryOptions,
+  { storage, editions, meter, logger, closers, telemetry }: MemoryOptions,
 ): OpenMemory {
+  const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
   const { log, claims, erasures, recent, exclusive } = storage;
   const vectors = openVectors(config, (incarnation) => editions.dimensionsOf(incarnation));
@@ -259,9 +358,13 @@ function openMemory(
     vectors,
     recent,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
-    onLost: (incarnation, { sequence, entry }) =>
-      logger.error({ incarnation, sequence, reason: entry.reason }, "an entry of the log is lost"),
-    onTrouble: (error) => logger.warn({ err: error }, "index upkeep"),
+    steps: telemetry.steps(),
+    onCaughtUp: (entries) => telemetry.caughtUp(entries),
+    onLost: (incarnation, { sequence, entry }) => {
+      telemetry.lostEntry();
+      logger.error({ incarnation, sequence, reason: entry.reason }, "an entry of the log is lost");
+    },
+    onTrouble: onTrouble("index", "index upkeep"),
   });
   closers.push(() => namespaces.close());
   const once = new Once({ claims, log, clock, exclusive });
@@ -272,7 +375,7 @@ function openMemory(
   closers.push(
     keepSweeping(memory, {
       onSwept: (finished) => logger.info({ finished }, "swept"),
-      onTrouble: (error) => logger.warn({ err: error }, "sweeping failed; it is tried again in a minute"),
+      onTrouble: onTrouble("sweeping", "sweeping failed; it is tried again in a minute"),
     }),
   );
   return memory;

@@ -29,6 +29,10 @@ export interface Config {
   /** Origins whose pages may call from a browser; `*` alone is all. */
   readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
+  /** Of `/metrics`; undefined is none. */
+  readonly metricsPort: number | undefined;
+  /** Where traces are sent, by OTLP; undefined is nowhere. */
+  readonly otlpEndpoint: string | undefined;
   readonly indexMemoryBytesMax: number;
   /** For the embeddings of recent queries; 0 keeps none. */
   readonly queryCacheBytesMax: number;
@@ -67,6 +71,8 @@ export const SETTINGS = [
   "TLS_KEY",
   "CORS_ORIGINS",
   "LOG_LEVEL",
+  "METRICS_PORT",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
   "INDEX_MEMORY_BYTES_MAX",
   "QUERY_CACHE_BYTES_MAX",
   "DRAIN_NOTICE_MS",
@@ -74,6 +80,9 @@ export const SETTINGS = [
 ] as const;
 type Setting = (typeof SETTINGS)[number];
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Of OpenTelemetry's protocols the one that its specification has SDKs speak. */
+const OTLP_PROTOCOL = "http/protobuf";
 
 /** More sign-ups an hour than any one process could serve: as good as no limit. */
 const SIGN_UPS_MAX = 10_000_000;
@@ -119,6 +128,11 @@ export function loadConfig(env: Environment): Config {
     tls: read.tls(),
     corsOrigins: read.list("CORS_ORIGINS", whyNoOrigin),
     logLevel: read.choice("LOG_LEVEL", LOG_LEVELS, "info"),
+    metricsPort:
+      read.text("METRICS_PORT") === undefined
+        ? undefined
+        : read.number("METRICS_PORT", { fallback: 0, min: 0, max: 65_535 }),
+    otlpEndpoint: read.otlpEndpoint(),
     indexMemoryBytesMax: read.number("INDEX_MEMORY_BYTES_MAX", {
       fallback: 2_000_000_000,
       min: 1_000_000,
@@ -133,6 +147,9 @@ export function loadConfig(env: Environment): Config {
     drainNoticeMs: read.number("DRAIN_NOTICE_MS", { fallback: 5_000, min: 0, max: 600_000 }),
     shutdownTimeoutMs: read.number("SHUTDOWN_TIMEOUT_MS", { fallback: 10_000, min: 0, max: 600_000 }),
   };
+  if (config.metricsPort !== undefined && config.metricsPort !== 0 && config.metricsPort === config.port) {
+    read.problems.push(`METRICS_PORT and PORT are both ${config.port}; they must differ`);
+  }
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return Object.freeze(config);
 }
@@ -203,6 +220,21 @@ class Reader {
       `MODELS_HUB is ${JSON.stringify(url)}; it must be a URL, such as https://huggingface.co`,
     );
     return undefined;
+  }
+
+  otlpEndpoint(): string | undefined {
+    const url = this.text("OTEL_EXPORTER_OTLP_ENDPOINT");
+    if (url === undefined) return undefined;
+    // The value is not repeated: it may hold a password.
+    if (!/^https?:/.test(url) || !URL.canParse(url)) {
+      this.problems.push("OTEL_EXPORTER_OTLP_ENDPOINT must be a URL, such as http://collector:4318");
+    }
+    for (const name of ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]) {
+      const protocol = this.env[name] || OTLP_PROTOCOL;
+      if (protocol === OTLP_PROTOCOL) continue;
+      this.problems.push(`${name} is ${JSON.stringify(protocol)}; traces are sent by ${OTLP_PROTOCOL}`);
+    }
+    return url;
   }
 
   tls(): Config["tls"] {

@@ -48,6 +48,7 @@ function banner({ mongodbUri, dataDir, model, signUp }: Config, service: Service
     `  model     ${model}, ${dimensions} dimensions, revision ${revision.slice(0, 12)}`,
     ...remarkable(service.convention).map((line) => `  reads     ${line}`),
     `  portal    ${service.address}/`,
+    ...(service.metricsAddress === undefined ? [] : [`  metrics   ${service.metricsAddress}`]),
     `  sign up   ${signUp === "open" ? `in the portal, or ${byCurl}` : "closed; npm run -s admin -- create-account"}`,
   ].join("\n");
 }

@@ -129,6 +129,8 @@ describe("docs/configuration.md", () => {
     TLS_KEY: "tls",
     CORS_ORIGINS: "corsOrigins",
     LOG_LEVEL: "logLevel",
+    METRICS_PORT: "metricsPort",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "otlpEndpoint",
     INDEX_MEMORY_BYTES_MAX: "indexMemoryBytesMax",
     QUERY_CACHE_BYTES_MAX: "queryCacheBytesMax",
     DRAIN_NOTICE_MS: "drainNoticeMs",

@@ -93,6 +93,9 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/server", "../vectors/usearch.js"],
     ["src/server", "../compose.js"],
     ["src/server", "@xenova/transformers"],
+    ["src/telemetry", "../server/observe.js"],
+    ["src/telemetry", "../embedding/open.js"],
+    ["src/telemetry", "fastify"],
     ["src", "./server/app.js"],
     ["src", "mongodb"],
   ];

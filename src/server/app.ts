@@ -19,7 +19,7 @@ import { dressHandlers } from "./handlers.js";
 import { registerHealth } from "./health.js";
 import { type MemoryPorts, memoryService } from "./memory-service.js";
 import { noteMethods } from "./methods.js";
-import type { Call } from "./observe.js";
+import type { Call, CallWatcher, ObserveOptions } from "./observe.js";
 import { createOnePortServer } from "./one-port.js";
 import { addReference } from "./openapi.js";
 import { answerUnreadable, answerUnroutable, shapeFastifyErrors } from "./plain-errors.js";
@@ -61,7 +61,11 @@ export interface AppOptions {
   /** HTTPS when given. */
   readonly tls: TlsFiles | undefined;
   authenticate(key: string | undefined): Promise<Caller>;
+  /** Told of each call as it begins. */
+  readonly onCall?: ObserveOptions["onBegin"];
 }
+
+const UNWATCHED: CallWatcher = { run: (work) => work(), end: () => {} };
 
 /** Browsers that came once over HTTPS do not come over HTTP for a year. */
 const HSTS = "max-age=31536000";
@@ -134,7 +138,7 @@ export function createApp(options: AppOptions): FastifyInstance {
 
 function addRoutes(
   router: ConnectRouter,
-  { memory, accounts, readiness, logger }: AppOptions,
+  { memory, accounts, readiness, logger, onCall = () => UNWATCHED }: AppOptions,
   closing: AbortSignal,
 ): void {
   router.service(MemoryService, memoryService(memory));
@@ -142,6 +146,7 @@ function addRoutes(
   dressHandlers(router, {
     plainPaths: PLAIN_PATHS,
     bodyBytesMax: BODY_BYTES_MAX,
+    onBegin: onCall,
     onEnd: (call) => logCall(logger, call),
   });
   registerHealth(router, { readiness, services: [MemoryService, AccountService], shutdownSignal: closing });

@@ -6,15 +6,14 @@ import type {
 } from "@connectrpc/connect/protocol";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { toConnectError } from "./errors.js";
-import { type Call, observed } from "./observe.js";
+import { type ObserveOptions, observed } from "./observe.js";
 import { once, unsupported, withBody } from "./plain-errors.js";
 import { checkedBody, type Encoding, tooLarge } from "./request-body.js";
 
-export interface HandlerOptions {
+export interface HandlerOptions extends Pick<ObserveOptions, "onBegin" | "onEnd"> {
   /** Second paths by the RPC's own: the same handler serves both. */
   readonly plainPaths: Readonly<Record<string, string>>;
   readonly bodyBytesMax: number;
-  onEnd(call: Call): void;
 }
 
 /**
@@ -23,16 +22,15 @@ export interface HandlerOptions {
  */
 export function dressHandlers(
   router: ConnectRouter,
-  { plainPaths, bodyBytesMax, onEnd }: HandlerOptions,
+  { plainPaths, bodyBytesMax, ...options }: HandlerOptions,
 ): void {
   for (const [i, bare] of [...router.handlers].entries()) {
-    router.handlers[i] = observed(explained(strict(bare, { bytesMax: bodyBytesMax })), onEnd);
+    router.handlers[i] = observed(explained(strict(bare, { bytesMax: bodyBytesMax })), options);
     const requestPath = plainPaths[bare.requestPath];
     if (requestPath === undefined) continue;
     const handler = explained(strict(bare, { bytesMax: bodyBytesMax, tooLargeStatus: 413 }));
-    router.handlers.push(
-      observed(Object.assign(plain(handler, bodyBytesMax), handler, { requestPath }), onEnd),
-    );
+    const dressed = Object.assign(plain(handler, bodyBytesMax), handler, { requestPath });
+    router.handlers.push(observed(dressed, { ...options, plain: true }));
   }
 }
 

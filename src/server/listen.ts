@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 /** Begins to listen; answers the address. @throws MemoryError `failed_precondition`, naming the setting. */
 export async function listen(
   app: FastifyInstance,
-  { host, port, tls }: { host: string; port: number; tls?: unknown },
+  { host, port, tls, setting = "PORT" }: { host: string; port: number; tls?: unknown; setting?: string },
 ): Promise<string> {
   try {
     const address = await app.listen({ host, port });
@@ -13,9 +13,9 @@ export async function listen(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")
-      throw new MemoryError("failed_precondition", `PORT ${port} on ${host} is in use`);
+      throw new MemoryError("failed_precondition", `${setting} ${port} on ${host} is in use`);
     if (code === "EACCES")
-      throw new MemoryError("failed_precondition", `PORT ${port} on ${host} needs privileges`);
+      throw new MemoryError("failed_precondition", `${setting} ${port} on ${host} needs privileges`);
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
       throw new MemoryError("failed_precondition", `HOST ${host} is not an address of this machine`);
     }

@@ -1,35 +1,74 @@
-import { type Code, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { Code, ConnectError, createContextKey, createContextValues } from "@connectrpc/connect";
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { callerKey } from "./caller.js";
 
-/** One call, as the log sees it: whatever its protocol and however it ended. */
+export type Protocol = "connect" | "grpc" | "grpc-web" | "json";
+
+/** One call that has ended, as the log sees it: whatever its protocol and however it ended. */
 export interface Call {
-  readonly path: string;
-  readonly protocol: "connect" | "grpc" | "grpc-web";
+  /** `service/method` of the contract. */
+  readonly method: string;
+  readonly protocol: Protocol;
   /** `ok`, or Connect's name of the error. */
   readonly code: string;
   readonly ms: number;
   readonly requestId: string | null;
+  readonly traceId: string | undefined;
   readonly accountId: string | undefined;
 }
 
+/** What is told of a call while it runs. */
+export interface CallWatcher {
+  readonly traceId?: string | undefined;
+  /** Runs the call's work. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+  end(code: string, ms: number): void;
+}
+
+export interface ObserveOptions {
+  /** The handler serves a plain path. */
+  readonly plain?: boolean;
+  onBegin(call: Pick<Call, "method" | "protocol"> & { readonly header: Headers }): CallWatcher;
+  onEnd(call: Call): void;
+}
+
+/** Set by whoever hands a plain path's request to an RPC's handler. */
+export const plainKey = createContextKey(false, { description: "plain path" });
+
+/** W3C Trace Context, version 00 and what may follow: the trace's id. */
+const TRACE_PARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+
 /** Reports each call once, at its end: refusals by the gate and unreadable bodies too, which interceptors never see. */
-export function observed(handler: UniversalHandler, onEnd: (call: Call) => void): UniversalHandler {
-  const observe = async (request: Parameters<UniversalHandler>[0]): Promise<UniversalServerResponse> => {
+export function observed(handler: UniversalHandler, options: ObserveOptions): UniversalHandler {
+  const method = `${handler.service.typeName}/${handler.method.name}`;
+  const observe = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const startMs = performance.now();
-    const contextValues = request.contextValues ?? createContextValues();
-    const response = await handler({ ...request, contextValues });
-    const end = (code: string) =>
-      onEnd({
-        path: handler.requestPath,
-        protocol: protocolOf(request.header),
-        code,
-        ms: performance.now() - startMs,
-        requestId: request.header.get("x-request-id"),
+    const { header, contextValues = createContextValues() } = request;
+    const plain = options.plain === true || contextValues.get(plainKey);
+    const protocol = plain ? "json" : protocolOf(header);
+    const watcher = options.onBegin({ method, protocol, header });
+    const end = (code: string) => {
+      const ms = performance.now() - startMs;
+      watcher.end(code, ms);
+      options.onEnd({
+        ...{ method, protocol, code, ms },
+        requestId: header.get("x-request-id"),
+        traceId: watcher.traceId ?? TRACE_PARENT.exec(header.get("traceparent") ?? "")?.[1],
         accountId: contextValues.get(callerKey)?.accountId,
       });
-    return { ...response, body: watched(response, end) };
+    };
+    try {
+      const response = await watcher.run(() => handler({ ...request, contextValues }));
+      return { ...response, body: watched(response, end) };
+    } catch (error) {
+      end(codeToString(ConnectError.from(error, Code.Internal).code));
+      throw error;
+    }
   };
   return Object.assign(observe, handler);
 }
@@ -62,7 +101,7 @@ function nameOf(grpcStatus: number): string {
   return grpcStatus === 0 ? "ok" : codeToString(grpcStatus as Code);
 }
 
-function protocolOf(header: Headers): Call["protocol"] {
+function protocolOf(header: Headers): Protocol {
   const type = header.get("content-type") ?? "";
   if (type.startsWith("application/grpc-web")) return "grpc-web";
   return type.startsWith("application/grpc") ? "grpc" : "connect";

@@ -61,7 +61,7 @@ function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): F
   return reply.header("content-encoding", "gzip").send(file.gzipped);
 }
 
-function addVary(reply: FastifyReply, name: string): void {
+export function addVary(reply: FastifyReply, name: string): void {
   const before = reply.getHeader("vary");
   reply.header("vary", before === undefined ? name : `${before}, ${name}`);
 }
@@ -71,7 +71,7 @@ function lifetimeOf({ path }: PortalFile): string {
   return HASHED.test(path) ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache";
 }
 
-function takesGzip({ headers }: FastifyRequest): boolean {
+export function takesGzip({ headers }: FastifyRequest): boolean {
   return /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(headers["accept-encoding"] ?? ""));
 }
 

@@ -192,7 +192,7 @@ describe("the log", () => {
       await fetch(`${server.url}/nothing/${secret}?key=${caller.key}`);
       await server.stop();
       const output = server.output();
-      expect(output).toContain('"path":"/store"');
+      expect(output).toContain('"method":"recalld.v1.MemoryService/Store","protocol":"json"');
       expect(output).not.toContain(secret);
       expect(output).not.toContain(caller.key.slice(4, 20));
     },

@@ -375,7 +375,7 @@ function ended(code: string): number {
       .output()
       .match(/^\{.*"msg":"call"\}$/gm)
       ?.map((line) => JSON.parse(line)) ?? [];
-  return calls.filter((call) => /\/(store|recall)$/i.test(call.path) && call.code === code).length;
+  return calls.filter((call) => /\/(Store|Recall)$/.test(call.method) && call.code === code).length;
 }
 
 /** With chunks in place of a Content-Length. */

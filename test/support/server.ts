@@ -24,6 +24,8 @@ export interface TestServer {
   readonly port: number;
   readonly dataDir: string;
   readonly pid: number;
+  /** Of `/metrics`, when `METRICS_PORT` is set. */
+  readonly metricsUrl: string;
   /** All it wrote so far. */
   readonly output: () => string;
   /** SIGTERM, each time; answers the exit code. */
@@ -62,6 +64,9 @@ export async function startServer({
     port,
     dataDir,
     pid: child.pid as number,
+    get metricsUrl() {
+      return /metrics +(http:\S+)/.exec(output())?.[1] ?? "";
+    },
     output,
     stop: () => stop("SIGTERM"),
     exited: () => exited,

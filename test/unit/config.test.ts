@@ -34,6 +34,30 @@ describe("the settings", () => {
     ]);
   });
 
+  it("may open a port for metrics, which is not the one of the calls", () => {
+    expect(loadConfig({}).metricsPort).toBeUndefined();
+    expect(loadConfig({ METRICS_PORT: "0", PORT: "0" }).metricsPort).toBe(0);
+    expect(problemsOf({ METRICS_PORT: "8080" })).toEqual([
+      "METRICS_PORT and PORT are both 8080; they must differ",
+    ]);
+  });
+
+  it("may name a collector of traces, and say the protocol that is spoken", () => {
+    const OTEL_EXPORTER_OTLP_ENDPOINT = "http://collector:4318";
+    expect(loadConfig({}).otlpEndpoint).toBeUndefined();
+    expect(
+      loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" }).otlpEndpoint,
+    ).toBe(OTEL_EXPORTER_OTLP_ENDPOINT);
+    expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toEqual([
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; traces are sent by http/protobuf',
+    ]);
+    expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: "user:pass@collector" })).toEqual([
+      "OTEL_EXPORTER_OTLP_ENDPOINT must be a URL, such as http://collector:4318",
+    ]);
+    // Without a collector the other variables are nobody's business.
+    expect(problemsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toEqual([]);
+  });
+
   it("leave it to the model how it is read, unless they say so", () => {
     expect(loadConfig({})).toMatchObject({ modelPooling: undefined, modelQueryPrefix: undefined });
     const config = loadConfig({

@@ -1,0 +1,56 @@
+import { Gauge, type Registry } from "prom-client";
+import type { EmbedInput, ModelIdentity } from "../memory/embedder.js";
+import type { Held } from "../memory/namespaces.js";
+
+/** What is asked at each scrape. */
+export interface Sources {
+  readonly ready: () => boolean;
+  readonly held: () => Held;
+  readonly indexMemoryBytesMax: number;
+  /** The models that are loaded. */
+  readonly models: () => readonly ModelIdentity[];
+  /** Texts that wait for an embedding thread, by the request's field. */
+  readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;
+  /** How long each queue can become. */
+  readonly queueLimits: Readonly<Record<Queue, number>>;
+}
+
+export type Queue = "embed_query" | "embed_text" | "append" | "index";
+
+/** Adds the metrics that are read rather than counted. */
+export function addGauges(registry: Registry, sources: Sources): void {
+  const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge<L>({ name, help, labelNames, registers: [registry] });
+
+  const depth = new Gauge({
+    name: "recalld_queue_depth",
+    help: "What waits; of append and index, which each namespace has for itself, in the longest.",
+    labelNames: ["queue"],
+    registers: [registry],
+    // A registry collects in the order of registration: this one reads for those that follow.
+    collect: () => collect(),
+  });
+  const limit = gauge("recalld_queue_limit", "At so many waiting, further calls are unavailable.", ["queue"]);
+  for (const [queue, most] of Object.entries(sources.queueLimits)) limit.set({ queue }, most);
+  const ready = gauge("recalld_ready", "1 while /readyz says 200, else 0.");
+  const namespaces = gauge("recalld_index_namespaces", "Namespaces held open.");
+  const memories = gauge("recalld_index_memories", "Memories in open indexes.");
+  const bytes = gauge("recalld_index_bytes", "What open indexes take in memory, about.");
+  gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.").set(sources.indexMemoryBytesMax);
+  const model = gauge("recalld_model_info", "Always 1 for each model that is loaded.", ["model", "revision"]);
+
+  function collect(): void {
+    const held = sources.held();
+    const { query, text } = sources.embedding();
+    depth.set({ queue: "embed_query" }, query);
+    depth.set({ queue: "embed_text" }, text);
+    depth.set({ queue: "append" }, held.appending);
+    depth.set({ queue: "index" }, held.indexing);
+    ready.set(sources.ready() ? 1 : 0);
+    namespaces.set(held.namespaces);
+    memories.set(held.memories);
+    bytes.set(held.bytes);
+    model.reset();
+    for (const { id, revision } of sources.models()) model.set({ model: id, revision }, 1);
+  }
+}

@@ -1,0 +1,115 @@
+import type { Embedder } from "../memory/embedder.js";
+import type { Meter } from "../memory/meter.js";
+import { type Steps, untimed } from "../memory/steps.js";
+import { type Begun, measureCall, type Ongoing } from "./calls.js";
+import { timedEmbed } from "./embedding.js";
+import { addGauges, type Sources } from "./gauges.js";
+import { measuredMeter, measuredSteps } from "./measured.js";
+import { type ChargeOutcome, Metrics, type Part } from "./metrics.js";
+import { Tracing } from "./tracing.js";
+
+/** A collector that is away is complained of now and then, not at each attempt. */
+const COMPLAINT_PAUSE_MS = 60_000;
+
+export interface TelemetryOptions {
+  readonly version: string;
+  readonly metrics: boolean;
+  readonly tracing: boolean;
+  /** Told what tracing complains of. */
+  onTrouble(message: string): void;
+}
+
+/**
+ * Metrics and traces by decorating the ports: what is not asked for leaves the ports as they are, and
+ * costs nothing.
+ */
+export class Telemetry {
+  private constructor(
+    private readonly metrics: Metrics | undefined,
+    private readonly tracing: Tracing | undefined,
+  ) {}
+
+  static async open({ version, metrics, tracing, onTrouble }: TelemetryOptions): Promise<Telemetry> {
+    const opened = metrics ? new Metrics(version) : undefined;
+    let quietUntilMs = 0;
+    const complain = (message: string) => {
+      opened?.troubles.inc({ part: "tracing" });
+      if (performance.now() < quietUntilMs) return;
+      quietUntilMs = performance.now() + COMPLAINT_PAUSE_MS;
+      onTrouble(message);
+    };
+    return new Telemetry(opened, tracing ? await Tracing.open({ version, onTrouble: complain }) : undefined);
+  }
+
+  /** Told of each call by the door. */
+  readonly begin = (call: Begun): Ongoing => {
+    const measured = this.metrics && measureCall(call, this.metrics);
+    const traced = this.tracing?.begin(call);
+    return {
+      traceId: traced?.traceId,
+      run: traced?.run ?? ((work) => work()),
+      end: (code, ms) => {
+        measured?.(code, ms);
+        traced?.end(code, ms);
+      },
+    };
+  };
+
+  steps(): Steps {
+    const measured = this.metrics ? measuredSteps(this.metrics) : untimed;
+    return this.tracing?.steps(measured) ?? measured;
+  }
+
+  meter(meter: Meter): Meter {
+    const steps = this.steps();
+    const measured = this.metrics ? measuredMeter(meter, this.metrics) : meter;
+    return {
+      charge: (caller) => steps.time("charge", () => measured.charge(caller)),
+      verify: (caller) => measured.verify(caller),
+      refund: (caller) => steps.time("refund", () => measured.refund(caller)),
+      count: (caller, counted) => measured.count(caller, counted),
+    };
+  }
+
+  embed(embedder: Embedder): Embedder["embed"] {
+    const { metrics, tracing } = this;
+    if (metrics === undefined && tracing === undefined) return (input) => embedder.embed(input);
+    return timedEmbed(embedder, { metrics, tracing });
+  }
+
+  /** What is read at each scrape. */
+  watch(sources: Sources): void {
+    if (this.metrics !== undefined) addGauges(this.metrics.registry, sources);
+  }
+
+  /** Only the meter knows whether a call could be given back: it never throws. */
+  refunded(outcome: Extract<ChargeOutcome, "refunded" | "refund_failed">): void {
+    this.metrics?.charges.inc({ outcome });
+  }
+
+  storageIsAway(away: boolean): void {
+    this.metrics?.storageAvailable.set(away ? 0 : 1);
+  }
+
+  caughtUp(entries: number): void {
+    this.metrics?.caughtUp.inc(entries);
+  }
+
+  lostEntry(): void {
+    this.metrics?.lostEntries.inc();
+  }
+
+  trouble(part: Part): void {
+    this.metrics?.troubles.inc({ part });
+  }
+
+  /** In Prometheus' text format; undefined without metrics. */
+  get exposition(): { readonly type: string; read(): Promise<string> } | undefined {
+    const registry = this.metrics?.registry;
+    return registry && { type: registry.contentType, read: () => registry.metrics() };
+  }
+
+  async close(): Promise<void> {
+    await this.tracing?.close();
+  }
+}

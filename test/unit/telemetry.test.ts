@@ -1,0 +1,118 @@
+import { expect, it } from "vitest";
+import { MemoryError, unavailable } from "../../src/errors.js";
+import type { Embedder } from "../../src/memory/embedder.js";
+import type { Meter } from "../../src/memory/meter.js";
+import { Sealed } from "../../src/memory/replica.js";
+import { untimed } from "../../src/memory/steps.js";
+import { Telemetry } from "../../src/telemetry/telemetry.js";
+
+const CALLER = { accountId: "acc_x", keyHash: "h", access: "full" } as const;
+
+async function open(metrics = true) {
+  const telemetry = await Telemetry.open({ version: "1.2.3", metrics, tracing: false, onTrouble: () => {} });
+  const value = async (line: string) => {
+    const text = (await telemetry.exposition?.read()) ?? "";
+    return Number(
+      text
+        .split("\n")
+        .find((each) => each.startsWith(`${line} `))
+        ?.split(" ")
+        .at(-1),
+    );
+  };
+  const step = (name: string, outcome: string) =>
+    value(`recalld_step_duration_seconds_count{step="${name}",outcome="${outcome}"}`);
+  return { telemetry, value, step };
+}
+
+function meterThat(charge: () => Promise<void>): Meter {
+  return { charge, verify: async () => {}, refund: async () => {}, count: () => {} };
+}
+
+it("without metrics and traces leaves steps as they are, and has nothing to show", async () => {
+  const { telemetry } = await open(false);
+  expect(telemetry.steps()).toBe(untimed);
+  expect(telemetry.exposition).toBeUndefined();
+  telemetry.refunded("refunded");
+  telemetry.trouble("index");
+  telemetry.caughtUp(3);
+  await telemetry.close();
+});
+
+it("keeps the metrics of two services in one process apart", async () => {
+  const [one, other] = [await open(), await open()];
+  one.telemetry.caughtUp(5);
+  expect(await one.value("recalld_catch_up_entries_total")).toBe(5);
+  expect(await other.value("recalld_catch_up_entries_total")).toBe(0);
+});
+
+it.each([
+  ["charged", undefined],
+  ["quota_exhausted", new MemoryError("resource_exhausted", "used", { reason: "QUOTA_EXHAUSTED" })],
+  ["unauthenticated", new MemoryError("unauthenticated", "revoked")],
+  ["failed", unavailable("the database is away")],
+  ["failed", new Error("a fault")],
+])("counts a charge that is %s, and passes on what came of it (%s)", async (outcome, error) => {
+  const { telemetry, value, step } = await open();
+  const meter = telemetry.meter(
+    meterThat(async () => {
+      if (error !== undefined) throw error;
+    }),
+  );
+  const charging = meter.charge(CALLER);
+  if (error === undefined) await charging;
+  else await expect(charging).rejects.toBe(error);
+  expect(await value(`recalld_charges_total{outcome="${outcome}"}`)).toBe(1);
+  expect(await step("charge", outcome === "failed" ? "error" : "ok")).toBe(1);
+  expect(await step("charge", outcome === "failed" ? "ok" : "error")).toBe(0);
+});
+
+it("counts what is given back, what is caught up with, and what fails behind the calls", async () => {
+  const { telemetry, value } = await open();
+  telemetry.refunded("refunded");
+  telemetry.refunded("refund_failed");
+  telemetry.refunded("refund_failed");
+  telemetry.lostEntry();
+  telemetry.trouble("index");
+  telemetry.storageIsAway(true);
+  expect(await value('recalld_charges_total{outcome="refunded"}')).toBe(1);
+  expect(await value('recalld_charges_total{outcome="refund_failed"}')).toBe(2);
+  expect(await value("recalld_lost_entries_total")).toBe(1);
+  expect(await value('recalld_troubles_total{part="index"}')).toBe(1);
+  expect(await value("recalld_storage_available")).toBe(0);
+  telemetry.storageIsAway(false);
+  expect(await value("recalld_storage_available")).toBe(1);
+});
+
+it("calls a step that failed an error only when it is a fault of the service", async () => {
+  const { telemetry, step } = await open();
+  const steps = telemetry.steps();
+  const failing = (error: Error) => steps.time("search", () => Promise.reject(error));
+  await expect(failing(new Sealed())).rejects.toBeInstanceOf(Sealed);
+  expect(await step("search", "error")).toBe(0);
+  await expect(failing(unavailable("busy"))).rejects.toThrow("busy");
+  await expect(failing(new TypeError("x"))).rejects.toThrow("x");
+  expect([await step("search", "ok"), await step("search", "error")]).toEqual([1, 2]);
+});
+
+it("tells the wait for a thread from the reading; what needs no thread is in neither", async () => {
+  const { telemetry, value } = await open();
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const embedding = { vectors: new Float32Array(1), tokens: 1 };
+  const inner = (embed: Embedder["embed"]) => telemetry.embed({ model: {} as Embedder["model"], embed });
+  const slow = inner(async ({ onBegin }) => {
+    await sleep(40);
+    onBegin?.();
+    await sleep(80);
+    onBegin?.();
+    return embedding;
+  });
+  expect(await slow({ text: "x", field: "query" })).toBe(embedding);
+  await inner(async () => embedding)({ text: "x", field: "query" });
+  expect(await value('recalld_embed_wait_seconds_count{field="query"}')).toBe(1);
+  const wait = await value('recalld_embed_wait_seconds_sum{field="query"}');
+  const run = await value('recalld_embed_run_seconds_sum{field="query"}');
+  expect(wait).toBeGreaterThan(0.03);
+  expect(run).toBeGreaterThan(0.07);
+  expect(wait).toBeLessThan(run);
+});
