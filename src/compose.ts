@@ -358,7 +358,7 @@ function openMemory(
     vectors,
     recent,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
-    steps: telemetry.steps(),
+    steps: telemetry.steps,
     onCaughtUp: (entries) => telemetry.caughtUp(entries),
     onLost: (incarnation, { sequence, entry }) => {
       telemetry.lostEntry();

@@ -2,7 +2,7 @@ import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
 import type { Appended, Entry, Log } from "./log.js";
 import { type Replica, Sealed } from "./replica.js";
-import { type Steps, untimed } from "./steps.js";
+import { type SharedStep, type Steps, untimed } from "./steps.js";
 
 /** Entries written in one go; what waits meanwhile goes with the next. */
 const GROUP_MAX = 64;
@@ -23,7 +23,7 @@ interface Waiting {
 export interface AppenderOptions {
   readonly log: Log;
   readonly clock: Clock;
-  readonly steps?: Steps | undefined;
+  readonly steps?: Steps<SharedStep> | undefined;
 }
 
 /**

@@ -1,4 +1,11 @@
 import type { Caller, Meter } from "./meter.js";
+import { type CallStep, type Steps, untimed } from "./steps.js";
+
+export interface ChargeOptions {
+  readonly meter: Meter;
+  readonly caller: Caller;
+  readonly steps?: Steps<CallStep> | undefined;
+}
 
 /**
  * Runs work that costs one call, and gives the call back when it fails. The charge runs beside the
@@ -6,18 +13,18 @@ import type { Caller, Meter } from "./meter.js";
  * drops what it began when `unpaid` is aborted.
  */
 export async function charged<T>(
-  { meter, caller }: { meter: Meter; caller: Caller },
+  { meter, caller, steps = untimed }: ChargeOptions,
   work: (charge: { paid: Promise<void>; unpaid: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  const paid = meter.charge(caller);
+  const paid = steps.time("charge", () => meter.charge(caller));
   paid.catch((reason) => stop.abort(reason));
   try {
     return await work({ paid, unpaid: stop.signal });
   } catch (error) {
     // What refused the charge is the answer, whatever the dropped work says of itself.
     await paid;
-    await meter.refund(caller);
+    await steps.time("refund", () => meter.refund(caller));
     throw error;
   }
 }

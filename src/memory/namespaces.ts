@@ -5,7 +5,7 @@ import type { Editions } from "./editions.js";
 import type { Appended, Log, Lost, Numbered, Scope } from "./log.js";
 import type { Mover } from "./mover.js";
 import { Replica, Sealed } from "./replica.js";
-import { type Steps, untimed } from "./steps.js";
+import { type SharedStep, type Steps, untimed } from "./steps.js";
 import { type Tended, Upkeep, type UpkeepOptions } from "./upkeep.js";
 
 /** Namespaces held open at once, whatever their size. */
@@ -19,7 +19,7 @@ export interface NamespacesOptions extends UpkeepOptions {
   readonly mover: Mover;
   /** Beyond this, the least recently used indexes are closed, in bytes. */
   readonly indexMemoryBytesMax: number;
-  readonly steps?: Steps | undefined;
+  readonly steps?: Steps<SharedStep> | undefined;
   /** As in `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Told of entries that are missing or unreadable. */
@@ -69,12 +69,10 @@ export class Namespaces {
    * Errors as `Appender.append`.
    */
   async append(scope: Scope, entryIn: (edition: Edition) => Promise<Appended>): Promise<void> {
-    const { log, editions, steps = untimed } = this.#options;
+    const { log, editions } = this.#options;
     const create = () => log.create(scope, editions.newest);
-    await steps.time("append", () =>
-      this.#following(scope, create, async ({ replica, appender }) =>
-        appender.append(await entryIn(editionOf(replica.incarnation))),
-      ),
+    await this.#following(scope, create, async ({ replica, appender }) =>
+      appender.append(await entryIn(editionOf(replica.incarnation))),
     );
   }
 

@@ -5,6 +5,7 @@ import type { Caller } from "./meter.js";
 import { parseNamespace } from "./namespace.js";
 import { permit } from "./permit.js";
 import { rank, type Scored } from "./score.js";
+import { type CallStep, type Steps, untimed } from "./steps.js";
 import { either, type Ports } from "./store.js";
 import { parseText } from "./text.js";
 import { parseTopK } from "./top-k.js";
@@ -19,6 +20,7 @@ export interface RecallRequest {
   readonly namespace: string;
   readonly topK?: number | undefined;
   readonly signal?: AbortSignal;
+  readonly steps?: Steps<CallStep> | undefined;
 }
 
 export interface Recalled {
@@ -35,21 +37,25 @@ export interface Recalled {
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`.
  */
 export async function recall(ports: Ports, request: RecallRequest): Promise<Recalled> {
-  const { caller } = request;
+  const { caller, steps = untimed } = request;
   const text = parseText("query", request.query);
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
   const topK = parseTopK(request.topK);
   await permit(ports.meter, caller, { writes: false, namespace: scope.namespace });
 
-  return charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
+  return charged({ meter: ports.meter, caller, steps }, async ({ paid, unpaid }) => {
     const signal = either(unpaid, request.signal);
-    const embed = (edition: Edition) => ports.editions.embed(edition, { text, field: "query", signal });
+    const embed = (edition: Edition) =>
+      steps.time("embed", (onBegin) => {
+        return ports.editions.embed(edition, { text, field: "query", signal, onBegin });
+      });
     const found = await ports.namespaces.reading(scope, async ({ replica }) => {
       // The model of the log that is searched: of its vectors and the query's, never two.
       const embedding = embed(editionOf(replica.incarnation));
-      const [embedded] = await Promise.all([embedding, replica.current(), paid]);
+      const current = steps.time("catch_up", () => replica.current());
+      const [embedded] = await Promise.all([embedding, current, paid]);
       const vectors = vectorsOf(embedded);
-      const candidates = await replica.nearest({ vectors, limit: topK + SPARE_CANDIDATES });
+      const candidates = await replica.nearest({ vectors, limit: topK + SPARE_CANDIDATES, steps });
       return { results: rank(vectors, { candidates, limit: topK }), queryTokens: embedded.tokens };
     });
     const recalled = found ?? (await nothing(embed(ports.editions.newest), paid));

@@ -3,7 +3,7 @@ import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
 import { type Dropped, type Entry, isEnd, type Log, type Lost, type Moved, type Numbered } from "./log.js";
 import type { Candidate, Pair } from "./score.js";
-import { type Step, type Steps, untimed } from "./steps.js";
+import { type CallStep, type SharedStep, type Steps, untimed } from "./steps.js";
 import type { Hit, VectorIndex } from "./vectors.js";
 import { vectorsOf } from "./windows.js";
 
@@ -28,11 +28,17 @@ export interface ReplicaOptions {
   readonly log: Log;
   readonly index: VectorIndex;
   readonly clock: Clock;
-  readonly steps?: Steps | undefined;
+  readonly steps?: Steps<SharedStep> | undefined;
   /** Told of entries that were read from the log, at the start or because another process wrote them. */
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Told of entries that are missing or unreadable. */
   onLost?(incarnation: string, lost: Numbered<Lost>): void;
+}
+
+export interface NearestOptions {
+  readonly vectors: readonly Float32Array[];
+  readonly limit: number;
+  readonly steps?: Steps<CallStep> | undefined;
 }
 
 /**
@@ -57,7 +63,7 @@ export class Replica {
   #restored = false;
   /** The number of the last entry that a snapshot holds. */
   #kept = 0;
-  readonly #catchUpOnce = coalesce(() => this.#catchUp());
+  readonly #catchUpOnce = coalesce(() => this.#time("read", () => this.#catchUp()));
 
   constructor(
     readonly incarnation: string,
@@ -102,7 +108,7 @@ export class Replica {
    * @throws Sealed when the log has ended.
    */
   async current(): Promise<void> {
-    await this.#time("catch_up", () => this.#catchUpOnce());
+    await this.#catchUpOnce();
     if (this.sealed) throw new Sealed();
   }
 
@@ -116,11 +122,11 @@ export class Replica {
    * The `limit` memories nearest to any of a query's vectors, in no particular order; fewer when there
    * are fewer.
    */
-  async nearest({ vectors, limit }: { vectors: readonly Float32Array[]; limit: number }) {
-    const nearby = await this.#time("search", () => this.#search(vectors, limit));
+  async nearest({ vectors, limit, steps = untimed }: NearestOptions) {
+    const nearby = await steps.time("search", () => this.#search(vectors, limit));
     const pairs = nearestPairs(nearby, limit);
     const range = { incarnation: this.incarnation, sequences: [...pairs.keys()] };
-    const found = await this.#time("fetch", () => this.options.log.fetch(range));
+    const found = await steps.time("fetch", () => this.options.log.fetch(range));
     return found.map((each): Candidate => ({ ...each, pairs: pairs.get(each.sequence) ?? [] }));
   }
 
@@ -223,7 +229,7 @@ export class Replica {
     }
   }
 
-  #time<T>(step: Step, work: () => Promise<T>): Promise<T> {
+  #time<T>(step: SharedStep, work: () => Promise<T>): Promise<T> {
     return (this.options.steps ?? untimed).time(step, work);
   }
 

@@ -10,6 +10,7 @@ import { parseNamespace } from "./namespace.js";
 import type { Namespaces } from "./namespaces.js";
 import { type Once, type Outcome, parseIdempotencyKey, type Write } from "./once.js";
 import { permit } from "./permit.js";
+import { type CallStep, type Steps, untimed } from "./steps.js";
 import { parseText } from "./text.js";
 
 /** What the room needs of the rest of the house. */
@@ -29,6 +30,7 @@ export interface StoreRequest {
   /** Calls with the same key store once. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal;
+  readonly steps?: Steps<CallStep> | undefined;
 }
 
 /**
@@ -39,18 +41,21 @@ export interface StoreRequest {
  * safe, and `already_exists` says that the key was used for another request.
  */
 export async function store(ports: Ports, request: StoreRequest): Promise<Outcome> {
-  const { caller } = request;
+  const { caller, steps = untimed } = request;
   const text = parseText("text", request.text);
   const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
   const metadata = parseMetadata(request.metadata);
   await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
   const write: Write = (id, onAppend) =>
-    charged({ meter: ports.meter, caller }, async ({ paid, unpaid }) => {
+    charged({ meter: ports.meter, caller, steps }, async ({ paid, unpaid }) => {
       const signal = either(unpaid, request.signal);
       const embedded = new Map<Edition, Promise<Embedding>>();
       const embed = (edition: Edition) => {
         const embedding =
-          embedded.get(edition) ?? ports.editions.embed(edition, { text, field: "text", signal });
+          embedded.get(edition) ??
+          steps.time("embed", (onBegin) => {
+            return ports.editions.embed(edition, { text, field: "text", signal, onBegin });
+          });
         embedded.set(edition, embedding);
         return embedding;
       };
@@ -67,7 +72,9 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
       signal.throwIfAborted();
       onAppend();
       // The namespace may have moved to another model meanwhile.
-      await ports.namespaces.append(scope, async (edition) => ({ ...memory, ...(await embed(edition)) }));
+      await steps.time("append", () =>
+        ports.namespaces.append(scope, async (edition) => ({ ...memory, ...(await embed(edition)) })),
+      );
       ports.meter.count(caller, { call: "store", tokens });
       return { ...memory, tokens };
     });

@@ -65,7 +65,7 @@ export interface AppOptions {
   readonly onCall?: ObserveOptions["onBegin"];
 }
 
-const UNWATCHED: CallWatcher = { run: (work) => work(), end: () => {} };
+const UNWATCHED: CallWatcher = { end: () => {} };
 
 /** Browsers that came once over HTTPS do not come over HTTP for a year. */
 const HSTS = "max-age=31536000";

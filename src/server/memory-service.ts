@@ -11,6 +11,7 @@ import type { JsonObject } from "../memory/metadata.js";
 import { recall } from "../memory/recall.js";
 import { type Ports, store } from "../memory/store.js";
 import { callerOf } from "./caller.js";
+import { stepsKey } from "./observe.js";
 
 /** All that the room's calls need. */
 export type MemoryPorts = Ports & ForgetPorts & { readonly maps: Maps };
@@ -65,7 +66,7 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
 }
 
 function common(context: HandlerContext) {
-  return { caller: callerOf(context), signal: context.signal };
+  return { caller: callerOf(context), signal: context.signal, steps: context.values.get(stepsKey) };
 }
 
 function shared({ id, text, metadata, createdAtMs }: Stored) {

@@ -5,6 +5,7 @@ import type {
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
+import type { CallStep, Steps } from "../memory/steps.js";
 import { callerKey } from "./caller.js";
 
 export type Protocol = "connect" | "grpc" | "grpc-web" | "json";
@@ -25,8 +26,8 @@ export interface Call {
 /** What is told of a call while it runs. */
 export interface CallWatcher {
   readonly traceId?: string | undefined;
-  /** Runs the call's work. */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Times the steps of the call. */
+  readonly steps?: Steps<CallStep> | undefined;
   end(code: string, ms: number): void;
 }
 
@@ -36,6 +37,9 @@ export interface ObserveOptions {
   onBegin(call: Pick<Call, "method" | "protocol"> & { readonly header: Headers }): CallWatcher;
   onEnd(call: Call): void;
 }
+
+/** Who times the steps of a call. */
+export const stepsKey = createContextKey<Steps<CallStep> | undefined>(undefined, { description: "steps" });
 
 /** Set by whoever hands a plain path's request to an RPC's handler. */
 export const plainKey = createContextKey(false, { description: "plain path" });
@@ -52,6 +56,7 @@ export function observed(handler: UniversalHandler, options: ObserveOptions): Un
     const plain = options.plain === true || contextValues.get(plainKey);
     const protocol = plain ? "json" : protocolOf(header);
     const watcher = options.onBegin({ method, protocol, header });
+    contextValues.set(stepsKey, watcher.steps);
     const end = (code: string) => {
       const ms = performance.now() - startMs;
       watcher.end(code, ms);
@@ -63,7 +68,7 @@ export function observed(handler: UniversalHandler, options: ObserveOptions): Un
       });
     };
     try {
-      const response = await watcher.run(() => handler({ ...request, contextValues }));
+      const response = await handler({ ...request, contextValues });
       return { ...response, body: watched(response, end) };
     } catch (error) {
       end(codeToString(ConnectError.from(error, Code.Internal).code));

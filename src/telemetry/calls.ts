@@ -1,3 +1,4 @@
+import type { CallStep, Steps } from "../memory/steps.js";
 import type { Metrics } from "./metrics.js";
 
 /** A call that has begun, as the door tells of it. */
@@ -12,8 +13,8 @@ export interface Begun {
 export interface Ongoing {
   /** Of the trace that the call is part of. */
   readonly traceId?: string | undefined;
-  /** Runs the call's work: what takes time in it is told apart as the call's own. */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Times the steps of this call. */
+  readonly steps: Steps<CallStep>;
   /** @param code `ok`, or Connect's name of the error */
   end(code: string, ms: number): void;
 }

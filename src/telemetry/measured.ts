@@ -4,6 +4,8 @@ import type { Steps } from "../memory/steps.js";
 import { isFault } from "./fault.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
 
+const onBegin = () => {};
+
 /** Times steps into the histogram. */
 export function measuredSteps({ stepSeconds }: Metrics): Steps {
   return {
@@ -12,7 +14,7 @@ export function measuredSteps({ stepSeconds }: Metrics): Steps {
       const end = (outcome: string) =>
         stepSeconds.observe({ step, outcome }, (performance.now() - startMs) / 1000);
       try {
-        const result = await work();
+        const result = await work(onBegin);
         end("ok");
         return result;
       } catch (error) {

@@ -14,12 +14,14 @@ const EMBED_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 const STEPS: Readonly<Record<Step, true>> = {
   charge: true,
   refund: true,
+  embed: true,
   append: true,
-  write: true,
   catch_up: true,
-  restore: true,
   search: true,
   fetch: true,
+  write: true,
+  read: true,
+  restore: true,
   snapshot: true,
   rebuild: true,
 };

@@ -2,7 +2,7 @@ import type { Embedder } from "../memory/embedder.js";
 import type { Meter } from "../memory/meter.js";
 import { type Steps, untimed } from "../memory/steps.js";
 import { type Begun, measureCall, type Ongoing } from "./calls.js";
-import { timedEmbed } from "./embedding.js";
+import { measuredEmbed } from "./embedding.js";
 import { addGauges, type Sources } from "./gauges.js";
 import { measuredMeter, measuredSteps } from "./measured.js";
 import { type ChargeOutcome, Metrics, type Part } from "./metrics.js";
@@ -24,10 +24,15 @@ export interface TelemetryOptions {
  * costs nothing.
  */
 export class Telemetry {
+  /** Times what is done on behalf of several calls: it is part of none, and so no trace shows it. */
+  readonly steps: Steps;
+
   private constructor(
     private readonly metrics: Metrics | undefined,
     private readonly tracing: Tracing | undefined,
-  ) {}
+  ) {
+    this.steps = metrics ? measuredSteps(metrics) : untimed;
+  }
 
   static async open({ version, metrics, tracing, onTrouble }: TelemetryOptions): Promise<Telemetry> {
     const opened = metrics ? new Metrics(version) : undefined;
@@ -44,37 +49,24 @@ export class Telemetry {
   /** Told of each call by the door. */
   readonly begin = (call: Begun): Ongoing => {
     const measured = this.metrics && measureCall(call, this.metrics);
-    const traced = this.tracing?.begin(call);
+    const { traceId, steps = this.steps, end } = this.tracing?.begin(call, this.steps) ?? {};
     return {
-      traceId: traced?.traceId,
-      run: traced?.run ?? ((work) => work()),
+      traceId,
+      steps,
       end: (code, ms) => {
         measured?.(code, ms);
-        traced?.end(code, ms);
+        end?.(code, ms);
       },
     };
   };
 
-  steps(): Steps {
-    const measured = this.metrics ? measuredSteps(this.metrics) : untimed;
-    return this.tracing?.steps(measured) ?? measured;
-  }
-
   meter(meter: Meter): Meter {
-    const steps = this.steps();
-    const measured = this.metrics ? measuredMeter(meter, this.metrics) : meter;
-    return {
-      charge: (caller) => steps.time("charge", () => measured.charge(caller)),
-      verify: (caller) => measured.verify(caller),
-      refund: (caller) => steps.time("refund", () => measured.refund(caller)),
-      count: (caller, counted) => measured.count(caller, counted),
-    };
+    return this.metrics ? measuredMeter(meter, this.metrics) : meter;
   }
 
   embed(embedder: Embedder): Embedder["embed"] {
-    const { metrics, tracing } = this;
-    if (metrics === undefined && tracing === undefined) return (input) => embedder.embed(input);
-    return timedEmbed(embedder, { metrics, tracing });
+    if (this.metrics === undefined) return (input) => embedder.embed(input);
+    return measuredEmbed(embedder, this.metrics);
   }
 
   /** What is read at each scrape. */

@@ -1,7 +1,6 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Context, Span, TextMapGetter, Tracer } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
-import type { Step, Steps } from "../memory/steps.js";
+import type { CallStep, Steps } from "../memory/steps.js";
 import { type Begun, type Ongoing, systemOf } from "./calls.js";
 import { isFault } from "./fault.js";
 
@@ -18,24 +17,6 @@ const SERVER_ERRORS = new Set([
 /** How long the last spans may take to leave at the end of the program. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-/** A call under way. */
-class TracedCall {
-  ended = false;
-  /** One for all spans of a call: the wall clock is too coarse to put them in their order. */
-  readonly #epochMs = Date.now() - performance.now();
-
-  /** @param ms as of `performance.now()` */
-  timeOf(ms = performance.now()): number {
-    return this.#epochMs + ms;
-  }
-}
-
-/** Where work stands in a trace. */
-interface Place {
-  readonly context: Context;
-  readonly call: TracedCall;
-}
-
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 export interface TracingOptions {
@@ -50,9 +31,6 @@ export interface TracingOptions {
  * cost nothing.
  */
 export class Tracing {
-  readonly #place = new AsyncLocalStorage<Place>();
-  /** Sampled calls under way. */
-  #sampled = 0;
   readonly #tracer: Tracer;
 
   private constructor(
@@ -66,61 +44,60 @@ export class Tracing {
     return new Tracing(await loadLibrary(options), options.version);
   }
 
-  /** The span of a call, in the caller's trace when its headers name one. */
-  begin({ method, protocol, header }: Begun): Ongoing {
+  /**
+   * The span of a call, in the caller's trace when its headers name one. Its steps are spans within it
+   * when the call is sampled; else they go to `steps` alone.
+   */
+  begin({ method, protocol, header }: Begun, steps: Steps<CallStep>): Ongoing {
     const { api, propagator } = this.library;
+    // One for all spans of a call: the wall clock is too coarse to put them in their order.
+    const epochMs = Date.now() - performance.now();
+    const now = () => epochMs + performance.now();
     const attributes = { "rpc.system.name": systemOf(protocol), "rpc.method": method };
-    const call = new TracedCall();
     const parent = propagator.extract(api.ROOT_CONTEXT, header, HEADERS);
-    const options = { kind: api.SpanKind.SERVER, attributes, startTime: call.timeOf() };
+    const options = { kind: api.SpanKind.SERVER, attributes, startTime: now() };
     const span = this.#tracer.startSpan(method, options, parent);
-    const place = { context: api.trace.setSpan(parent, span), call };
-    const isSampled = span.isRecording();
-    if (isSampled) this.#sampled++;
+    const within = api.trace.setSpan(parent, span);
     return {
       traceId: span.spanContext().traceId,
-      run: (work) => (isSampled ? this.#place.run(place, work) : work()),
+      steps: span.isRecording() ? this.#spans(steps, { within, now }) : steps,
       end: (code) => {
-        call.ended = true;
-        if (isSampled) this.#sampled--;
-        // In Node 20 it makes every promise dearer, from its first use on: not while no call is sampled.
-        if (this.#sampled === 0 && process.env.TRICK !== "no") this.#place.disable();
         span.setAttribute("rpc.response.status_code", code);
         if (SERVER_ERRORS.has(code)) this.#fail(span, code);
-        span.end(call.timeOf());
+        span.end(now());
       },
     };
   }
 
-  /** Steps that are spans of the call they are part of; those of no call, or of one that has ended, are none. */
-  steps(inner: Steps): Steps {
-    return { time: (step, work) => this.span(step, () => inner.time(step, work)) };
-  }
-
-  span<T>(name: Step | "embed", work: () => Promise<T>): Promise<T> {
-    const parent = this.#place.getStore();
-    // What several calls share, such as a write, is run on behalf of the first, and may outlive it.
-    if (parent === undefined || parent.call.ended) return work();
-    const { call } = parent;
-    const span = this.#tracer.startSpan(name, { startTime: call.timeOf() }, parent.context);
-    const place = { ...parent, context: this.library.api.trace.setSpan(parent.context, span) };
-    return this.#place.run(place, async () => {
-      try {
-        return await work();
-      } catch (error) {
-        if (isFault(error)) this.#fail(span, error instanceof MemoryError ? error.code : "_OTHER");
-        throw error;
-      } finally {
-        span.end(call.timeOf());
-      }
-    });
-  }
-
-  /** A span of what is over, within the one that is running. Times as of `performance.now()`. */
-  record(name: string, { startMs, endMs }: { startMs: number; endMs: number }): void {
-    const { call, context } = this.#place.getStore() ?? {};
-    if (call === undefined || call.ended) return;
-    this.#tracer.startSpan(name, { startTime: call.timeOf(startMs) }, context).end(call.timeOf(endMs));
+  /** Each step is a span; one that has waited before it began shows both in spans of their own. */
+  #spans(steps: Steps<CallStep>, { within, now }: { within: Context; now: () => number }): Steps<CallStep> {
+    return {
+      time: async (step, work) => {
+        const startTime = now();
+        let begun: number | undefined;
+        const onBegin = () => {
+          begun ??= now();
+        };
+        const span = this.#tracer.startSpan(step, { startTime }, within);
+        const record = (name: string, { from, to }: { from: number; to: number }) => {
+          const context = this.library.api.trace.setSpan(within, span);
+          this.#tracer.startSpan(`${step} ${name}`, { startTime: from }, context).end(to);
+        };
+        try {
+          return await steps.time(step, () => work(onBegin));
+        } catch (error) {
+          if (isFault(error)) this.#fail(span, error instanceof MemoryError ? error.code : "_OTHER");
+          throw error;
+        } finally {
+          const end = now();
+          if (begun !== undefined) {
+            record("wait", { from: startTime, to: begun });
+            record("run", { from: begun, to: end });
+          }
+          span.end(end);
+        }
+      },
+    };
   }
 
   /** Sends what is left, as long as it may take. */
