@@ -121,7 +121,7 @@ export class Pool {
     const jobs = this.#readers.get(reader) as Job[];
     jobs.push(job);
     job.attempts++;
-    job.input.onBegin?.();
+    if (jobs.length === 1) job.input.onBegin?.();
     try {
       const { text, field } = job.input;
       job.resolve(await reader.read({ text, field }));
@@ -129,6 +129,7 @@ export class Pool {
       this.#fail(job, error);
     }
     jobs.splice(jobs.indexOf(job), 1);
+    jobs[0]?.input.onBegin?.();
     this.#next();
   }
 

@@ -17,6 +17,13 @@ const SERVER_ERRORS = new Set([
 /** How long the last spans may take to leave at the end of the program. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
+/** Where a call's spans belong. */
+interface Place {
+  readonly within: Context;
+  /** One clock for all spans of a call, in ms since 1970: the wall clock is too coarse to put them in order. */
+  readonly now: () => number;
+}
+
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 export interface TracingOptions {
@@ -50,7 +57,6 @@ export class Tracing {
    */
   begin({ method, protocol, header }: Begun, steps: Steps<CallStep>): Ongoing {
     const { api, propagator } = this.library;
-    // One for all spans of a call: the wall clock is too coarse to put them in their order.
     const epochMs = Date.now() - performance.now();
     const now = () => epochMs + performance.now();
     const attributes = { "rpc.system.name": systemOf(protocol), "rpc.method": method };
@@ -69,35 +75,37 @@ export class Tracing {
     };
   }
 
-  /** Each step is a span; one that has waited before it began shows both in spans of their own. */
-  #spans(steps: Steps<CallStep>, { within, now }: { within: Context; now: () => number }): Steps<CallStep> {
+  #spans(steps: Steps<CallStep>, place: Place): Steps<CallStep> {
     return {
-      time: async (step, work) => {
-        const startTime = now();
-        let begun: number | undefined;
-        const onBegin = () => {
-          begun ??= now();
-        };
-        const span = this.#tracer.startSpan(step, { startTime }, within);
-        const record = (name: string, { from, to }: { from: number; to: number }) => {
-          const context = this.library.api.trace.setSpan(within, span);
-          this.#tracer.startSpan(`${step} ${name}`, { startTime: from }, context).end(to);
-        };
-        try {
-          return await steps.time(step, () => work(onBegin));
-        } catch (error) {
-          if (isFault(error)) this.#fail(span, error instanceof MemoryError ? error.code : "_OTHER");
-          throw error;
-        } finally {
-          const end = now();
-          if (begun !== undefined) {
-            record("wait", { from: startTime, to: begun });
-            record("run", { from: begun, to: end });
-          }
-          span.end(end);
-        }
-      },
+      time: (step, work) => this.#span(step, place, (onBegin) => steps.time(step, () => work(onBegin))),
     };
+  }
+
+  async #span<T>(name: CallStep, place: Place, work: (onBegin: () => void) => Promise<T>): Promise<T> {
+    const { within, now } = place;
+    const startTime = now();
+    let begun: number | undefined;
+    const span = this.#tracer.startSpan(name, { startTime }, within);
+    try {
+      return await work(() => {
+        begun ??= now();
+      });
+    } catch (error) {
+      if (isFault(error)) this.#fail(span, error instanceof MemoryError ? error.code : "_OTHER");
+      throw error;
+    } finally {
+      const end = now();
+      if (begun !== undefined) this.#divide(name, { span, times: [startTime, begun, end] });
+      span.end(end);
+    }
+  }
+
+  /** A step that waited before it began shows both in spans of their own. */
+  #divide(name: CallStep, { span, times }: { span: Span; times: readonly [number, number, number] }): void {
+    const within = this.library.api.trace.setSpan(this.library.api.ROOT_CONTEXT, span);
+    const [start, begun, end] = times;
+    this.#tracer.startSpan(`${name} wait`, { startTime: start }, within).end(begun);
+    this.#tracer.startSpan(`${name} run`, { startTime: begun }, within).end(end);
   }
 
   /** Sends what is left, as long as it may take. */

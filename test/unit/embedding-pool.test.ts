@@ -64,13 +64,20 @@ async function open(readers: number, options: Partial<PoolOptions> = {}) {
       field = "text",
       signal,
       short = false,
-    }: { field?: "text" | "query"; signal?: AbortSignal; short?: boolean } = {},
+      onBegin,
+    }: {
+      field?: "text" | "query";
+      signal?: AbortSignal;
+      short?: boolean;
+      onBegin?: () => void;
+    } = {},
   ) => {
     // So long that no reader takes it while it reads another, unless a test asks for a short one.
     const reading = pool.read({
       text: short ? text : text.padEnd(AHEAD_UNITS_MAX),
       field,
       ...(signal && { signal }),
+      ...(onBegin && { onBegin }),
     });
     reading.catch(() => {});
     return reading;
@@ -100,6 +107,21 @@ it("queries go before texts that came earlier", async () => {
     await settle();
   }
   expect(order).toEqual(["a", "q", "b", "c"]);
+});
+
+it.each([
+  ["waits for a reader", false],
+  ["lies ready at a reader that is at another", true],
+])("says of a text that %s that it begins when it is read", async (_how, short) => {
+  const { first, read } = await open(1);
+  const begun: string[] = [];
+  for (const text of ["a", "b"]) read(text, { short, onBegin: () => begun.push(text) });
+  await settle();
+  expect(begun).toEqual(["a"]);
+  first.answer();
+  await settle();
+  expect(first.text).toBe("b");
+  expect(begun).toEqual(["a", "b"]);
 });
 
 it("behind eight queries in a row one text has its turn", async () => {
