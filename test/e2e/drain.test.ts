@@ -16,9 +16,9 @@ import { startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const NOTICE_MS = 2_000;
+const NOTICE_MS = 3_000;
 /** What a loaded machine may take for something that takes no time. */
-const SLACK_MS = 4_000;
+const SLACK_MS = 8_000;
 /** What the flush may take, as `src/compose.ts` has it. */
 const CLOSE_TIMEOUT_MS = 30_000;
 
@@ -45,7 +45,7 @@ describe("the notice", () => {
     const server = await start({ DRAIN_NOTICE_MS: String(NOTICE_MS) });
     const caller = await signUp(server.url);
     const stopped = timed(server.stop());
-    await expect.poll(() => statusOf(server, "/readyz"), { timeout: NOTICE_MS / 2 }).toBe(503);
+    await expect.poll(() => statusOf(server, "/readyz"), { timeout: NOTICE_MS - 500 }).toBe(503);
     expect(await statusOf(server, "/livez")).toBe(200);
     const stored = await caller.store({ text: "Rain in Lisbon.", namespace: "n" });
     expect(stored.code).toBe("ok");
@@ -68,7 +68,7 @@ describe("the notice", () => {
     expect(await server.stop()).toBe(0);
     await watching;
     expect(seen.map(({ status }) => status)).toEqual([Status.SERVING, Status.NOT_SERVING]);
-    expect((seen[1]?.ms ?? 0) - begunMs).toBeLessThan(NOTICE_MS / 2);
+    expect((seen[1]?.ms ?? 0) - begunMs).toBeLessThan(NOTICE_MS - 500);
   });
 
   it("asks HTTP/1 clients not to come again on their connection", async () => {
@@ -90,7 +90,7 @@ describe("the notice", () => {
     };
     expect(await connectionOf("/livez")).toBe("keep-alive");
     const stopped = server.stop();
-    await expect.poll(() => statusOf(server, "/readyz"), { timeout: NOTICE_MS / 2 }).toBe(503);
+    await expect.poll(() => statusOf(server, "/readyz"), { timeout: NOTICE_MS - 500 }).toBe(503);
     expect(await connectionOf("/livez")).toBe("close");
     expect(await connectionOf("/signup", "{}")).toBe("close");
     expect(await stopped).toBe(0);
@@ -136,7 +136,9 @@ describe("after the notice", () => {
     const server = await start({ SHUTDOWN_TIMEOUT_MS: "100" });
     const caller = await signUp(server.url);
     const chance = chanceOf(7);
-    const texts = Array.from({ length: 400 }, () => Array.from({ length: 12 }, chance.text).join(". "));
+    const texts = Array.from({ length: 60 }, (_, i) =>
+      Array.from({ length: i === 0 ? 1 : 60 }, chance.text).join(". "),
+    );
     const calls = texts.map(async (text) => {
       const sent = { text, namespace: "n", metadata: {} };
       return { sent, outcome: await outcomeOf(caller.store(sent)) };
