@@ -73,6 +73,12 @@ describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) =>
         }
       });
 
+      it("each replica holds its part of the indexes, and no other", async () => {
+        const routed = await visit("held");
+        const parts = [0, 1, 2].map((replica) => routed.filter((each) => each === replica).length);
+        expect(await fleet.namespaces()).toEqual(parts);
+      });
+
       it("one key's namespaces are spread where the client names them", async () => {
         const [caller] = callers as [Caller];
         const names = Array.from({ length: 24 }, (_, i) => `n-${i}`);

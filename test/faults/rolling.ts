@@ -129,6 +129,17 @@ export class Fleet {
     return replica;
   }
 
+  /** How many namespaces each replica holds open, as its `/metrics` say. */
+  namespaces(): Promise<number[]> {
+    return Promise.all(
+      this.servers.map(async (server) => {
+        const url = /http:\S+\/metrics/.exec(server.output())?.[0] ?? "";
+        const metrics = await (await fetch(url)).text();
+        return Number(/^recalld_index_namespaces (\d+)/m.exec(metrics)?.[1]);
+      }),
+    );
+  }
+
   /** From what the replicas have logged, also before their restarts. */
   #replicasById(): Map<string, number> {
     const found = new Map<string, number>();
@@ -147,6 +158,7 @@ export class Fleet {
   async #startOne(port: number): Promise<TestServer> {
     const server = await this.options.start({
       PORT: String(port),
+      METRICS_PORT: "0",
       FREE_CALLS: "1000000000",
       ...this.options.env,
     });
