@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHARGE_OUTCOMES, PARTS } from "../src/telemetry/metrics.js";
 import { signUp } from "./support/caller.js";
@@ -19,6 +20,8 @@ const GIVEN = ["job", "instance", "le"];
 
 interface Panel {
   readonly title: string;
+  readonly type: string;
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
   readonly targets?: readonly { expr: string }[];
 }
 interface Dashboard {
@@ -46,6 +49,17 @@ beforeAll(async () => {
   found = await scrape(server.metricsUrl);
 }, 60_000);
 afterAll(() => server.stop());
+
+const PROMTOOL = process.env.PROMTOOL ?? "promtool";
+const reasonToSkip = spawnSync(PROMTOOL, ["--version"]).status === 0 ? "" : " (skipped: no promtool)";
+if (reasonToSkip && process.env.REQUIRE_PROMTOOL === "1")
+  throw new Error("no promtool in PATH, and PROMTOOL names none; Debian's package is prometheus");
+
+/** @throws Error with what it says when it is not content. */
+function promtool(...args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(PROMTOOL, args, { cwd: ROOT, encoding: "utf8" });
+  if (status !== 0) throw new Error(stdout + stderr);
+}
 
 /** Everything in an expression that no scrape has. */
 function missingFrom(expression: string): string[] {
@@ -82,6 +96,28 @@ describe("deploy/grafana/recalld.json", () => {
     expect(expr).toContain('job=~"$job",instance=~"$instance"');
   });
 
+  test.skipIf(reasonToSkip)(`its queries are PromQL, says promtool${reasonToSkip}`, () => {
+    const ranged = (expr: string) => expr.replaceAll("$__rate_interval", "5m");
+    const rules = panels.map(({ expr }, i) => ({ record: `panel:${i}`, expr: ranged(expr) }));
+    const file = join(mkdtempSync(join(tmpdir(), "recalld-rules-")), "panels.yaml");
+    // JSON is YAML.
+    writeFileSync(file, JSON.stringify({ groups: [{ name: "panels", rules }] }));
+    promtool("check", "rules", file);
+    writeFileSync(
+      file,
+      JSON.stringify({ groups: [{ name: "one", rules: [{ record: "a", expr: "sum(" }] }] }),
+    );
+    expect(() => promtool("check", "rules", file)).toThrow("parse");
+    rmSync(dirname(file), { recursive: true });
+  });
+
+  test("every panel has a unit", () => {
+    const without = dashboard.panels.filter(
+      ({ type, fieldConfig }) => type !== "row" && fieldConfig?.defaults.unit === undefined,
+    );
+    expect(without.map(({ title }) => title)).toEqual([]);
+  });
+
   test("its variables and annotations", () => {
     const queries = dashboard.templating.list.map(({ query }) => JSON.stringify(query)).join();
     expect(missingFrom(queries.replaceAll('\\"', '"'))).toEqual([]);
@@ -103,16 +139,9 @@ describe(ALERTS, () => {
     expect(missingFrom("sum by (stage) (recalld_ready)")).toContain("by (stage)");
   });
 
-  const promtool = process.env.PROMTOOL ?? "promtool";
-  const reasonToSkip = spawnSync(promtool, ["--version"]).status === 0 ? "" : " (skipped: no promtool)";
   test.skipIf(reasonToSkip)(`is right, and fires when it should, says promtool${reasonToSkip}`, () => {
-    for (const args of [
-      ["check", "rules", ALERTS],
-      ["test", "rules", "test/fixtures/alerts.yaml"],
-    ]) {
-      const { status, stdout, stderr } = spawnSync(promtool, args, { cwd: ROOT, encoding: "utf8" });
-      expect(status, stdout + stderr).toBe(0);
-    }
+    promtool("check", "rules", ALERTS);
+    promtool("test", "rules", "test/fixtures/alerts.yaml");
   });
 });
 

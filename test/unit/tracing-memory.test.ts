@@ -1,0 +1,51 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { untimed } from "../../src/memory/steps.js";
+import { Tracing } from "../../src/telemetry/tracing.js";
+import { startCollector } from "../support/collector.js";
+
+/** More spans than wait in the library's queue (2048). */
+const FILLED_CALLS = 4_000;
+const CALLS = 40_000;
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function heldBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+async function trace(tracing: Tracing, calls: number): Promise<void> {
+  for (let i = 0; i < calls; i++) {
+    const { steps, end } = tracing.begin(
+      { method: "s/m", protocol: "connect", header: new Headers() },
+      untimed,
+    );
+    await steps.time("search", async () => {});
+    end("ok", 1);
+    // The exporter has its turn.
+    if (i % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+it("holds no more spans for a collector that never answers the longer it does not", async () => {
+  const collector = await startCollector();
+  collector.answer = "never";
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url);
+  vi.stubEnv("OTEL_BSP_SCHEDULE_DELAY", "10");
+  const tracing = await Tracing.open({ version: "1.2.3", onTrouble: () => {} });
+  onTestFinished(async () => {
+    await collector.close();
+    await tracing.close();
+    vi.unstubAllEnvs();
+  });
+  await trace(tracing, FILLED_CALLS);
+  const filled = heldBytes();
+  await trace(tracing, CALLS);
+  const grownBytes = heldBytes() - filled;
+  expect(collector.requests.length).toBeGreaterThan(0);
+  // Were they kept, it would be at least 500 bytes for each.
+  expect(grownBytes).toBeLessThan(CALLS * 50);
+}, 60_000);
