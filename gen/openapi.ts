@@ -49,6 +49,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -145,6 +151,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -252,7 +264,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "403": {
             "$ref": "#/components/responses/Error403-3"
@@ -334,6 +346,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -368,6 +386,9 @@ export const openapi: Record<string, unknown> = {
           },
           "404": {
             "$ref": "#/components/responses/Error404"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -419,6 +440,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -443,6 +470,9 @@ export const openapi: Record<string, unknown> = {
           },
           "404": {
             "$ref": "#/components/responses/Error404"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -495,6 +525,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -509,7 +545,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -519,6 +555,9 @@ export const openapi: Record<string, unknown> = {
           },
           "404": {
             "$ref": "#/components/responses/Error404"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -546,6 +585,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -581,7 +626,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-3"
+            "$ref": "#/components/responses/Error429-4"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -639,6 +684,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -681,7 +732,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-3"
+            "$ref": "#/components/responses/Error429-4"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -724,6 +775,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -766,7 +823,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -808,6 +865,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -840,7 +903,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -882,6 +945,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -896,7 +965,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -914,7 +983,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -956,6 +1025,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -989,7 +1064,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1030,6 +1105,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -1072,7 +1153,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1114,6 +1195,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -1151,7 +1238,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1211,7 +1298,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "403": {
             "$ref": "#/components/responses/Error403-3"
@@ -1223,7 +1310,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1264,6 +1351,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -1295,7 +1388,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1334,6 +1427,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -1368,7 +1467,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1409,6 +1508,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -1433,7 +1538,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/Error400-4"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1451,7 +1556,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1493,6 +1598,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -1530,7 +1641,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1569,6 +1680,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -1583,7 +1700,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-4"
+            "$ref": "#/components/responses/Error400-5"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1601,7 +1718,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1643,6 +1760,12 @@ export const openapi: Record<string, unknown> = {
             "headers": {
               "X-Request-ID": {
                 "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
               }
             },
             "content": {
@@ -1672,7 +1795,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2313,7 +2436,7 @@ export const openapi: Record<string, unknown> = {
           "calls_limit": {
             "type": "integer",
             "format": "int32",
-            "description": "Successful Store and Recall calls that the plan allows in the account's lifetime."
+            "description": "Successful Store and Recall calls that the plan allows in the account's lifetime; 2147483647 when it has no limit."
           },
           "calls_used": {
             "type": "integer",
@@ -2350,7 +2473,7 @@ export const openapi: Record<string, unknown> = {
           "calls_limit": {
             "type": "integer",
             "format": "int32",
-            "description": "Successful Store and Recall calls that the plan allows in the account's lifetime."
+            "description": "Successful Store and Recall calls that the plan allows in the account's lifetime; 2147483647 when it has no limit."
           },
           "calls_used": {
             "type": "integer",
@@ -2677,7 +2800,7 @@ export const openapi: Record<string, unknown> = {
     },
     "responses": {
       "Error400": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
@@ -2689,6 +2812,23 @@ export const openapi: Record<string, unknown> = {
                 "value": {
                   "code": "invalid_argument",
                   "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
                 }
               }
             }
@@ -2873,7 +3013,16 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
         "content": {
           "application/json": {
             "schema": {
@@ -2891,6 +3040,40 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg9RVU9UQV9FWEhBVVNURUQSB3JlY2FsbGQ",
                       "debug": {
                         "reason": "QUOTA_EXHAUSTED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
                         "domain": "recalld"
                       }
                     }
@@ -2921,7 +3104,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error503": {
-        "description": "`unavailable`: The database or the model is away for now, or the server is shutting down. Try again.",
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -2938,10 +3121,10 @@ export const openapi: Record<string, unknown> = {
             },
             "examples": {
               "unavailable": {
-                "summary": "The database or the model is away for now, or the server is shutting down. Try again.",
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
                 "value": {
                   "code": "unavailable",
-                  "message": "The database or the model is away for now, or the server is shutting down"
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
                 }
               }
             }
@@ -2990,6 +3173,25 @@ export const openapi: Record<string, unknown> = {
                       }
                     }
                   ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error400-2": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
                 }
               }
             }
@@ -3072,8 +3274,63 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-2": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.",
+      "Error429-3": {
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error400-3": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
@@ -3103,13 +3360,39 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
         }
       },
-      "Error429-3": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+      "Error429-4": {
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
         "content": {
           "application/json": {
             "schema": {
@@ -3127,6 +3410,40 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg9RVU9UQV9FWEhBVVNURUQSB3JlY2FsbGQ",
                       "debug": {
                         "reason": "QUOTA_EXHAUSTED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
                         "domain": "recalld"
                       }
                     }
@@ -3154,14 +3471,57 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error429-4": {
-        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+      "Error429-5": {
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
         "content": {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
             },
             "examples": {
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
               "BODY_TOO_LARGE": {
                 "summary": "The body is larger than 1,048,576 bytes.",
                 "value": {
@@ -3183,7 +3543,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error429-5": {
+      "Error429-6": {
         "description": "`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
@@ -3238,8 +3598,8 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-3": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.",
+      "Error400-4": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
@@ -3269,6 +3629,23 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
@@ -3293,8 +3670,8 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-4": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.",
+      "Error400-5": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
@@ -3324,6 +3701,23 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
@@ -3336,6 +3730,20 @@ export const openapi: Record<string, unknown> = {
         "schema": {
           "type": "string"
         }
+      },
+      "RateLimit-Policy": {
+        "description": "The rate and the concurrency that the key's plan allows it, if any, as draft-ietf-httpapi-ratelimit-headers-10 has them.",
+        "schema": {
+          "type": "string"
+        },
+        "example": "\"rate\";q=40;w=2, \"concurrency\";q=8;qu=\"concurrent-requests\""
+      },
+      "RateLimit": {
+        "description": "What is left of them, at the process that answered.",
+        "schema": {
+          "type": "string"
+        },
+        "example": "\"rate\";r=37;t=1, \"concurrency\";r=6"
       }
     }
   },
@@ -3371,6 +3779,28 @@ export const openapi: Record<string, unknown> = {
         "CreateKey"
       ],
       "when": "The account has as many keys as it may."
+    },
+    {
+      "status": 400,
+      "code": "failed_precondition",
+      "reason": "PLAN_UNKNOWN",
+      "rpcs": [
+        "Store",
+        "DeleteMemory",
+        "DeleteNamespace",
+        "Recall",
+        "GetMemory",
+        "ListMemories",
+        "ListNamespaces",
+        "MapNamespace",
+        "CreateKey",
+        "RevokeKey",
+        "CloseAccount",
+        "ListKeys",
+        "GetAccount",
+        "GetUsage"
+      ],
+      "when": "The operator took the account's plan away, and must give it another one."
     },
     {
       "status": 401,
@@ -3481,6 +3911,56 @@ export const openapi: Record<string, unknown> = {
     {
       "status": 429,
       "code": "resource_exhausted",
+      "reason": "KEY_RATE_LIMITED",
+      "rpcs": [
+        "Store",
+        "DeleteMemory",
+        "DeleteNamespace",
+        "Recall",
+        "GetMemory",
+        "ListMemories",
+        "ListNamespaces",
+        "MapNamespace",
+        "CreateKey",
+        "RevokeKey",
+        "CloseAccount",
+        "ListKeys",
+        "GetAccount",
+        "GetUsage"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The key makes more calls a second than its plan has. Nothing was read or charged."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
+      "reason": "CONCURRENCY_LIMITED",
+      "rpcs": [
+        "Store",
+        "DeleteMemory",
+        "DeleteNamespace",
+        "Recall",
+        "GetMemory",
+        "ListMemories",
+        "ListNamespaces",
+        "MapNamespace",
+        "CreateKey",
+        "RevokeKey",
+        "CloseAccount",
+        "ListKeys",
+        "GetAccount",
+        "GetUsage"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The key has as many calls running as its plan allows. Nothing was read or charged."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
       "reason": "RATE_LIMITED",
       "rpcs": [
         "SignUp"
@@ -3508,7 +3988,7 @@ export const openapi: Record<string, unknown> = {
       "headers": [
         "Retry-After"
       ],
-      "when": "The database or the model is away for now, or the server is shutting down. Try again."
+      "when": "The database or the model is away for now, or the server is too busy or shutting down. Try again."
     },
     {
       "status": 504,

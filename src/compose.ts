@@ -1,9 +1,12 @@
 import { setMaxListeners } from "node:events";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import { openGate } from "./accounts/authenticate.js";
 import { UsageCounter } from "./accounts/count-usage.js";
 import { LastUsed } from "./accounts/last-used.js";
+import { builtInPlans, FREE, type Plans } from "./accounts/plan.js";
+import { parsePlans } from "./accounts/plans-file.js";
 import { charge, getAccount } from "./accounts/quota.js";
 import type { Config } from "./config.js";
 import type { FoundConvention } from "./embedding/find-convention.js";
@@ -11,6 +14,7 @@ import { type OpenEmbedder, openEmbedder } from "./embedding/open.js";
 import { packageRoot } from "./embedding/package-root.js";
 import { withQueryCache } from "./embedding/query-cache.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "./embedding/waiting.js";
+import { MemoryError } from "./errors.js";
 import { WAITING_MAX as APPENDING_MAX } from "./memory/appender.js";
 import { systemClock } from "./memory/clock.js";
 import { dropAll } from "./memory/drop-all.js";
@@ -31,6 +35,7 @@ import { warm } from "./memory/warm.js";
 import { createApp } from "./server/app.js";
 import { drain, type Leave } from "./server/drain.js";
 import { listen } from "./server/listen.js";
+import { Load } from "./server/load.js";
 import type { MemoryPorts } from "./server/memory-service.js";
 import { createMetricsApp } from "./server/metrics.js";
 import { loadPortal } from "./server/portal-files.js";
@@ -98,6 +103,7 @@ export async function openService(config: Config, options: ServiceOptions): Prom
 async function openHouse(config: Config, options: ServiceOptions & { closers: Closers }) {
   const { logger, closers } = options;
   const tls = config.tls && (await readTls(config.tls));
+  const plans = await readPlans(config);
   const telemetry = await openTelemetry(config, logger);
   closers.push(() => telemetry.close());
   const storage = await openStorage(config);
@@ -123,16 +129,20 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   // One listener for each running call: that many are no leak.
   setMaxListeners(0, shutdown.signal);
   const { accounts } = storage;
+  const load = new Load(() => sharesOf(longest(models)));
+  closers.push(() => load.close());
   const app = createApp({
     memory,
     accounts: {
       accounts,
       signUp: config.signUp,
-      freeCalls: config.freeCalls,
+      freeCalls: plans.get(FREE).calls,
       usage: counting.usage,
       parseNamespace,
       eraseMemories: (accountId) => dropAll(memory, accountId),
     },
+    plans,
+    load,
     authenticate: openGate({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
     readiness,
     logger,
@@ -140,6 +150,10 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     portal: await loadPortal(join(packageRoot(), "dist/web")),
     signUps: { perHour: config.signUpsPerHour, perHourTotal: config.signUpsPerHourTotal },
     trustedProxies: config.trustedProxies,
+    connections: {
+      connectionsMax: config.connectionsMax,
+      connectionsPerAddressMax: config.connectionsPerAddressMax,
+    },
     corsOrigins: config.corsOrigins,
     onCall: telemetry.begin,
     tls,
@@ -302,6 +316,11 @@ function longest(models: Models): OpenEmbedder["waiting"] {
   };
 }
 
+/** Of each of the model's queues, how much is taken. */
+function sharesOf({ query, text }: OpenEmbedder["waiting"]): OpenEmbedder["waiting"] {
+  return { query: query / EMBEDDING_MAX, text: text / EMBEDDING_MAX };
+}
+
 /** Follows the plan to change the database's model, when there is one. */
 async function openReembedding({
   storage,
@@ -395,6 +414,16 @@ export function modelOf(config: Config) {
 /** The facts of the database that the settings name, also while services use it. */
 export function openFacts({ mongodbUri, dataDir }: Config): Promise<Pick<Storage, "facts" | "close">> {
   return mongodbUri === undefined ? openLocalFacts({ dataDir }) : openMongo({ uri: mongodbUri });
+}
+
+/** The plans that the settings name. @throws MemoryError `failed_precondition`, naming the file and the field. */
+export async function readPlans({ plansFile, freeCalls }: Config): Promise<Plans> {
+  if (plansFile === undefined) return builtInPlans(freeCalls);
+  const text = await readFile(plansFile, "utf8").catch((cause) => {
+    const message = `PLANS_FILE ${plansFile} cannot be read: ${cause.message}`;
+    throw new MemoryError("failed_precondition", message, { cause });
+  });
+  return parsePlans(text, plansFile);
 }
 
 /** Opens the database that the settings name. */

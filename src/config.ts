@@ -22,6 +22,12 @@ export interface Config {
   /** Sign-ups of all client addresses together. */
   readonly signUpsPerHourTotal: number;
   readonly freeCalls: number;
+  /** A file of plans; undefined is the free plan alone. */
+  readonly plansFile: string | undefined;
+  /** Open connections; more are refused. */
+  readonly connectionsMax: number;
+  /** Of one client address; trusted proxies have no limit of their own. */
+  readonly connectionsPerAddressMax: number;
   /** Blocks of addresses (CIDR) whose `X-Forwarded-For` counts. */
   readonly trustedProxies: readonly string[];
   /** Files of the certificate (chain) and its key, in PEM; undefined is plain HTTP. */
@@ -66,6 +72,9 @@ export const SETTINGS = [
   "SIGNUPS_PER_HOUR",
   "SIGNUPS_PER_HOUR_TOTAL",
   "FREE_CALLS",
+  "PLANS_FILE",
+  "CONNECTIONS_MAX",
+  "CONNECTIONS_PER_ADDRESS_MAX",
   "TRUSTED_PROXIES",
   "TLS_CERT",
   "TLS_KEY",
@@ -124,6 +133,13 @@ export function loadConfig(env: Environment): Config {
     signUpsPerHour: read.number("SIGNUPS_PER_HOUR", { fallback: 60, min: 1, max: SIGN_UPS_MAX }),
     signUpsPerHourTotal: read.number("SIGNUPS_PER_HOUR_TOTAL", { fallback: 1000, min: 1, max: SIGN_UPS_MAX }),
     freeCalls: read.number("FREE_CALLS", { fallback: 1000, min: 0, max: 2_000_000_000 }),
+    plansFile: read.plansFile(),
+    connectionsMax: read.number("CONNECTIONS_MAX", { fallback: 10_000, min: 16, max: 1_000_000 }),
+    connectionsPerAddressMax: read.number("CONNECTIONS_PER_ADDRESS_MAX", {
+      fallback: 2_500,
+      min: 1,
+      max: 1_000_000,
+    }),
     trustedProxies: read.list("TRUSTED_PROXIES", whyNoBlock),
     tls: read.tls(),
     corsOrigins: read.list("CORS_ORIGINS", whyNoOrigin),
@@ -202,6 +218,14 @@ class Reader {
       if (wrong !== undefined) this.problems.push(`${name} holds ${JSON.stringify(value)}; ${wrong}`);
     }
     return Object.freeze(values);
+  }
+
+  plansFile(): string | undefined {
+    const file = this.text("PLANS_FILE");
+    if (file !== undefined && this.text("FREE_CALLS") !== undefined) {
+      this.problems.push("FREE_CALLS is set beside PLANS_FILE, which says the calls of every plan");
+    }
+    return file;
   }
 
   mongodbUri(): string | undefined {

@@ -12,6 +12,20 @@ Every call but sign-up needs an API key, as \`Authorization: Bearer KEY\` or \`X
 
 const REQUEST_ID = { description: "The call's id, also in the log.", schema: { type: "string" } };
 
+const RATE_LIMIT = {
+  "RateLimit-Policy": {
+    description:
+      "The rate and the concurrency that the key's plan allows it, if any, as draft-ietf-httpapi-ratelimit-headers-10 has them.",
+    schema: { type: "string" },
+    example: '"rate";q=40;w=2, "concurrency";q=8;qu="concurrent-requests"',
+  },
+  RateLimit: {
+    description: "What is left of them, at the process that answered.",
+    schema: { type: "string" },
+    example: '"rate";r=37;t=1, "concurrency";r=6',
+  },
+};
+
 const IDEMPOTENCY_KEY = {
   name: "Idempotency-Key",
   in: "header",
@@ -58,7 +72,7 @@ export function openapiDocument(): Schema {
       },
       schemas: { ...schemasOf(messages), Error: ERROR_SCHEMA },
       responses: failures.all,
-      headers: { "X-Request-ID": REQUEST_ID },
+      headers: { "X-Request-ID": REQUEST_ID, ...RATE_LIMIT },
     },
     "x-errors": FAILURES,
   };
@@ -122,12 +136,17 @@ function common(method: DescMethod, { on, failures }: Context): Schema {
     responses: {
       200: {
         description: "It is done.",
-        headers: { "X-Request-ID": { $ref: "#/components/headers/X-Request-ID" } },
+        headers: headersOf(method),
         content: { "application/json": { schema: refTo(method.output.name), example } },
       },
       ...failures.of(method.name, on),
     },
   };
+}
+
+function headersOf(method: DescMethod): Schema {
+  const names = ["X-Request-ID", ...(WITHOUT_KEY.includes(method.name) ? [] : Object.keys(RATE_LIMIT))];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 const status = (value: string) => ({

@@ -18,6 +18,8 @@ const WRITES = ["Store", "DeleteMemory", "DeleteNamespace"];
 const MANAGES = ["CreateKey", "RevokeKey", "CloseAccount"];
 const NAMESPACED = [...WRITES, "Recall", "GetMemory", "ListMemories", "MapNamespace"];
 const METERED = ["Store", "Recall"];
+const READS = ["Recall", "GetMemory", "ListMemories", "ListNamespaces", "MapNamespace"];
+const WITH_KEY = [...WRITES, ...READS, ...MANAGES, "ListKeys", "GetAccount", "GetUsage"];
 export const WITHOUT_KEY = ["SignUp"];
 
 /** Every error that a call may end with. */
@@ -37,6 +39,10 @@ export const FAILURES: readonly Failure[] = [
   {
     ...{ status: 400, code: "failed_precondition", reason: "KEYS_LIMIT", rpcs: ["CreateKey"] },
     when: "The account has as many keys as it may.",
+  },
+  {
+    ...{ status: 400, code: "failed_precondition", reason: "PLAN_UNKNOWN", rpcs: WITH_KEY },
+    when: "The operator took the account's plan away, and must give it another one.",
   },
   {
     ...{ status: 401, code: "unauthenticated", headers: ["WWW-Authenticate"] },
@@ -84,6 +90,16 @@ export const FAILURES: readonly Failure[] = [
     when: "All calls of the account's plan are used. Waiting does not help.",
   },
   {
+    ...{ status: 429, code: "resource_exhausted", reason: "KEY_RATE_LIMITED", rpcs: WITH_KEY },
+    headers: ["Retry-After"],
+    when: "The key makes more calls a second than its plan has. Nothing was read or charged.",
+  },
+  {
+    ...{ status: 429, code: "resource_exhausted", reason: "CONCURRENCY_LIMITED", rpcs: WITH_KEY },
+    headers: ["Retry-After"],
+    when: "The key has as many calls running as its plan allows. Nothing was read or charged.",
+  },
+  {
     ...{ status: 429, code: "resource_exhausted", reason: "RATE_LIMITED", rpcs: ["SignUp"] },
     headers: ["Retry-After"],
     when: "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
@@ -98,7 +114,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     ...{ status: 503, code: "unavailable", headers: ["Retry-After"] },
-    when: "The database or the model is away for now, or the server is shutting down. Try again.",
+    when: "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
   },
   {
     ...{ status: 504, code: "deadline_exceeded" },

@@ -9,7 +9,8 @@ export interface Account {
   readonly id: string;
   /** As given at sign-up; never verified. */
   readonly email: string;
-  readonly plan: "free";
+  /** A plan's name; the operator may have taken the plan away since. */
+  readonly plan: string;
   readonly callsLimit: number;
   readonly callsLeft: number;
   /** The living ones, the oldest first. */
@@ -48,6 +49,11 @@ export interface Accounts {
   charge(of: { accountId: string; keyHash: string }): Promise<boolean>;
   /** Gives one call back, never above the limit. */
   refund(accountId: string): Promise<void>;
+  /**
+   * In one atomic step: another plan with another limit, and what was used stays used, so that fewer
+   * than no calls may be left. Answers whether there is such an account.
+   */
+  setPlan(of: { accountId: string; plan: string; callsLimit: number }): Promise<boolean>;
   /** In one atomic step: adds a key, unless the account has KEYS_MAX; answers whether it did. */
   addKey(of: { accountId: string; key: Key }): Promise<boolean>;
   /**

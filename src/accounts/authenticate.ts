@@ -5,6 +5,9 @@ import { hashKey, isWellFormedKey, type Key, type KeyAccess } from "./key.js";
 /** Keys whose account is remembered; the least recently used is forgotten first. */
 const KNOWN_KEYS_MAX = 10_000;
 
+/** A key's plan is read again, behind a call, when it was read so long ago. */
+export const PLAN_KEPT_MS = 30_000;
+
 /** A key that was found to be some account's, and what it may do. */
 export interface Authenticated {
   readonly accountId: string;
@@ -12,6 +15,17 @@ export interface Authenticated {
   readonly access: KeyAccess;
   /** The only namespace it may touch. */
   readonly namespace?: string;
+}
+
+/** Who was let in. */
+export interface Guest extends Authenticated {
+  /** The name of the account's plan; a change of it is followed at the second call after PLAN_KEPT_MS. */
+  readonly plan: string;
+}
+
+interface Known {
+  caller: Guest;
+  readAtMs: number;
 }
 
 export interface GateOptions {
@@ -23,22 +37,25 @@ export interface GateOptions {
 /**
  * The gate: who is asking? It turns strangers away before their body is read. A key it has seen is
  * answered from memory: whose a key is and what it may do never changes, and whether it still lives
- * is proved again by the charge, or by whoever charges nothing.
+ * is proved again by the charge, or by whoever charges nothing. Its plan may change, and is read again
+ * now and then.
  *
  * @throws MemoryError `unauthenticated`, or `unavailable` when the database cannot answer.
  */
-export function openGate(options: GateOptions): (key: string | undefined) => Promise<Authenticated> {
-  const known = new Map<string, Authenticated>();
+export function openGate(options: GateOptions): (key: string | undefined) => Promise<Guest> {
+  const known = new Map<string, Known>();
   return async (key) => {
     if (key === undefined) throw refused("an API key is needed: Authorization: Bearer rcl_…");
     if (!isWellFormedKey(key)) throw refused("this is not an API key of recalld, or it is mistyped");
     const keyHash = hashKey(key);
-    const caller = known.get(keyHash) ?? (await meet(options.accounts, keyHash));
+    const found = known.get(keyHash);
+    const entry = found ?? { caller: await meet(options.accounts, keyHash), readAtMs: performance.now() };
     known.delete(keyHash);
-    known.set(keyHash, caller);
+    known.set(keyHash, entry);
     if (known.size > KNOWN_KEYS_MAX) known.delete(known.keys().next().value as string);
-    options.onUse(caller);
-    return caller;
+    if (performance.now() - entry.readAtMs > PLAN_KEPT_MS) readAgain(entry, options.accounts);
+    options.onUse(entry.caller);
+    return entry.caller;
   };
 }
 
@@ -46,13 +63,26 @@ export function unknownKey(): MemoryError {
   return refused("this API key is unknown or was revoked");
 }
 
-async function meet(accounts: Accounts, keyHash: string): Promise<Authenticated> {
+/** Behind the call that it is noticed by: a database that is away leaves the plan as it is. */
+function readAgain(entry: Known, accounts: Accounts): void {
+  entry.readAtMs = performance.now();
+  const { caller } = entry;
+  accounts.findByKey(caller.keyHash).then(
+    (account) => {
+      if (account !== undefined) entry.caller = { ...caller, plan: account.plan };
+    },
+    () => {},
+  );
+}
+
+async function meet(accounts: Accounts, keyHash: string): Promise<Guest> {
   const account = await accounts.findByKey(keyHash);
   const key = account?.keys.find(({ hash }) => hash === keyHash);
   if (account === undefined || key === undefined) throw unknownKey();
   await takePlace(accounts, account.id, key);
   const { access, namespace } = key;
-  return { accountId: account.id, keyHash, access, ...(namespace !== undefined && { namespace }) };
+  const { id: accountId, plan } = account;
+  return { accountId, keyHash, access, plan, ...(namespace !== undefined && { namespace }) };
 }
 
 /** A key's first use ends the one it replaces. Done twice, by two replicas, it comes to the same. */

@@ -2,6 +2,7 @@ import { typeid } from "typeid-js";
 import { invalid, MemoryError } from "../errors.js";
 import type { Account, Accounts } from "./account.js";
 import { makeKey } from "./key.js";
+import { FREE } from "./plan.js";
 
 export const EMAIL_BYTES_MAX = 254;
 const FIRST_KEY_NAME = "first key";
@@ -29,7 +30,7 @@ export async function signUp(
   const account: Account = {
     id: typeid("acc").toString(),
     email: parseEmail(request.email),
-    plan: "free",
+    plan: FREE,
     callsLimit: freeCalls,
     callsLeft: freeCalls,
     keys: [key],

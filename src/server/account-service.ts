@@ -16,6 +16,9 @@ export type AccountPorts = SignUpOptions &
   KeysOptions &
   CloseOptions & { readonly usage: Pick<Usage, "read" | "remove"> };
 
+/** The largest int32, which says of a limit that there is none. */
+const CALLS_ON_WIRE_MAX = 2_147_483_647;
+
 /** recalld.v1.AccountService: translates between the wire and the accounts. */
 export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof AccountService>> {
   const { accounts, usage } = ports;
@@ -53,7 +56,8 @@ export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof 
 }
 
 function shared({ id, plan, callsLimit, callsLeft }: Account) {
-  return { accountId: id, plan, callsLimit, callsUsed: callsLimit - callsLeft };
+  const callsUsed = Math.min(callsLimit - callsLeft, CALLS_ON_WIRE_MAX);
+  return { accountId: id, plan, callsLimit: Math.min(callsLimit, CALLS_ON_WIRE_MAX), callsUsed };
 }
 
 function shown(key: Key, { keyHash }: { keyHash: string }) {

@@ -4,25 +4,33 @@ import { type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from "fastify";
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import type { Caller } from "../memory/meter.js";
+import type { Guest } from "../accounts/authenticate.js";
+import { KeyLimits } from "../accounts/key-limits.js";
+import type { Plans } from "../accounts/plan.js";
 import { type AccountPorts, accountService } from "./account-service.js";
 import { gate } from "./caller.js";
-import { clientAddresses, clientAddressKey } from "./client-address.js";
+import { clientAddresses, clientAddressKey, inBlocks } from "./client-address.js";
 import { allowOrigins } from "./cors.js";
 import { deadline } from "./deadline.js";
 import { translateErrors } from "./errors.js";
 import { dressHandlers } from "./handlers.js";
 import { registerHealth } from "./health.js";
+import { type Load, shedLoad } from "./load.js";
 import { type MemoryPorts, memoryService } from "./memory-service.js";
 import { noteMethods } from "./methods.js";
 import type { Call, CallWatcher, ObserveOptions } from "./observe.js";
-import { createOnePortServer } from "./one-port.js";
+import { createOnePortServer, ONE_PORT_LIMITS, type OnePortLimits } from "./one-port.js";
 import { addReference } from "./openapi.js";
-import { answerUnreadable, answerUnroutable, shapeFastifyErrors } from "./plain-errors.js";
+import { answerUnreadable, answerUnroutable, errorBody, shapeFastifyErrors } from "./plain-errors.js";
 import { PLAIN_PATHS } from "./plain-paths.js";
 import { addPortal } from "./portal.js";
 import type { PortalFile } from "./portal-files.js";
@@ -57,10 +65,13 @@ export interface AppOptions {
   readonly signUps: SignUpLimits;
   /** Blocks of addresses (CIDR). */
   readonly trustedProxies: readonly string[];
+  readonly connections: Pick<OnePortLimits, "connectionsMax" | "connectionsPerAddressMax">;
   readonly corsOrigins: readonly string[];
   /** HTTPS when given. */
   readonly tls: TlsFiles | undefined;
-  authenticate(key: string | undefined): Promise<Caller>;
+  authenticate(key: string | undefined): Promise<Guest>;
+  readonly plans: Plans;
+  readonly load: Pick<Load, "admit">;
   /** Told of each call as it begins. */
   readonly onCall?: ObserveOptions["onBegin"];
 }
@@ -77,7 +88,12 @@ export function createApp(options: AppOptions): FastifyInstance {
     loggerInstance: logger,
     // One line a call, written when it ends, in place of Fastify's two.
     logController: new LogController({ disableRequestLogging: true }),
-    serverFactory: (handler) => createOnePortServer(handler, { tls }),
+    serverFactory: (handler) =>
+      createOnePortServer(handler, {
+        tls,
+        isProxy: inBlocks(options.trustedProxies),
+        ...options.connections,
+      }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     exposeHeadRoutes: false,
     // A namespace of 256 bytes, percent-encoded.
@@ -97,6 +113,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     // Whoever keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is over.
     if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     nameHost(request.raw);
+    if (request.raw.rawHeaders.length > 2 * ONE_PORT_LIMITS.headerLinesMax) return tooManyHeaders(reply);
     return isPreflight(request, reply) ? reply : undefined;
   });
   const onFault = (error: unknown, requestId: string | null = null) =>
@@ -111,7 +128,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   addPortal(app, options.portal);
   const addressOf = clientAddresses(options.trustedProxies);
   const limitSignUp = limitSignUps(new SignUpLimit(options.signUps));
-  const admit = gate({ authenticate: options.authenticate, open: OPEN_TO_ALL });
+  const { authenticate, plans } = options;
+  const shed = shedLoad(options.load);
+  const admit = gate({ authenticate, plans, keyLimits: new KeyLimits(), open: OPEN_TO_ALL });
   const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {
     routes: (router) => {
@@ -120,6 +139,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     },
     contextValues: ({ raw }) => createContextValues().set(clientAddressKey, addressOf(raw)),
     requestGate: async (context) => {
+      shed(context);
       limitSignUp(context);
       await admit(context);
     },
@@ -169,6 +189,12 @@ function logCall(logger: FastifyBaseLogger, { ms, ...call }: Call): void {
 function nameHost({ headers }: IncomingMessage): void {
   const host = headers[":authority"] ?? headers.host;
   if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
+}
+
+/** Node would leave out what is over its own bound, which might be the key. */
+function tooManyHeaders(reply: FastifyReply): FastifyReply {
+  const message = `the request has more than ${ONE_PORT_LIMITS.headerLinesMax} headers`;
+  return reply.code(431).type("application/json").send(errorBody(431, message));
 }
 
 function requestId(given: string | string[] | undefined): string {

@@ -1,7 +1,11 @@
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
+import type { Guest } from "../accounts/authenticate.js";
+import type { KeyLimits } from "../accounts/key-limits.js";
+import type { Plans } from "../accounts/plan.js";
 import { MemoryError } from "../errors.js";
 import type { Caller } from "../memory/meter.js";
 import { toConnectError } from "./errors.js";
+import { setRateLimitHeaders } from "./rate-limit-headers.js";
 
 /** Who asks; set by the gate, read by the handlers and the log line. */
 export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
@@ -15,22 +19,38 @@ export function callerOf(context: HandlerContext): Caller {
 
 export interface GateOptions {
   /** Answers who holds a key. */
-  authenticate(key: string | undefined): Promise<Caller>;
+  authenticate(key: string | undefined): Promise<Guest>;
+  readonly plans: Plans;
+  readonly keyLimits: KeyLimits;
   /** RPCs that need no key, as `service/method`, or `service/` for all of one. */
   readonly open: readonly string[];
 }
 
-/** Runs before the body is read: finds out who asks and turns strangers away. */
-export function gate({ authenticate, open }: GateOptions): (context: HandlerContext) => Promise<void> {
+/** Runs before the body is read: finds out who asks, turns strangers away, and who asks too often. */
+export function gate({ open, ...options }: GateOptions): (context: HandlerContext) => Promise<void> {
   return async (context) => {
     const name = `${context.service.typeName}/${context.method.name}`;
     if (open.some((prefix) => name.startsWith(prefix))) return;
     try {
-      context.values.set(callerKey, await authenticate(keyOf(context.requestHeader)));
+      await admit(context, options);
     } catch (error) {
       throw error instanceof MemoryError ? toConnectError(error) : error;
     }
   };
+}
+
+async function admit(
+  context: HandlerContext,
+  { authenticate, plans, keyLimits }: Omit<GateOptions, "open">,
+): Promise<void> {
+  const caller = await authenticate(keyOf(context.requestHeader));
+  context.values.set(callerKey, caller);
+  const { standing, refusal, end } = keyLimits.admit(caller.keyHash, plans.get(caller.plan));
+  setRateLimitHeaders(context.responseHeader, standing);
+  if (refusal !== undefined) throw refusal;
+  // Connect aborts it when the call has been answered, too.
+  if (context.signal.aborted) end();
+  else context.signal.addEventListener("abort", end, { once: true });
 }
 
 /** The key of `Authorization: Bearer KEY` or `X-API-Key: KEY`; the former wins. */

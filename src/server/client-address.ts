@@ -45,13 +45,19 @@ export function networkOf(address: string): string {
 }
 
 /** Without the port and the zone that may stand beside it, and IPv4 as itself. */
-function plainAddress(written: string): string {
+export function plainAddress(written: string): string {
   const bare = written
     .trim()
     .replace(/^\[(.*)\](?::\d+)?$/, "$1")
     .replace(/^([\d.]+):\d+$/, "$1")
     .replace(/%.*$/, "");
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, "");
+}
+
+/** Whether an address, as `plainAddress` writes it, is in one of the blocks (CIDR). */
+export function inBlocks(blocks: readonly string[]): (address: string) => boolean {
+  const list = blocksOf(blocks);
+  return (address) => isTrusted(list, address);
 }
 
 function blocksOf(blocks: readonly string[]): BlockList {

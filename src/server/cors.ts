@@ -11,7 +11,14 @@ const REQUEST_HEADERS = [
 ].join(", ");
 const ANSWER_HEADERS = [
   ...cors.exposedHeaders,
-  ...["X-Request-ID", "Retry-After", "WWW-Authenticate", "Idempotent-Replayed"],
+  ...[
+    "X-Request-ID",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "WWW-Authenticate",
+    "Idempotent-Replayed",
+  ],
 ].join(", ");
 
 /**

@@ -8,13 +8,17 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { ConnectionLimit } from "./connection-limit.js";
 import { sniff } from "./first-bytes.js";
+import { SlowReaders } from "./slow-readers.js";
 import type { TlsFiles } from "./tls.js";
 
 /** What one port may cost: every wait and every queue that a stranger can fill has its bound here. */
 export interface OnePortLimits {
   /** Open connections; more are refused. */
   readonly connectionsMax: number;
+  /** Of one client address; of IPv6, of one /64. */
+  readonly connectionsPerAddressMax: number;
   /** From a new connection to the bytes that tell its protocol; with TLS, first as long for the handshake. */
   readonly firstBytesTimeoutMs: number;
   /** From a request's first byte to the end of its headers (HTTP/1). */
@@ -27,16 +31,24 @@ export interface OnePortLimits {
   readonly silenceTimeoutMs: number;
   /** From that question to its answer. */
   readonly pongTimeoutMs: number;
+  /** How long bytes of an answer may wait to be read, before the client that does not is cut off. */
+  readonly answerTimeoutMs: number;
   /** All headers of a request together; an HTTP/2 client that has not heard of it yet may send 64 KiB. */
   readonly headerBytesMax: number;
+  /** How many they may be. */
+  readonly headerLinesMax: number;
   /** Calls that one HTTP/2 session runs at a time. */
   readonly streamsMax: number;
+  /** Calls that one HTTP/2 session may reset: so many at once, then so many a second (CVE-2023-44487). */
+  readonly resetsMax: number;
+  readonly resetsPerSecond: number;
   /** What one HTTP/2 session may make this program hold in memory, in megabytes as Node counts it. */
   readonly sessionMegabytesMax: number;
 }
 
 export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
-  connectionsMax: 4096,
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 2_500,
   firstBytesTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
@@ -45,8 +57,12 @@ export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
   keepAliveTimeoutMs: 72_000,
   silenceTimeoutMs: 120_000,
   pongTimeoutMs: 10_000,
+  answerTimeoutMs: 60_000,
   headerBytesMax: 16_384,
+  headerLinesMax: 128,
   streamsMax: 100,
+  resetsMax: 1_000,
+  resetsPerSecond: 33,
   // Answers that wait to be read count: 100 of the largest that are likely, 1.6 MB, must fit. Beyond
   // it Node refuses calls, and after 100 refusals ends the session; its default of 10 does so at 7.
   sessionMegabytesMax: 256,
@@ -70,9 +86,15 @@ const LINGER_MS = 1000;
  */
 export function createOnePortServer(
   handler: RequestListener,
-  { tls, ...limits }: Partial<OnePortLimits> & { readonly tls?: TlsFiles | undefined } = {},
+  { tls, isProxy, ...limits }: Partial<OnePortLimits> & Partial<OnePortOptions> = {},
 ): OnePortServer {
-  return new OnePortServer(handler, { limits: { ...ONE_PORT_LIMITS, ...limits }, tls });
+  return new OnePortServer(handler, { limits: { ...ONE_PORT_LIMITS, ...limits }, tls, isProxy });
+}
+
+interface OnePortOptions {
+  readonly tls: TlsFiles | undefined;
+  /** Addresses that stand for many clients, and so have no limit of their own. */
+  readonly isProxy: ((address: string) => boolean) | undefined;
 }
 
 export class OnePortServer extends Server {
@@ -82,13 +104,15 @@ export class OnePortServer extends Server {
   readonly #tls: TlsServer | undefined;
   /** Connections whose handshake is not over, by the other side's address and port. */
   readonly #handshaking = new Map<string, Socket>();
+  readonly #connections: ConnectionLimit;
+  readonly #slowReaders: SlowReaders;
   readonly #sniffing = new Set<Socket>();
   readonly #http2Sockets = new Set<Socket>();
   readonly #sessions = new Set<Http2Session>();
 
   constructor(
     handler: RequestListener,
-    { limits, tls }: { limits: OnePortLimits; tls?: TlsFiles | undefined },
+    { limits, tls, isProxy }: Partial<OnePortOptions> & { limits: OnePortLimits },
   ) {
     super(http1Options(limits), handler);
     this.#limits = limits;
@@ -99,7 +123,11 @@ export class OnePortServer extends Server {
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
     this.#http2.on("session", (session) => this.#admit(session));
     this.#tls = tls && this.#createTls(tls);
-    this.on("connection", (socket: Socket) => (this.#tls ? this.#shakeHands(socket) : this.#sniff(socket)));
+    this.#connections = new ConnectionLimit(limits.connectionsPerAddressMax, isProxy);
+    this.on("connection", (socket: Socket) => this.#take(socket));
+    this.#slowReaders = new SlowReaders(limits.answerTimeoutMs);
+    this.on("request", (_request, response) => this.#slowReaders.watch(response));
+    this.once("close", () => this.#slowReaders.close());
   }
 
   /**
@@ -134,6 +162,13 @@ export class OnePortServer extends Server {
       // What was agreed on (ALPN) is not looked at: the first bytes tell the same.
       this.#sniff(socket);
     });
+  }
+
+  #take(socket: Socket): void {
+    // By a reset: of whom there are too many, none lingers in TIME_WAIT.
+    if (!this.#connections.admit(socket)) socket.resetAndDestroy();
+    else if (this.#tls === undefined) this.#sniff(socket);
+    else this.#shakeHands(socket);
   }
 
   #shakeHands(socket: Socket): void {
@@ -199,12 +234,14 @@ function http1Options(limits: OnePortLimits): ServerOptions {
   };
 }
 
-// Node's own bounds stay as they are where they are sound: 32 settings a frame, 128 header lines,
-// 10 pings of ours unanswered, 1000 acknowledgements of theirs queued, and streams that are reset at
-// once (CVE-2023-44487) at most 33 a second after a burst of 1000.
+// Node's own bounds stay as they are where they are sound: 32 settings a frame, 10 pings of ours
+// unanswered, 1000 acknowledgements of theirs queued.
 function http2Options(limits: OnePortLimits): Parameters<typeof createHttp2Server>[0] & object {
   return {
     maxSessionMemory: limits.sessionMegabytesMax,
+    maxHeaderListPairs: limits.headerLinesMax,
+    streamResetBurst: limits.resetsMax,
+    streamResetRate: limits.resetsPerSecond,
     settings: { maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headerBytesMax },
   };
 }

@@ -1,10 +1,11 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { type Rate, take } from "../accounts/bucket.js";
 import { MemoryError } from "../errors.js";
 import { clientAddressKey, networkOf } from "./client-address.js";
 import { toConnectError } from "./errors.js";
 
-const HOUR_MS = 3_600_000;
+const HOUR_SECONDS = 3_600;
 
 /** Networks that are remembered at most; of more, those seen least recently start afresh. */
 const NETWORKS_MAX = 10_000;
@@ -34,21 +35,21 @@ export class SignUpLimit {
     const { perHour, perHourTotal } = this.limits;
     const now = this.nowMs();
     const network = networkOf(address);
-    const own = next(this.#networks.get(network), { perHour, now });
-    const total = next(this.#totalMs, { perHour: perHourTotal, now });
+    const own = take(this.#networks.get(network), hourly(perHour), now);
+    const total = take(this.#totalMs, hourly(perHourTotal), now);
     if (own.waitMs > 0) throw tooMany("too many sign-ups from this address", own.waitMs);
     if (total.waitMs > 0) throw tooMany("too many sign-ups at this time", total.waitMs);
-    this.#totalMs = total.debtMs;
+    this.#totalMs = total.fullAtMs;
     // Deleted first, to stand last: the map is in the order of use.
     this.#networks.delete(network);
-    this.#networks.set(network, own.debtMs);
+    this.#networks.set(network, own.fullAtMs);
     this.#forget(now);
   }
 
   /** Those who owe nothing any more, and any above the bound. */
   #forget(now: number): void {
-    for (const [network, debtMs] of this.#networks) {
-      if (debtMs > now && this.#networks.size <= NETWORKS_MAX) break;
+    for (const [network, fullAtMs] of this.#networks) {
+      if (fullAtMs > now && this.#networks.size <= NETWORKS_MAX) break;
       this.#networks.delete(network);
     }
   }
@@ -66,13 +67,9 @@ export function limitSignUps(limit: SignUpLimit): (context: HandlerContext) => v
   };
 }
 
-/**
- * The generic cell rate algorithm: of a bucket, all that must be kept is when it will be full again.
- * `debtMs` is that time after one more, `waitMs` how long until the bucket holds one.
- */
-function next(fullAtMs = 0, { perHour, now }: { perHour: number; now: number }) {
-  const debtMs = Math.max(fullAtMs, now) + HOUR_MS / perHour;
-  return { debtMs, waitMs: debtMs - now - HOUR_MS };
+/** That many at once, then spread over the hour. */
+function hourly(perHour: number): Rate {
+  return { perSecond: perHour / HOUR_SECONDS, burst: perHour };
 }
 
 function tooMany(message: string, waitMs: number): MemoryError {

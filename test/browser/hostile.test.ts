@@ -123,7 +123,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
         await page.getByLabel("Question").fill("Anything?");
       }
       await page.getByRole("button", { name: "Recall", exact: true }).click();
-      await page.getByText("All calls of the free plan are used").waitFor();
+      await page.getByText("All calls of this plan are used").waitFor();
       await page.getByRole("link", { name: "Usage" }).click();
       await page.getByText("Your memories are safe").waitFor();
       await settle(page);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Key } from "../../src/accounts/key.js";
+import { UNLIMITED_CALLS } from "../../src/accounts/plan.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aKey, anAccount } from "./samples.js";
 
@@ -41,6 +42,35 @@ export function accountsContract(name: string, make: MakeDatabase): void {
       expect(await left()).toBe(7);
       expect(await accounts().findByKey("twin")).toBeUndefined();
       expect(await accounts().charge({ ...of, keyHash: "twin" })).toBe(false);
+    });
+
+    it("gives an account another plan, and what was used stays used", async () => {
+      const { account, of, left } = await create({ callsLimit: 10, callsLeft: 8 });
+      const to = (plan: string, callsLimit: number) =>
+        accounts().setPlan({ accountId: account.id, plan, callsLimit });
+      expect(await to("team", 100)).toBe(true);
+      expect(await accounts().findByKey(of.keyHash)).toMatchObject({
+        ...{ plan: "team", callsLimit: 100, callsLeft: 98 },
+      });
+      expect(await to("tiny", 1)).toBe(true);
+      expect([await left(), await accounts().charge(of)]).toEqual([-1, false]);
+      await accounts().refund(account.id);
+      expect(await left()).toBe(0);
+      expect(await to("all", UNLIMITED_CALLS)).toBe(true);
+      expect([await accounts().charge(of), await left()]).toEqual([true, UNLIMITED_CALLS - 2]);
+      expect(await to("free", 10)).toBe(true);
+      expect(await left()).toBe(8);
+      expect(await accounts().setPlan({ accountId: "acc_nobody", plan: "free", callsLimit: 1 })).toBe(false);
+    });
+
+    it("loses no charge while the plan changes", async () => {
+      const { account, of, left } = await create({ callsLimit: 100, callsLeft: 100 });
+      const set = (callsLimit: number) =>
+        accounts().setPlan({ accountId: account.id, plan: "other", callsLimit });
+      const charges = Array.from({ length: 20 }, () => accounts().charge(of));
+      await Promise.all([...charges, set(200), set(300)]);
+      const { callsLimit } = (await accounts().findByKey(of.keyHash)) ?? {};
+      expect((callsLimit ?? 0) - ((await left()) ?? 0)).toBe(20);
     });
 
     it("charges until nothing is left", async () => {

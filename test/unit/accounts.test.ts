@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
-import { openGate } from "../../src/accounts/authenticate.js";
+import { openGate, PLAN_KEPT_MS } from "../../src/accounts/authenticate.js";
 import { UsageCounter } from "../../src/accounts/count-usage.js";
 import { type Key, makeKey, NEVER_MS } from "../../src/accounts/key.js";
 import { LastUsed } from "../../src/accounts/last-used.js";
@@ -45,10 +45,29 @@ describe("the gate", () => {
   it("says what a key may do, and remembers it", async () => {
     const { secret, key } = makeKey({ name: "", access: "read_only", namespace: "n" });
     const { gate, findByKey, used } = gateOf(anAccount([key]));
-    const caller = { accountId: "acc_a", keyHash: key.hash, access: "read_only", namespace: "n" };
+    const caller = {
+      accountId: "acc_a",
+      keyHash: key.hash,
+      access: "read_only",
+      namespace: "n",
+      plan: "free",
+    };
     expect([await gate(secret), await gate(secret)]).toEqual([caller, caller]);
     expect(findByKey).toHaveBeenCalledTimes(1);
     expect(used).toHaveBeenCalledTimes(2);
+  });
+
+  it("follows a change of the plan, at the second call after a while, and a database that is away changes nothing", async () => {
+    const { secret, key } = makeKey({ name: "" });
+    const { gate, findByKey } = gateOf(anAccount([key]));
+    expect((await gate(secret)).plan).toBe("free");
+    findByKey.mockRejectedValue(new Error("away"));
+    await vi.advanceTimersByTimeAsync(PLAN_KEPT_MS + 1);
+    expect([(await gate(secret)).plan, (await gate(secret)).plan]).toEqual(["free", "free"]);
+    expect(findByKey).toHaveBeenCalledTimes(2);
+    findByKey.mockResolvedValue({ ...anAccount([key]), plan: "team" });
+    await vi.advanceTimersByTimeAsync(PLAN_KEPT_MS + 1);
+    expect([(await gate(secret)).plan, (await gate(secret)).plan]).toEqual(["free", "team"]);
   });
 
   it("ends the replaced key at the new one's first use, and only then", async () => {

@@ -35,7 +35,7 @@ export function QuotaNote() {
     <div className="note note-warn" role="alert">
       <Icon name="alert" />
       <div>
-        <strong>All calls of the free plan are used</strong>
+        <strong>All calls of this plan are used</strong>
         <p>
           Storing and recalling have stopped. Your memories are safe: you can still read, list and delete them
           here and through the API.

@@ -1,5 +1,8 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 
+/** As the contract says that a plan has no limit. */
+export const UNLIMITED_CALLS = 2_147_483_647;
+
 const whole = new Intl.NumberFormat("en");
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });

@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { accounts } from "./api";
-import { count } from "./format";
+import { count, UNLIMITED_CALLS } from "./format";
 import { Gauge } from "./parts/gauge";
 import { Icon, type IconName, Logo } from "./parts/icon";
 import { linkTo, useRoute } from "./route";
@@ -70,6 +70,7 @@ function CallsLeft() {
   const { data } = useQuery(accounts.getAccount, {});
   if (!data) return null;
   const { callsUsed: used, callsLimit: limit } = data;
+  if (limit === UNLIMITED_CALLS) return null;
   return (
     <a className="calls-left" href={linkTo("usage")}>
       <span>

@@ -62,7 +62,7 @@ export type SignUpResponse = Message<"recalld.v1.SignUpResponse"> & {
 
   /**
    * Successful Store and Recall calls that the plan allows in the account's
-   * lifetime.
+   * lifetime; 2147483647 when it has no limit.
    *
    * @generated from field: int32 calls_limit = 4;
    */
@@ -119,7 +119,7 @@ export type GetAccountResponse = Message<"recalld.v1.GetAccountResponse"> & {
 
   /**
    * Successful Store and Recall calls that the plan allows in the account's
-   * lifetime.
+   * lifetime; 2147483647 when it has no limit.
    *
    * @generated from field: int32 calls_limit = 4;
    */

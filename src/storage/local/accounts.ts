@@ -46,6 +46,13 @@ export class LocalAccounts implements Accounts {
     });
   }
 
+  setPlan({ accountId, plan, callsLimit }: Parameters<Accounts["setPlan"]>[0]): Promise<boolean> {
+    return this.#change(accountId, (account) => {
+      const callsLeft = account.callsLeft + (callsLimit - account.callsLimit);
+      return { ...account, plan, callsLimit, callsLeft };
+    });
+  }
+
   addKey({ accountId, key }: Parameters<Accounts["addKey"]>[0]): Promise<boolean> {
     return this.#change(accountId, (account) => {
       return account.keys.length < KEYS_MAX ? { ...account, keys: [...account.keys, key] } : undefined;

@@ -1,8 +1,11 @@
 import { type Collection, type Db, MongoServerError } from "mongodb";
 import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
-import { MemoryError } from "../../errors.js";
+import { MemoryError, unavailable } from "../../errors.js";
 import { answer } from "./answer.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
+
+/** To set a plan, while others set it too. */
+const PLAN_ATTEMPTS_MAX = 5;
 
 interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {
   readonly _id: string;
@@ -44,6 +47,19 @@ export class MongoAccounts implements Accounts {
   async refund(accountId: string): Promise<void> {
     const paid = { _id: accountId, $expr: { $lt: ["$callsLeft", "$callsLimit"] } };
     await answer(this.#accounts.findOneAndUpdate(paid, { $inc: { callsLeft: 1 } }, ONLY_WHETHER));
+  }
+
+  async setPlan({ accountId, plan, callsLimit }: Parameters<Accounts["setPlan"]>[0]): Promise<boolean> {
+    for (let attempt = 0; attempt < PLAN_ATTEMPTS_MAX; attempt++) {
+      const found = await answer(this.#accounts.findOne({ _id: accountId }));
+      if (found === null) return false;
+      // Only as long as the limit is what was read: calls may be charged meanwhile, plans not.
+      const unchanged = { _id: accountId, callsLimit: found.callsLimit };
+      const to = { $set: { plan, callsLimit }, $inc: { callsLeft: callsLimit - found.callsLimit } };
+      const changed = this.#accounts.findOneAndUpdate(unchanged, to, ONLY_WHETHER);
+      if ((await answer(changed)) !== null) return true;
+    }
+    throw unavailable("the account's plan is changed by others at the same time");
   }
 
   async addKey({ accountId, key }: Parameters<Accounts["addKey"]>[0]): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { accounts } from "../api";
 import { ErrorNote, QuotaNote } from "../errors";
-import { count, counted, dateTime } from "../format";
+import { count, counted, dateTime, UNLIMITED_CALLS } from "../format";
 import { Gauge, WARN_FROM } from "../parts/gauge";
 import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
@@ -36,6 +36,7 @@ export function UsagePage() {
 
 function Quota({ used, limit, plan }: { used: number; limit: number; plan: string }) {
   const left = Math.max(limit - used, 0);
+  const unlimited = limit === UNLIMITED_CALLS;
   return (
     <section className="card stack" aria-labelledby="quota">
       <div className="quota-head">
@@ -44,13 +45,16 @@ function Quota({ used, limit, plan }: { used: number; limit: number; plan: strin
       </div>
       <div className="figures">
         <p>
-          <strong className="figure">{count(used)}</strong> <span>of {count(limit)} used</span>
+          <strong className="figure">{count(used)}</strong>{" "}
+          <span>{unlimited ? "used, of as many as you like" : `of ${count(limit)} used`}</span>
         </p>
-        <p>
-          <strong className="figure">{count(left)}</strong> <span>left</span>
-        </p>
+        {!unlimited && (
+          <p>
+            <strong className="figure">{count(left)}</strong> <span>left</span>
+          </p>
+        )}
       </div>
-      <Gauge used={used} limit={limit} label="Calls used of the plan" />
+      {!unlimited && <Gauge used={used} limit={limit} label="Calls used of the plan" />}
       <p className="hint">
         A successful store or recall is one call. Everything else, and every call that fails, is free.
       </p>

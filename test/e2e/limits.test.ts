@@ -1,0 +1,185 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { hashKey } from "../../src/accounts/key.js";
+import { parsePlans } from "../../src/accounts/plans-file.js";
+import { setPlan } from "../../src/accounts/set-plan.js";
+import { openLocal } from "../../src/storage/local/open.js";
+import { signUp } from "../support/caller.js";
+import { type Door, doorsOf } from "../support/doors.js";
+import { newDataDir, runUntilExit, startServer, type TestServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+// The doors' names are needed before the server's port is known.
+const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }, n) => ({ name, n }));
+
+/** A bucket of 3 that takes half an hour to hold another one: no machine is so slow. */
+const SLOW = { calls: 1000, calls_per_second: 0.001, burst: 3 };
+
+function plansFile(plans: unknown): string {
+  const file = join(newDataDir(), "plans.json");
+  writeFileSync(file, JSON.stringify(plans));
+  return file;
+}
+
+/** A call whose body is not all there yet. */
+function openCall({ url }: TestServer, key: string) {
+  const call = request(`${url}/recall`, {
+    method: "POST",
+    agent: false,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+  });
+  call.on("error", () => {});
+  call.write('{"query":');
+  return {
+    abandon: () => call.destroy(),
+    finish: () =>
+      new Promise<number | undefined>((resolve, reject) => {
+        call.once("response", (response) => resolve(response.resume().statusCode)).once("error", reject);
+        call.end('"a","namespace":"n"}');
+      }),
+  };
+}
+
+let limited: TestServer;
+let narrow: TestServer;
+beforeAll(async () => {
+  [limited, narrow] = await Promise.all([
+    startServer({ env: { PLANS_FILE: plansFile({ free: SLOW }) } }),
+    startServer({
+      env: {
+        PLANS_FILE: plansFile({ free: { calls: 1000, concurrent_calls: 1 } }),
+        CONNECTIONS_PER_ADDRESS_MAX: "8",
+      },
+    }),
+  ]);
+});
+afterAll(() => Promise.all([limited.stop(), narrow.stop()]));
+
+describe.each(DOORS)("through $name", ({ n }) => {
+  it("every answer says where the key stands, and one too many is refused, uncharged", async () => {
+    const door = doorsOf(limited.url)[n] as Door;
+    const { key } = await signUp(limited.url);
+    const stored = await door.call("Store", { text: "a", namespace: "n" }, { key });
+    expect(stored.code).toBe("ok");
+    expect(stored.header.get("ratelimit-policy")).toBe('"rate";q=3;w=3000');
+    expect(stored.header.get("ratelimit")).toMatch(/^"rate";r=2;t=(1000|999)$/);
+    // What fails for another reason says it as well.
+    const wrong = await door.call("Store", { text: "", namespace: "n" }, { key });
+    expect(wrong.code).toBe("invalid_argument");
+    expect(wrong.header.get("ratelimit")).toMatch(/^"rate";r=1;t=/);
+    const { body } = await door.call("GetAccount", {}, { key });
+    expect(body).toMatchObject({ plan: "free", calls_used: 1 });
+
+    const refused = await door.call("Store", { text: "b", namespace: "n" }, { key });
+    expect(refused).toMatchObject({ code: "resource_exhausted", reason: "KEY_RATE_LIMITED" });
+    expect(refused.message).toBe("this key makes more than the 0.001 calls a second of its plan");
+    expect(refused.header.get("ratelimit-policy")).toBe('"rate";q=3;w=3000');
+    expect(refused.header.get("ratelimit")).toMatch(/^"rate";r=0;t=(3000|29\d\d)$/);
+    expect(Number(refused.header.get("retry-after"))).toBeGreaterThan(900);
+    if (refused.status !== undefined) expect(refused.status).toBe(429);
+  });
+});
+
+it("one key's flood is no other key's, not even of the same account", async () => {
+  const door = doorsOf(limited.url)[0] as Door;
+  const { key } = await signUp(limited.url);
+  const made = await door.call("CreateKey", { name: "second" }, { key });
+  const second = String(made.body.api_key);
+  const codes = [];
+  for (let call = 0; call < 5; call++) codes.push((await door.call("GetAccount", {}, { key })).code);
+  expect(codes).toEqual(["ok", "ok", "resource_exhausted", "resource_exhausted", "resource_exhausted"]);
+  expect((await door.call("GetAccount", {}, { key: second })).code).toBe("ok");
+});
+
+it("a key has no more calls running than its plan allows, and the next as soon as one is answered", async () => {
+  const door = doorsOf(narrow.url)[0] as Door;
+  const { key } = await signUp(narrow.url);
+  const running = openCall(narrow, key);
+  const refused = async () => (await door.call("GetAccount", {}, { key })).code === "resource_exhausted";
+  await vi.waitUntil(refused, { timeout: 20_000 });
+  const { reason, header } = await door.call("GetAccount", {}, { key });
+  expect(reason).toBe("CONCURRENCY_LIMITED");
+  expect(header.get("retry-after")).toBe("1");
+  expect(header.get("ratelimit-policy")).toBe('"concurrency";q=1;qu="concurrent-requests"');
+  expect(header.get("ratelimit")).toBe('"concurrency";r=0');
+  expect(await running.finish()).toBe(200);
+  await vi.waitUntil(async () => !(await refused()), { timeout: 20_000 });
+  // Whoever goes away in the middle takes nothing with it.
+  const another = openCall(narrow, key);
+  await vi.waitUntil(refused, { timeout: 20_000 });
+  another.abandon();
+  await vi.waitUntil(async () => !(await refused()), { timeout: 20_000 });
+});
+
+it("an address has no more connections than it may, and the rest is served on", async () => {
+  const idle = Array.from({ length: 16 }, () => connect(narrow.port, "127.0.0.1").on("error", () => {}));
+  const ends = idle.map((socket) => new Promise((resolve) => socket.once("close", () => resolve(true))));
+  await vi.waitUntil(async () => {
+    const ended = await Promise.all(ends.map((end) => Promise.race([end, Promise.resolve(false)])));
+    return ended.filter(Boolean).length >= 8;
+  });
+  for (const socket of idle) socket.destroy();
+  const ready = () => fetch(`${narrow.url}/readyz`).then(({ status }) => status === 200);
+  await vi.waitUntil(() => ready().catch(() => false), { timeout: 20_000 });
+});
+
+it("more headers than are looked at are refused, so that none is overlooked", async () => {
+  const many = Object.fromEntries(Array.from({ length: 130 }, (_, n) => [`x-${n}`, "1"]));
+  const response = await fetch(`${limited.url}/livez`, { headers: many });
+  expect(response.status).toBe(431);
+  expect(await response.json()).toEqual({
+    code: "resource_exhausted",
+    message: "the request has more than 128 headers",
+  });
+});
+
+it("plans that are wrong stop the start, each with a line", async () => {
+  const file = plansFile({ free: { calls: "many" }, team: { calls: 1, burst: 0 } });
+  const { code, output } = await runUntilExit({ PLANS_FILE: file, DATA_DIR: newDataDir() });
+  expect(code).toBe(1);
+  expect(output).toContain(`PLANS_FILE ${file} plan "free": calls is "many"; it must be a whole number`);
+  expect(output).toContain(`PLANS_FILE ${file} plan "team": burst is 0; it must be a whole number from 1`);
+  const gone = await runUntilExit({ PLANS_FILE: "/nowhere/plans.json", DATA_DIR: newDataDir() });
+  expect(gone).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("PLANS_FILE /nowhere/plans.json cannot be read"),
+  });
+});
+
+it("an account of a plan that was taken away is told so", async () => {
+  const dataDir = newDataDir();
+  const before = plansFile({ free: { calls: 5 } });
+  const first = await startServer({ dataDir, env: { PLANS_FILE: before } });
+  const { key } = await signUp(first.url);
+  await first.stop();
+  const gold = plansFile({ free: { calls: 5 }, gold: { calls: null, calls_per_second: 1000 } });
+  const storage = await openLocal({ dataDir });
+  const accountId = (await storage.accounts.findByKey(hashKey(key)))?.id as string;
+  const plans = parsePlans(readFileSync(gold, "utf8"), gold);
+  await setPlan({ accounts: storage.accounts, plans }, { accountId, plan: "gold" });
+  await storage.close();
+  const door = (server: TestServer) => doorsOf(server.url)[0] as Door;
+  const second = await startServer({ dataDir, env: { PLANS_FILE: before } });
+  try {
+    const refused = await door(second).call("GetAccount", {}, { key });
+    expect(refused).toMatchObject({ code: "failed_precondition", reason: "PLAN_UNKNOWN" });
+    expect(refused.message).toBe('there is no plan "gold" here; there are free');
+  } finally {
+    await second.stop();
+  }
+  const third = await startServer({ dataDir, env: { PLANS_FILE: gold } });
+  try {
+    expect((await door(third).call("Recall", { query: "a", namespace: "n" }, { key })).code).toBe("ok");
+    const { body, header } = await door(third).call("GetAccount", {}, { key });
+    // The largest number that the contract has: no limit.
+    expect(body).toMatchObject({ plan: "gold", calls_limit: 2_147_483_647, calls_used: 1 });
+    expect(header.get("ratelimit-policy")).toBe('"rate";q=1000;w=1');
+  } finally {
+    await third.stop();
+  }
+});
