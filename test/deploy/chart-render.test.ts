@@ -1,0 +1,247 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import {
+  CHART,
+  HELM,
+  helm,
+  objectsIn,
+  reasonToSkip,
+  refusal,
+  render,
+  TOOLS,
+  type Values,
+} from "../support/chart.js";
+import { KubernetesSchemas } from "../support/kubernetes-schemas.js";
+
+// Helm is started again and again, on machines that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const ROOT = join(import.meta.dirname, "../..");
+const MONGODB = { kind: "mongodb", mongodb: { existingSecret: { name: "uri" } } };
+
+const renderings: Readonly<Record<string, Values>> = {
+  "the defaults": {},
+  "all examples that can be": { examples: ["mongodb", "autoscaling", "gateway", "monitoring", "tls"] },
+  ...Object.fromEntries(
+    readdirSync(join(CHART, "examples")).map((file) => {
+      const name = file.replace(".yaml", "");
+      return [`examples/${file}`, { examples: name === "autoscaling" ? ["mongodb", name] : [name] }];
+    }),
+  ),
+  "MongoDB, one replica": { set: { database: MONGODB } },
+  "MongoDB with volumes": { set: { database: MONGODB, replicaCount: 2, persistence: { enabled: true } } },
+  "MongoDB and gRPC behind nginx": { examples: ["mongodb", "ingress-nginx", "monitoring"] },
+  "MongoDB by the operator, scaled": { examples: ["mongodb-community", "autoscaling"] },
+  "a service of the kind LoadBalancer": {
+    set: { service: { type: "LoadBalancer", port: 443, annotations: { a: "b" } } },
+  },
+  "an image by its digest, from a registry with a password": {
+    set: { image: { digest: `sha256:${"0".repeat(64)}` }, imagePullSecrets: [{ name: "registry" }] },
+  },
+  "every setting": {
+    set: {
+      settings: {
+        MODEL: "Xenova/all-MiniLM-L6-v2",
+        MODELS_HUB: "https://hub.example.org",
+        MODEL_QUERY_PREFIX: 'query: $(HOME) "\\n"',
+        EMBED_WORKERS: 4,
+        INDEX_MEMORY_BYTES_MAX: 1_000_000_000,
+        FREE_CALLS: 0,
+        DRAIN_NOTICE_MS: 30_000,
+        SHUTDOWN_TIMEOUT_MS: 1,
+      },
+    },
+  },
+  "places, labels and volumes": {
+    set: {
+      nodeSelector: { "kubernetes.io/arch": "amd64" },
+      tolerations: [{ key: "dedicated", operator: "Exists" }],
+      affinity: { nodeAffinity: {} },
+      priorityClassName: "high",
+      podLabels: { team: "memory" },
+      podAnnotations: { note: "1" },
+      extraVolumes: [{ name: "models", emptyDir: {} }],
+      extraVolumeMounts: [{ name: "models", mountPath: "/models", readOnly: true }],
+      extraEnv: [
+        { name: "OTEL_EXPORTER_OTLP_HEADERS", valueFrom: { secretKeyRef: { name: "a", key: "b" } } },
+      ],
+      topologySpreadConstraints: [
+        { maxSkew: 1, topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "DoNotSchedule" },
+      ],
+    },
+  },
+  "no policies, and no limits": {
+    set: {
+      networkPolicy: { enabled: false },
+      podDisruptionBudget: { enabled: false },
+      resources: { limits: null },
+      database: MONGODB,
+      replicaCount: 2,
+    },
+  },
+  "policies that name who may come, and where it may go": {
+    set: {
+      networkPolicy: {
+        from: [{ namespaceSelector: { matchLabels: { a: "b" } } }],
+        extraEgress: [{ ports: [{ port: 4318, protocol: "TCP" }] }],
+        mongodbPorts: [27017, 27018],
+      },
+      podDisruptionBudget: { maxUnavailable: "25%" },
+      database: MONGODB,
+      replicaCount: 4,
+    },
+  },
+};
+
+/** What must be refused, and the words that say why. */
+const refusals: readonly (readonly [why: string, values: Values, words: RegExp])[] = [
+  ["two replicas of the embedded database", { set: { replicaCount: 2 } }, /replicaCount is 2 .*one replica/],
+  [
+    "autoscaling of it",
+    { set: { autoscaling: { enabled: true } } },
+    /autoscaling.enabled needs database.kind/,
+  ],
+  ["MongoDB without a secret", { set: { database: { kind: "mongodb" } } }, /existingSecret.name/],
+  ["two ways to MongoDB", { examples: ["mongodb", "mongodb-community"] }, /both set/],
+  [
+    "MongoDB's secret without MongoDB",
+    { set: { database: { mongodb: { existingSecret: { name: "uri" } } } } },
+    /database.kind is embedded/,
+  ],
+  [
+    "a MongoDB without a password",
+    { set: { database: { kind: "mongodb", mongodb: { community: { enabled: true } } } } },
+    /passwordSecret.name is missing/,
+  ],
+  ["another database", { set: { database: { kind: "postgres" } } }, /database\/kind.*'embedded', 'mongodb'/],
+  ["a value that there is not", { set: { replicas: 2 } }, /additional properties 'replicas' not allowed/],
+  [
+    "a setting that there is not",
+    { set: { settings: { LOGLEVEL: "info" } } },
+    /settings': additional properties 'LOGLEVEL' not allowed/,
+  ],
+  ["a setting of the chart's own", { set: { settings: { PORT: 80 } } }, /additional properties 'PORT'/],
+  ["a setting out of its range", { set: { settings: { EMBED_WORKERS: 0 } } }, /EMBED_WORKERS.*minimum/],
+  [
+    "a setting twice",
+    { set: { extraEnv: [{ name: "EMBED_WORKERS", value: "2" }] } },
+    /EMBED_WORKERS.*already/,
+  ],
+  [
+    "an Ingress without a name",
+    { set: { ingress: { enabled: true } } },
+    /ingress.enabled needs ingress.host/,
+  ],
+  ["routes without a Gateway", { set: { gateway: { enabled: true } } }, /gateway.parentRefs/],
+  [
+    "two routes with one name",
+    {
+      set: {
+        gateway: { enabled: true, parentRefs: [{ name: "g" }], grpc: { hostnames: ["a.example.org"] } },
+      },
+    },
+    /gateway.grpc.hostnames has a.example.org/,
+  ],
+  [
+    "a monitor of no metrics",
+    { set: { metrics: { serviceMonitor: { enabled: true } } } },
+    /metrics.serviceMonitor.enabled needs metrics.enabled/,
+  ],
+  [
+    "metrics where the calls come",
+    { set: { metrics: { enabled: true, port: 8080 } } },
+    /metrics.port is 8080/,
+  ],
+  [
+    "more memory for indexes than there is",
+    { set: { settings: { INDEX_MEMORY_BYTES_MAX: 2e9 } } },
+    /more than/,
+  ],
+  [
+    "too little memory",
+    { set: { resources: { limits: { memory: "256Mi" } } } },
+    /limits.memory is 256Mi: too/,
+  ],
+  ["memory without a unit that is known", { set: { resources: { limits: { memory: "1 GB" } } } }, /pattern/],
+  ["plans without the one of those that sign up", { set: { plans: { team: { calls: 1 } } } }, /no plan free/],
+  ["a plan out of its range", { set: { plans: { free: { calls: -1 } } } }, /plans\/free\/calls.*minimum/],
+  [
+    "two words on free calls",
+    { examples: ["plans"], set: { settings: { FREE_CALLS: 1 } } },
+    /FREE_CALLS is set beside plans/,
+  ],
+  ["less time to end than it takes", { set: { terminationGracePeriodSeconds: 30 } }, /may take 60/],
+  [
+    "fewer replicas at most than at least",
+    { examples: ["mongodb"], set: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 2 } } },
+    /minReplicas is 3, more than/,
+  ],
+];
+
+describe.skipIf(reasonToSkip)(`the chart${reasonToSkip}`, () => {
+  const schemas = reasonToSkip
+    ? []
+    : KubernetesSchemas.versions(TOOLS).map((version) => ({
+        version,
+        schema: new KubernetesSchemas(TOOLS, version),
+      }));
+
+  test("is judged by two versions of Kubernetes, the oldest that it names being one", () => {
+    const [, oldest] =
+      /kubeVersion: ">=([\d.]+)-0"/.exec(readFileSync(join(CHART, "Chart.yaml"), "utf8")) ?? [];
+    expect(schemas.length).toBeGreaterThan(1);
+    expect(schemas.map(({ version }) => version)).toContain(`v${oldest}`);
+  });
+
+  test("is rendered in a dozen ways at least", () => {
+    expect(Object.keys(renderings).length).toBeGreaterThanOrEqual(12);
+  });
+
+  test.each(Object.entries(renderings))("passes `helm lint --strict`: %s", (_name, values) => {
+    const { status, stdout, stderr } = helm("lint", values, ["--strict", "--kube-version", "1.37.0"]);
+    expect(status, stdout + stderr).toBe(0);
+  });
+
+  test.each(Object.entries(renderings))("is right for every version of Kubernetes: %s", (_name, values) => {
+    for (const { version, schema } of schemas) {
+      const objects = render(values, version.slice(1));
+      expect(objects.length).toBeGreaterThan(3);
+      expect(objects.flatMap((object) => schema.problems(object))).toEqual([]);
+      const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+      expect(names).toEqual([...new Set(names)]);
+    }
+  });
+
+  test("what is wrong is found, in every version and in custom resources", () => {
+    const objects = render({ examples: ["mongodb-community", "gateway", "monitoring"] });
+    const spoilt = objects.map((object) => ({ ...object, spec: { ...object.spec, planted: 1 } }));
+    for (const { schema } of schemas) {
+      const blamed = spoilt.filter((object) => schema.problems(object).length > 0).map(({ kind }) => kind);
+      expect(blamed).toEqual(objects.map(({ kind }) => kind));
+      expect(blamed).toEqual(expect.arrayContaining(["MongoDBCommunity", "GRPCRoute", "ServiceMonitor"]));
+    }
+  });
+
+  test.each(refusals)("refuses %s", (_why, values, words) => {
+    expect(refusal(values)).toMatch(words);
+  });
+
+  test("is what the plain manifests and the README's table are made of", () => {
+    const { status, stderr } = spawnSync(process.execPath, ["scripts/chart/render.js", "--check"], {
+      cwd: ROOT,
+      encoding: "utf8",
+      env: { ...process.env, HELM },
+    });
+    expect(stderr).not.toContain("is not fresh");
+    expect(status, stderr).toBe(0);
+  });
+
+  test.each(readdirSync(join(ROOT, "deploy/kubernetes")))("deploy/kubernetes/%s is right", (file) => {
+    const objects = objectsIn(readFileSync(join(ROOT, "deploy/kubernetes", file), "utf8"));
+    expect(objects.length).toBeGreaterThan(3);
+    for (const { schema } of schemas)
+      expect(objects.flatMap((object) => schema.problems(object))).toEqual([]);
+  });
+});

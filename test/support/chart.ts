@@ -1,0 +1,84 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+
+const ROOT = join(import.meta.dirname, "../..");
+export const CHART = join(ROOT, "deploy/helm/recalld");
+
+/** Where `scripts/chart/tools.sh` has put Helm and the schemas. */
+export const TOOLS = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "recalld/chart-1");
+export const HELM = process.env.HELM || join(TOOLS, "helm");
+
+/** Why the chart cannot be rendered here; empty when it can. */
+export const reasonToSkip =
+  existsSync(HELM) && existsSync(TOOLS) ? "" : " (skipped: no Helm; scripts/chart/tools.sh gets it)";
+if (reasonToSkip && process.env.REQUIRE_HELM) throw new Error(`REQUIRE_HELM is set:${reasonToSkip}`);
+
+/** An object of Kubernetes, as far as the tests look into it. */
+export interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: each kind has its own, and the schemas judge it.
+  readonly spec: any;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+}
+
+/** Values as a file and, on top, as JSON: examples of the chart by their names. */
+export interface Values {
+  readonly examples?: readonly string[];
+  readonly set?: Readonly<Record<string, unknown>>;
+}
+
+/** Runs Helm on the chart. */
+export function helm(command: "lint" | "template", { examples = [], set = {} }: Values, more: string[] = []) {
+  const files = examples.flatMap((name) => ["--values", join(CHART, `examples/${name}.yaml`)]);
+  const args = [...(command === "template" ? ["recalld"] : []), CHART, ...files, "--values", "-", ...more];
+  return spawnSync(HELM, [command, ...args], { encoding: "utf8", input: JSON.stringify(set) });
+}
+
+/** The objects that the chart makes of the values, for a version of Kubernetes. */
+export function render(values: Values, kubernetes = "1.37.0"): KubernetesObject[] {
+  const { status, stdout, stderr } = helm("template", values, ["--kube-version", kubernetes]);
+  if (status !== 0) throw new Error(stderr);
+  return objectsIn(stdout);
+}
+
+export function objectsIn(yaml: string): KubernetesObject[] {
+  return parseAllDocuments(yaml).flatMap((document) => {
+    if (document.errors.length > 0) throw document.errors[0];
+    return (document.toJS() as KubernetesObject | null) ?? [];
+  });
+}
+
+/** What Helm says when it refuses values; fails when it does not. */
+export function refusal(values: Values): string {
+  const { status, stdout, stderr } = helm("template", values, ["--kube-version", "1.37.0"]);
+  if (status === 0) throw new Error(`not refused:\n${stdout}`);
+  return stderr;
+}
+
+export function workloadOf(objects: readonly KubernetesObject[]) {
+  const [workload] = objects.filter(({ kind }) => kind === "Deployment" || kind === "StatefulSet");
+  if (workload === undefined) throw new Error("no workload");
+  const { spec } = workload.spec.template;
+  const [container] = spec.containers;
+  const env: readonly Variable[] = container.env;
+  const settings = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+  return { workload, pod: spec, container, env, settings };
+}
+
+export const values = parse(readFileSync(join(CHART, "values.yaml"), "utf8"));
+export const schema = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8"));
