@@ -3,7 +3,7 @@ import type { Step } from "../memory/steps.js";
 
 /** OpenTelemetry's buckets for calls, with finer ones below them, since most calls take a few milliseconds. */
 const CALL_SECONDS = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30,
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30,
 ];
 /** From a scan of a small index to the rebuilding of a large one. */
 const STEP_SECONDS = [
