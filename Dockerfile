@@ -31,6 +31,7 @@ RUN install -d -o 1000 -g 1000 -m 700 /data && node --version
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app ./
+RUN chmod +x dist/src/admin.js && ln -s /app/dist/src/admin.js /usr/local/bin/recalld-admin
 VOLUME /data
 # By number: Kubernetes' runAsNonRoot cannot judge a name. Nothing but /data is written to.
 USER 1000:1000

@@ -99,5 +99,5 @@ $engine start "$name" >/dev/null
 until_ready
 recall
 stop
-$engine run --rm "${hardened[@]}" "${run_options[@]}" recalld node dist/src/admin.js verify
+$engine run --rm "${hardened[@]}" "${run_options[@]}" recalld recalld-admin verify
 echo "check-image: all is well"

@@ -1,105 +1,96 @@
 #!/usr/bin/env node
-import { parseArgs } from "node:util";
-import { signUp } from "./accounts/sign-up.js";
-import { openFacts, openStorage, openVectors } from "./compose.js";
+import { openDesk, openFacts, openStorage, openVectors } from "./compose.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { MemoryError } from "./errors.js";
 import { abandon, begin, describe, follow } from "./memory/change-model.js";
 import { editionOf } from "./memory/edition.js";
 import type { Facts } from "./memory/plan.js";
-import { verify } from "./memory/verify.js";
+import { type Verified, verify } from "./memory/verify.js";
+import { type Command, EXIT, exitCodeOf, readLine } from "./operator/commands.js";
+import type { Given } from "./operator/operations.js";
+import { progressLine } from "./operator/progress.js";
+import { show } from "./operator/show.js";
+import { backUp } from "./storage/local/back-up.js";
 import { compactLocal } from "./storage/local/compact.js";
+import { restore } from "./storage/local/restore.js";
+import { VERSION } from "./version.js";
 
-const USAGE = `usage: npm run -s admin -- COMMAND
-
-  create-account [--email NAME@HOST]  makes an account, also where SIGNUP=closed; its key goes to
-                                      stdout, this once
-  verify                              reads every entry and snapshot: numbers are dense, memories
-                                      whole, and of what was forgotten nothing is left
-  compact                             rewrites the embedded database without free space, and so
-                                      without what erased memories left there
-
-  reembed MODEL [--at-once]           changes the database's model while services use it: they make the
-                                      new vectors beside the old ones, then switch; shows how far it
-                                      is. Stopping this command stops nothing. --at-once: the present
-                                      model is gone, namespaces are read anew when they are used
-  reembed --status | --abandon        says how far it is; gives it up
-
-They work on the database that the settings name (MONGODB_URI, else DATA_DIR). The embedded database
-has one owner at a time: stop the server first, but not for reembed.`;
-
-const OPTIONS = {
-  email: { type: "string", default: "" },
-  status: { type: "boolean", default: false },
-  abandon: { type: "boolean", default: false },
-  "at-once": { type: "boolean", default: false },
-} as const;
-
-interface Options {
-  readonly email: string;
-  readonly status: boolean;
-  readonly abandon: boolean;
-  readonly "at-once": boolean;
-  /** What `reembed` is told. */
-  readonly model: string | undefined;
+/** What a command has to say: for people, and the same for programs. */
+interface Said {
+  readonly lines: readonly string[];
+  readonly json: unknown;
+  /** Shown on stdout, alone, this once. */
+  readonly secret?: string;
+  /** What it looked for is not well. */
+  readonly problems?: readonly string[];
 }
 
-type Command = (config: Config, options: Options) => Promise<void>;
+type Run = (config: Config, given: Given) => Promise<Said>;
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  "create-account": createAccount,
+/** The commands that work on the database as a whole; all others are in src/operator/operations.ts. */
+const RUNS: Readonly<Record<string, Run>> = {
   verify: verifyDatabase,
   compact,
+  backup: takeBackup,
+  restore: restoreBackup,
   reembed,
 };
 
 /** The operator's commands, on the database itself: who may run this needs no key. */
 async function main(): Promise<void> {
-  const asked = readArguments(process.argv.slice(2));
-  if (asked === undefined) return fail([USAGE]);
-  await asked.command(loadConfig(process.env), asked.options);
-}
-
-/** Undefined when the line is not understood. */
-function readArguments(args: string[]): { command: Command; options: Options } | undefined {
-  try {
-    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-    const [name = "", model, ...more] = positionals;
-    const command = COMMANDS[name];
-    if (command === undefined || more.length > 0 || (model !== undefined && name !== "reembed"))
-      return undefined;
-    return { command, options: { ...values, model } };
-  } catch {
-    return undefined;
+  const asked = readLine(process.argv.slice(2));
+  if ("help" in asked) return console.log(asked.help);
+  if ("wrong" in asked) return fail(EXIT.notUnderstood, [asked.wrong]);
+  const { command, given, json } = asked;
+  const run = RUNS[command.name] ?? operateBy(command);
+  const said = await run(loadConfig(process.env), given);
+  if (json) console.log(JSON.stringify(said.json, null, 2));
+  else {
+    // A secret stands alone on stdout, so that a script can take it.
+    for (const line of said.lines) (said.secret === undefined ? console.log : console.error)(line);
+    if (said.secret !== undefined) console.log(said.secret);
   }
+  if (said.problems !== undefined && said.problems.length > 0) fail(EXIT.refused, json ? [] : said.problems);
 }
 
-async function createAccount(config: Config, { email }: { email: string }): Promise<void> {
-  const storage = await openStorage(config);
-  try {
-    const { accounts } = storage;
-    const made = await signUp({ accounts, signUp: "open", freeCalls: config.freeCalls }, { email });
-    const { id, plan, callsLimit } = made.account;
-    // The key alone on stdout, so that a script can take it.
-    console.error(`account ${id}, plan ${plan}, ${callsLimit} calls; its key, this once:`);
-    console.log(made.key);
-  } finally {
-    await storage.close();
-  }
+/** Accounts, keys and usage: answered where the database is open. */
+function operateBy({ name }: Command): Run {
+  return async (config, given) => {
+    if (name === "accounts close" && given.force !== true) {
+      throw new MemoryError(
+        "failed_precondition",
+        `all of account ${given.account} would be erased, and nothing brings it back; set --force to do it`,
+      );
+    }
+    const desk = await openDesk(config, { creates: name === "accounts create" });
+    try {
+      const answer = await desk.ask({ operation: name, given });
+      const { api_key: secret, ...rest } = answer as { api_key?: string };
+      if (secret === undefined) return { lines: [show(answer)], json: answer };
+      return { lines: [show(rest)], json: answer, secret };
+    } finally {
+      await desk.close();
+    }
+  };
 }
 
-async function verifyDatabase(config: Config): Promise<void> {
+async function verifyDatabase(config: Config): Promise<Said> {
+  const found = await readBack(config);
+  const { incarnations, problems, ...counts } = found;
+  const { memories, erased, snapshots, unfinished } = counts;
+  const lines = [`${incarnations} logs, ${memories} memories, ${erased} erased, ${snapshots} snapshots`];
+  if (unfinished > 0) lines.push(`${unfinished} erasures or moves are not finished; the next start does it`);
+  if (problems.length === 0) lines.push("all is well");
+  return { lines, json: { logs: incarnations, ...counts, problems }, problems };
+}
+
+async function readBack(config: Config): Promise<Verified> {
   const storage = await openStorage(config);
   try {
     const dimensionsOf = await dimensionsIn(storage.facts);
     const vectors = openVectors(config, dimensionsOf);
     const { log, erasures } = storage;
-    const found = await verify({ log, erasures, vectors, dimensionsOf });
-    console.log(
-      `${found.incarnations} logs, ${found.memories} memories, ${found.erased} erased, ${found.snapshots} snapshots`,
-    );
-    if (found.problems.length > 0) fail(found.problems);
-    console.log("all is well");
+    return await verify({ log, erasures, vectors, dimensionsOf });
   } finally {
     await storage.close();
   }
@@ -112,20 +103,61 @@ async function dimensionsIn(facts: Facts): Promise<(incarnation: string) => numb
   return (incarnation) => dimensions.get(editionOf(incarnation));
 }
 
-async function reembed(
-  config: Config,
-  { model, status, abandon: giveUp, "at-once": atOnce }: Options,
-): Promise<void> {
-  if ([model !== undefined, status, giveUp].filter(Boolean).length !== 1) fail([USAGE]);
-  const { facts, close } = await openFacts(config);
+async function takeBackup(config: Config, given: Given): Promise<Said> {
+  const folder = String(given.folder);
+  const progress = progressLine(process.stderr);
+  const desk = await openDesk(config, { creates: false });
   try {
-    if (status) return console.log(await statusOf(facts));
+    const manifest = await backUp({
+      folder,
+      program: VERSION,
+      copy: async (path) => void (await desk.ask({ operation: "backup", given: { path } })),
+      onProgress: (bytes) => progress.show(`${count(bytes)} bytes copied`),
+    });
+    progress.end();
+    const { memories, accounts } = manifest.counts;
+    const holds = `${count(memories)} memories of ${count(accounts)} accounts, ${count(manifest.file.bytes)} bytes`;
+    return { lines: [`${folder}: ${holds}`], json: manifest };
+  } finally {
+    await desk.close();
+  }
+}
+
+async function restoreBackup(config: Config, given: Given): Promise<Said> {
+  const { mongodbUri, dataDir } = config;
+  if (mongodbUri !== undefined) refuse("MONGODB_URI is set: a backup is of the embedded database");
+  const { problems, ...manifest } = await restore({
+    backup: String(given.backup),
+    dataDir,
+    verify: async (draft) => (await readBack({ ...config, dataDir: draft })).problems,
+  });
+  const lines = [`${count(manifest.counts.memories)} memories are in ${dataDir}, as of ${manifest.begun_at}`];
+  if (problems.length === 0) lines.push("all was read back, and is well");
+  else lines.push("the backup is as it was written; the database that it was taken of had this already:");
+  return { lines, json: { ...manifest, problems }, problems };
+}
+
+async function reembed(config: Config, { model, status, abandon: givesUp, ...given }: Given): Promise<Said> {
+  if ([model !== undefined, status === true, givesUp === true].filter(Boolean).length !== 1) {
+    refuse("say either MODEL, --status or --abandon");
+  }
+  const { facts, close } = await openFacts(config);
+  const progress = progressLine(process.stderr);
+  try {
+    if (status === true) return say({ status: await statusOf(facts) });
+    const atOnce = given["at-once"] === true;
     const edition =
-      model === undefined ? await abandon(facts) : await begin(facts, { modelId: model, atOnce });
-    const changed = await follow(facts, { edition, show: progressLine(process.stderr) });
+      givesUp === true ? await abandon(facts) : await begin(facts, { modelId: String(model), atOnce });
+    const changed = await follow(facts, { edition, show: progress.show });
+    progress.end();
     const holds = (await facts.pinned())?.model.id;
-    console.log(`the database holds vectors of ${holds}${changed ? `; set MODEL=${holds} from now on` : ""}`);
-    if (changed === giveUp) process.exitCode = 1;
+    const line = `the database holds vectors of ${holds}${changed ? `; set MODEL=${holds} from now on` : ""}`;
+    const failed = changed === (givesUp === true);
+    return {
+      lines: [line],
+      json: { model: holds, changed },
+      ...(failed && { problems: ["it was not done"] }),
+    };
   } finally {
     await close();
   }
@@ -140,28 +172,40 @@ async function statusOf(facts: Facts): Promise<string> {
     : "the database is empty";
 }
 
-/** One line that is written over on a terminal; elsewhere a line whenever it changes. */
-function progressLine(stream: NodeJS.WriteStream): (line: string) => void {
-  let shown = "";
-  return (line) => {
-    if (line === shown) return;
-    shown = line;
-    stream.write(stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
-  };
-}
-
-async function compact({ mongodbUri, dataDir }: Config): Promise<void> {
-  if (mongodbUri !== undefined) fail(["recalld: MongoDB has a command of its own for this: `compact`"]);
+async function compact({ mongodbUri, dataDir }: Config): Promise<Said> {
+  if (mongodbUri !== undefined) refuse("MongoDB has a command of its own for this: `compact`");
   const { before, after } = await compactLocal({ dataDir });
-  console.log(`${before.toLocaleString("en-US")} bytes before, ${after.toLocaleString("en-US")} after`);
+  const lines = [`${count(before)} bytes before, ${count(after)} after`];
+  return { lines, json: { bytes_before: before, bytes_after: after } };
 }
 
-function fail(lines: readonly unknown[]): never {
+/** An answer of one line. */
+function say(answer: Readonly<Record<string, string>>): Said {
+  return { lines: Object.values(answer), json: answer };
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function refuse(message: string): never {
+  throw new MemoryError("failed_precondition", message);
+}
+
+function fail(code: number, lines: readonly unknown[]): never {
   for (const line of lines) console.error(line);
-  process.exit(1);
+  process.exit(code);
 }
 
 main().catch((error: unknown) => {
-  if (error instanceof ConfigError) fail(error.problems.map((problem) => `recalld: ${problem}`));
-  fail(error instanceof MemoryError ? [`recalld: ${error.message}`] : ["recalld:", error]);
+  if (error instanceof ConfigError) {
+    fail(
+      EXIT.notUnderstood,
+      error.problems.map((problem) => `recalld-admin: ${problem}`),
+    );
+  }
+  fail(
+    exitCodeOf(error),
+    error instanceof MemoryError ? [`recalld-admin: ${error.message}`] : ["recalld-admin:", error],
+  );
 });

@@ -14,7 +14,7 @@ import { type OpenEmbedder, openEmbedder } from "./embedding/open.js";
 import { packageRoot } from "./embedding/package-root.js";
 import { withQueryCache } from "./embedding/query-cache.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "./embedding/waiting.js";
-import { MemoryError } from "./errors.js";
+import { MemoryError, unavailable } from "./errors.js";
 import { WAITING_MAX as APPENDING_MAX } from "./memory/appender.js";
 import { systemClock } from "./memory/clock.js";
 import { dropAll } from "./memory/drop-all.js";
@@ -32,6 +32,7 @@ import { Reembedding } from "./memory/reembedding.js";
 import { keepSweeping } from "./memory/sweeping.js";
 import type { Vectors } from "./memory/vectors.js";
 import { warm } from "./memory/warm.js";
+import { Operator, type Request as OperatorRequest, operate } from "./operator/operations.js";
 import { createApp } from "./server/app.js";
 import { drain, type Leave } from "./server/drain.js";
 import { listen } from "./server/listen.js";
@@ -41,7 +42,8 @@ import { createMetricsApp } from "./server/metrics.js";
 import { loadPortal } from "./server/portal-files.js";
 import { Readiness } from "./server/readiness.js";
 import { readTls } from "./server/tls.js";
-import { openLocal, openLocalFacts } from "./storage/local/open.js";
+import { findLocalOwner, hasLocal, openLocal, openLocalFacts } from "./storage/local/open.js";
+import type { Answering } from "./storage/local/request.js";
 import { openMongo } from "./storage/mongo/open.js";
 import type { Storage } from "./storage/storage.js";
 import { StorageWatch } from "./storage/watch.js";
@@ -106,7 +108,12 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const plans = await readPlans(config);
   const telemetry = await openTelemetry(config, logger);
   closers.push(() => telemetry.close());
-  const storage = await openStorage(config);
+  const operator = new Operator();
+  const answer = (request: OperatorRequest) => {
+    logger.info({ operation: request.operation }, "the operator asks");
+    return operator.answer(request);
+  };
+  const storage = await openStorage(config, { answer });
   closers.push(() => storage.close());
   const { facts } = storage;
   const plan = (await facts.plan())?.plan;
@@ -128,19 +135,21 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const shutdown = new AbortController();
   // One listener for each running call: that many are no leak.
   setMaxListeners(0, shutdown.signal);
-  const { accounts } = storage;
+  const { accounts, backUp } = storage;
+  const accountPorts = {
+    accounts,
+    signUp: config.signUp,
+    freeCalls: plans.get(FREE).calls,
+    usage: counting.usage,
+    parseNamespace,
+    eraseMemories: (accountId: string) => dropAll(memory, accountId),
+  };
+  operator.open({ ...accountPorts, plans, backUp });
   const load = new Load(() => sharesOf(longest(models)));
   closers.push(() => load.close());
   const app = createApp({
     memory,
-    accounts: {
-      accounts,
-      signUp: config.signUp,
-      freeCalls: plans.get(FREE).calls,
-      usage: counting.usage,
-      parseNamespace,
-      eraseMemories: (accountId) => dropAll(memory, accountId),
-    },
+    accounts: accountPorts,
     plans,
     load,
     authenticate: openGate({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
@@ -427,9 +436,69 @@ export async function readPlans({ plansFile, freeCalls }: Config): Promise<Plans
 }
 
 /** Opens the database that the settings name. */
-export function openStorage({ mongodbUri, dataDir }: Config): Promise<Storage> {
-  return mongodbUri === undefined ? openLocal({ dataDir }) : openMongo({ uri: mongodbUri });
+export function openStorage(
+  { mongodbUri, dataDir }: Config,
+  { answer }: { answer?: Answering } = {},
+): Promise<Storage> {
+  return mongodbUri === undefined ? openLocal({ dataDir, answer }) : openMongo({ uri: mongodbUri });
 }
+
+/** How the operator's commands reach the database that the settings name. */
+export interface Desk {
+  readonly ask: Answering;
+  close(): Promise<void>;
+}
+
+/**
+ * By way of the server that owns the embedded database, if one does; else the database is opened here.
+ *
+ * @throws MemoryError `failed_precondition` when there is none, unless the command is to make one.
+ */
+export async function openDesk(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
+  const { mongodbUri, dataDir } = config;
+  if (mongodbUri === undefined && (!creates || (await hasLocal({ dataDir })))) {
+    const ask = await findLocalOwner({ dataDir });
+    if (ask !== undefined) return { ask, close: async () => {} };
+  }
+  const plans = await readPlans(config);
+  const storage = await openStorage(config);
+  const { accounts, usage, backUp } = storage;
+  const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
+  const freeCalls = plans.get(FREE).calls;
+  const ports = { accounts, usage, plans, parseNamespace, eraseMemories, backUp, freeCalls };
+  return { ask: async (request) => operate(ports, request), close: () => storage.close() };
+}
+
+/** Erases an account's memories where no service runs that has their namespaces open, and no model is loaded. */
+async function eraseUnopened(
+  config: Config,
+  { storage, accountId }: { storage: Storage; accountId: string },
+): Promise<number> {
+  const pinned = await storage.facts.pinned();
+  if (pinned === undefined) return 0;
+  const embed = () => Promise.reject(unavailable("the operator's commands load no model"));
+  const editions = new Editions(pinned.edition, { model: pinned.model, embed });
+  const plan = (await storage.facts.plan())?.plan;
+  if (plan !== undefined) editions.known = new Set([pinned.edition, plan.edition]);
+  const { log, erasures, recent } = storage;
+  const clock = systemClock;
+  const vectors = openVectors(config, (incarnation) => editions.dimensionsOf(incarnation));
+  const mover = new Mover({ log, erasures, editions, clock });
+  // What upkeep fails at here the next server does again.
+  const onTrouble = () => {};
+  const { indexMemoryBytesMax } = config;
+  const common = { log, editions, clock, vectors };
+  const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
+  const meter: Meter = { charge: nothing, verify: nothing, refund: nothing, count: () => {} };
+  try {
+    return await dropAll({ ...common, erasures, namespaces, meter }, accountId);
+  } finally {
+    await namespaces.close();
+  }
+}
+
+/** Whoever asks for nothing but an erasure pays nothing. */
+async function nothing(): Promise<void> {}
 
 export function openVectors(
   { dataDir }: Config,

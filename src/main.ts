@@ -49,7 +49,7 @@ function banner({ mongodbUri, dataDir, model, signUp }: Config, service: Service
     ...remarkable(service.convention).map((line) => `  reads     ${line}`),
     `  portal    ${service.address}/`,
     ...(service.metricsAddress === undefined ? [] : [`  metrics   ${service.metricsAddress}`]),
-    `  sign up   ${signUp === "open" ? `in the portal, or ${byCurl}` : "closed; npm run -s admin -- create-account"}`,
+    `  sign up   ${signUp === "open" ? `in the portal, or ${byCurl}` : "closed; recalld-admin accounts create"}`,
   ].join("\n");
 }
 

@@ -23,6 +23,7 @@ import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../src/memory/on
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/page.js";
 import { TEXT_BYTES_MAX } from "../src/memory/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/top-k.js";
+import { COMMANDS, EXIT, lineOf } from "../src/operator/commands.js";
 import { BODY_BYTES_MAX } from "../src/server/app.js";
 import { toConnectError } from "../src/server/errors.js";
 import { startServer } from "./support/server.js";
@@ -268,6 +269,28 @@ describe("docs/operations.md", () => {
       sources.get(path as string) ?? "",
     )?.[1];
     expect(found?.replaceAll("_", "")).toBe(/^[\d,.]+/.exec(bound)?.[0].replaceAll(",", ""));
+  });
+});
+
+describe("docs/admin.md", () => {
+  test("lists every command, as the program has it", () => {
+    const listed = rows(section("docs/admin.md", "## Commands")).map(([command, does, options]) => [
+      unquoted(command),
+      does,
+      quoted(options),
+    ]);
+    expect(listed).toEqual(
+      COMMANDS.map((command) => [
+        lineOf(command),
+        command.does[0],
+        Object.keys(command.options).map((name) => `--${name}`),
+      ]),
+    );
+  });
+
+  test("lists every exit code", () => {
+    const codes = rows(section("docs/admin.md", "## For scripts")).map(([code]) => Number(code));
+    expect(codes).toEqual(Object.values(EXIT));
   });
 });
 

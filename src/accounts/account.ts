@@ -40,6 +40,10 @@ export interface KeyUse {
 export interface Accounts {
   /** Keeps a new account; it survives a crash once this is answered. */
   create(account: Account): Promise<void>;
+  /** The account with this id, and its living keys. */
+  find(accountId: string): Promise<Account | undefined>;
+  /** The accounts in the order of their ids, which is that of their making, after the one given. */
+  list(of: { after: string; limit: number }): Promise<Account[]>;
   /** The account that holds this key. */
   findByKey(keyHash: string): Promise<Account | undefined>;
   /**

@@ -24,6 +24,14 @@ export async function closeAccount(
   if (accountId === "") throw invalid("account_id", "is missing");
   await managedBy(accounts, caller);
   if (accountId !== caller.accountId) throw invalid("account_id", "is not the id of the key's account");
+  return eraseAccount({ accounts, usage, eraseMemories }, accountId);
+}
+
+/** As `closeAccount`, whoever asks. */
+export async function eraseAccount(
+  { accounts, usage, eraseMemories }: CloseOptions,
+  accountId: string,
+): Promise<number> {
   const erased = await eraseMemories(accountId);
   await usage.remove(accountId);
   // Last, for after this nobody can try again.

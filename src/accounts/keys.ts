@@ -25,19 +25,32 @@ export interface CreateKeyRequest {
 }
 
 /**
- * Makes a key. With `replaces` it is like that key, which ends once the new one is used.
+ * Makes a key of the caller's account.
  *
- * @throws MemoryError `invalid_argument`, `not_found` for what it replaces, `permission_denied`, or
- * `failed_precondition` (KEYS_LIMIT) when the account has 50.
+ * @throws MemoryError as `createKeyIn`, and `permission_denied`.
  */
 export async function createKey(
-  { accounts, parseNamespace }: KeysOptions,
+  options: KeysOptions,
   { caller, ...request }: CreateKeyRequest,
+): Promise<{ secret: string; key: Key }> {
+  return createKeyIn(options, { ...request, account: () => managedBy(options.accounts, caller) });
+}
+
+/**
+ * Makes a key, whoever asks. With `replaces` it is like that key, which ends once the new one is used.
+ * The account is looked up after what was asked for is found to be in order.
+ *
+ * @throws MemoryError `invalid_argument`, `not_found` for what it replaces, or `failed_precondition`
+ * (KEYS_LIMIT) when the account has 50.
+ */
+export async function createKeyIn(
+  { accounts, parseNamespace }: KeysOptions,
+  { account: find, ...request }: Omit<CreateKeyRequest, "caller"> & { account(): Promise<Account> },
 ): Promise<{ secret: string; key: Key }> {
   const name = parseName(request.name);
   const graceMs = parseGraceSeconds(request) * 1000;
   const namespace = request.namespace === "" ? {} : { namespace: parseNamespace(request.namespace) };
-  const account = await managedBy(accounts, caller);
+  const account = await find();
   const scope = { access: request.access, ...namespace };
   const made = makeKey(
     request.replaces === ""
@@ -54,20 +67,33 @@ export async function listKeys(accounts: Accounts, caller: Authenticated): Promi
 }
 
 /**
- * Revokes a key, on every replica at once.
+ * Revokes a key of the caller's account.
  *
- * @throws MemoryError `not_found`, `permission_denied`, or `failed_precondition` (LAST_KEY) when it is
- * the last one and `force` is not set.
+ * @throws MemoryError as `revokeKeyIn`, and `permission_denied`.
  */
 export async function revokeKey(
   accounts: Accounts,
-  { caller, id, force }: { caller: Authenticated; id: string; force: boolean },
+  { caller, ...request }: { caller: Authenticated; id: string; force: boolean },
 ): Promise<void> {
-  if (id === "") throw invalid("id", "is missing");
-  keyWith(await managedBy(accounts, caller), { field: "id", id });
-  if (await accounts.removeKey({ accountId: caller.accountId, keyId: id, force })) return;
+  if (request.id === "") throw invalid("id", "is missing");
+  await revokeKeyIn(accounts, { ...request, account: () => managedBy(accounts, caller) });
+}
+
+/**
+ * Revokes a key, on every replica at once, whoever asks.
+ *
+ * @throws MemoryError `not_found`, or `failed_precondition` (LAST_KEY) when it is the last one and
+ * `force` is not set.
+ */
+export async function revokeKeyIn(
+  accounts: Accounts,
+  { account, id, force }: { account(): Promise<Account>; id: string; force: boolean },
+): Promise<void> {
+  const found = await account();
+  keyWith(found, { field: "id", id });
+  if (await accounts.removeKey({ accountId: found.id, keyId: id, force })) return;
   // Another call may have revoked it meanwhile.
-  keyWith(await getAccount(accounts, caller), { field: "id", id });
+  keyWith(await account(), { field: "id", id });
   throw new MemoryError(
     "failed_precondition",
     "this is the account's last key, and nobody gets in without one; set force to revoke it",

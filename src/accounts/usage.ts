@@ -45,16 +45,24 @@ export function dateOf(ms: number): string {
 /** One entry for each of the last days, today included, the oldest first. */
 export async function getUsage(
   { accounts, usage }: { accounts: Accounts; usage: Pick<Usage, "read"> },
-  { caller, days = USAGE_DAYS_DEFAULT }: { caller: Authenticated; days?: number | undefined },
+  { caller, days }: { caller: Authenticated; days?: number | undefined },
+): Promise<DayUsage[]> {
+  // It costs nothing, so nothing else proves that the key lives.
+  const { id: accountId } = await getAccount(accounts, caller);
+  return usageOf(usage, { accountId, days });
+}
+
+/** As `getUsage`, whoever asks. */
+export async function usageOf(
+  usage: Pick<Usage, "read">,
+  { accountId, days = USAGE_DAYS_DEFAULT }: { accountId: string; days?: number | undefined },
 ): Promise<DayUsage[]> {
   if (!Number.isInteger(days) || days < 1 || days > USAGE_DAYS_MAX) {
     throw invalid("days", `is ${days}; it must be a whole number from 1 to ${USAGE_DAYS_MAX}`);
   }
-  // It costs nothing, so nothing else proves that the key lives.
-  await getAccount(accounts, caller);
   const nowMs = Date.now();
   const dates = Array.from({ length: days }, (_, i) => dateOf(nowMs - (days - 1 - i) * DAY_MS));
-  const kept = await usage.read({ accountId: caller.accountId, from: dates[0] as string });
+  const kept = await usage.read({ accountId, from: dates[0] as string });
   const byDate = new Map(kept.map((day) => [day.date, day]));
   return dates.map((date) => byDate.get(date) ?? { date, ...NOTHING });
 }

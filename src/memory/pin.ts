@@ -75,7 +75,7 @@ function refused(pinned: ModelIdentity, what: string): MemoryError {
   return new MemoryError(
     "failed_precondition",
     `the database holds vectors of ${describe(pinned)}, but MODEL is ${what}, ` +
-      "or with an empty database; or have it changed: npm run -s admin -- reembed MODEL",
+      "or with an empty database; or have it changed: recalld-admin reembed MODEL",
   );
 }
 

@@ -19,6 +19,8 @@ export interface Storage {
   readonly exclusive: boolean;
   /** @throws MemoryError `unavailable` when the database does not answer. */
   check(): Promise<void>;
+  /** Writes a copy of all of it into a new file; only where the database can copy itself. */
+  backUp?(path: string): Promise<void>;
   /** Lets go of the database; what was answered is kept. */
   close(): Promise<void>;
 }

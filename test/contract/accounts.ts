@@ -27,6 +27,24 @@ export function accountsContract(name: string, make: MakeDatabase): void {
       expect(await accounts().findByKey("no-hash")).toBeUndefined();
     });
 
+    it("finds an account by its id, with its living keys", async () => {
+      const { account } = await create({ keys: [aKey(), aKey({ expiresAtMs: 1 })] });
+      expect(await accounts().find(account.id)).toEqual({ ...account, keys: account.keys.slice(0, 1) });
+      expect(await accounts().find("acc_nobody")).toBeUndefined();
+    });
+
+    it("lists accounts in the order of their ids, from one on", async () => {
+      const ids = ["acc_list-1", "acc_list-2", "acc_list-3"];
+      for (const id of ids.toReversed()) await create({ id });
+      const listed = async (id: string, limit: number) =>
+        (await accounts().list({ after: id, limit })).map((account) => account.id);
+      expect(await listed("acc_list-", 3)).toEqual(ids);
+      expect(await listed("acc_list-", 2)).toEqual(ids.slice(0, 2));
+      expect(await listed("acc_list-1", 2)).toEqual(ids.slice(1));
+      expect(await listed("acc_~", 9)).toEqual([]);
+      expect(await listed("", 1)).toHaveLength(1);
+    });
+
     it("keeps an account when it is closed and opened again", async () => {
       const { account, of } = await create();
       await accounts().charge(of);

@@ -1,4 +1,8 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { COMMANDS } from "../../src/operator/commands.js";
 import { admin } from "../support/admin.js";
 import { doorsOf } from "../support/doors.js";
 import { openTestMongo } from "../support/mongo/open.js";
@@ -25,10 +29,12 @@ for (const { name, env, skip } of databases) {
     });
 
     it("makes an account although sign-up is closed, and its key works", async () => {
-      const made = await admin(settings, "create-account", "--email", "ada@example.org");
+      const made = await admin(settings, "accounts", "create", "--email", "ada@example.org");
       expect(made.code, made.stderr).toBe(0);
       expect(made.stdout).toMatch(/^rcl_[0-9A-Za-z]{49}\n$/);
-      expect(made.stderr).toMatch(/^account acc_\w{26}, plan free, 7 calls/);
+      expect(made.stderr).toMatch(
+        /^account_id +acc_\w{26}\nemail +ada@example.org\nplan +free\ncalls_limit +7\n/,
+      );
       expect(made.stderr).not.toContain("rcl_");
       const { DATA_DIR: dataDir = "", ...rest } = settings;
       const server = await startServer({ dataDir, env: rest });
@@ -41,42 +47,141 @@ for (const { name, env, skip } of databases) {
     });
 
     it("is told what is wrong with the email", async () => {
-      expect(await admin(settings, "create-account", "--email", "ada")).toEqual({
+      expect(await admin(settings, "accounts", "create", "--email", "ada")).toEqual({
         code: 1,
         stdout: "",
-        stderr: "recalld: email is not of the form name@host\n",
+        stderr: "recalld-admin: email is not of the form name@host\n",
       });
+    });
+
+    it("manages accounts and keys, beside a server and without one", async () => {
+      const { DATA_DIR: dataDir = "", ...rest } = settings;
+      const ask = async (...args: string[]) => {
+        const { code, stdout, stderr } = await admin(settings, ...args, "--json");
+        expect(code, stderr).toBe(0);
+        expect(stderr).toBe("");
+        return JSON.parse(stdout);
+      };
+      const code = async (...args: string[]) => (await admin(settings, ...args)).code;
+      const { account_id: id, api_key: first } = await ask("accounts", "create");
+      const server = await startServer({ dataDir, env: rest });
+      const [door] = doorsOf(server.url);
+      const store = async (key: string, namespace = "n") =>
+        (await door?.call("Store", { namespace, text: "kept by nobody" }, { key }))?.code;
+
+      const { id: keyId, api_key: second } = await ask(
+        ...["keys", "create", id, "--name", "laptop", "--namespace", "n"],
+      );
+      expect([await store(first), await store(second), await store(second, "other")]).toEqual([
+        ...["ok", "ok", "permission_denied"],
+      ]);
+      expect(
+        (await ask("accounts", "list")).map((each: { account_id: string }) => each.account_id),
+      ).toContain(id);
+      expect(await ask("accounts", "show", id)).toMatchObject({ calls_limit: 7, calls_used: 2, keys: 2 });
+      const keys = await ask("keys", "list", id);
+      expect(keys).toMatchObject([
+        { access: "full", namespace: null },
+        { id: keyId, name: "laptop", prefix: second.slice(0, 8), namespace: "n" },
+      ]);
+      expect(JSON.stringify(keys)).not.toMatch(/rcl_\w{9}|hash/);
+      await ask("keys", "revoke", id, keyId);
+      expect(await store(second)).toBe("unauthenticated");
+      expect(await code("keys", "revoke", id, keys[0].id)).toBe(1);
+      expect(await code("keys", "create", "acc_nobody")).toBe(1);
+
+      expect(await code("accounts", "close", id)).toBe(1);
+      expect(await store(first)).toBe("ok");
+      await server.stop();
+      expect((await ask("usage", id, "--days", "2")).at(-1)).toMatchObject({ stores: 3, recalls: 0 });
+      expect(await ask("accounts", "close", id, "--force")).toEqual({ account_id: id, deleted: 3 });
+      expect(await code("accounts", "show", id)).toBe(1);
+      expect(await ask("verify")).toMatchObject({ memories: 0, erased: 3, problems: [] });
     });
   });
 }
 
 describe("the operator", () => {
-  it("is told that the server holds the folder", async () => {
-    const server = await startServer();
-    const refused = await admin({ DATA_DIR: server.dataDir }, "create-account");
-    await server.stop();
+  it("gives an account another plan, and what was used stays used", async () => {
+    const dataDir = newDataDir();
+    const file = join(dataDir, "plans.json");
+    writeFileSync(file, '{"free":{"calls":5},"pro":{"calls":null,"calls_per_second":9}}');
+    const env = { DATA_DIR: dataDir, PLANS_FILE: file };
+    const ask = async (...args: string[]) => JSON.parse((await admin(env, ...args, "--json")).stdout);
+    const { account_id: id } = await ask("accounts", "create");
+    expect(await ask("plans", "list")).toEqual([
+      { plan: "free", calls: 5, calls_per_second: null, burst: null, concurrent_calls: null },
+      { plan: "pro", calls: null, calls_per_second: 9, burst: 9, concurrent_calls: null },
+    ]);
+    expect(await ask("plans", "set", id, "pro")).toMatchObject({
+      plan: "pro",
+      calls_limit: null,
+      calls_used: 0,
+    });
+    const refused = await admin(env, "plans", "set", id, "gold");
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: 'recalld-admin: there is no plan "gold" here; there are free, pro\n',
+    });
+  });
+
+  it("is told that a folder holds no database, and makes none by looking", async () => {
+    const dataDir = newDataDir();
+    const refused = await admin({ DATA_DIR: dataDir }, "accounts", "list");
     expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toBe(`recalld: DATA_DIR ${server.dataDir} is in use by another recalld\n`);
+    expect(refused.stderr).toContain(`recalld-admin: DATA_DIR ${dataDir} cannot be used: ENOENT`);
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  it("is told when the database does not answer, with a code of its own", async () => {
+    const env = { MONGODB_URI: "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100" };
+    expect((await admin(env, "accounts", "list")).code).toBe(3);
   });
 
   it("is told all that is wrong with the settings", async () => {
-    const refused = await admin({ PORT: "x", FREE_CALLS: "y" }, "create-account");
+    const refused = await admin({ PORT: "x", FREE_CALLS: "y" }, "accounts", "create");
+    expect(refused.code).toBe(2);
     expect(refused.stderr.split("\n")).toEqual([
-      expect.stringMatching(/^recalld: PORT is "x"/),
-      expect.stringMatching(/^recalld: FREE_CALLS is "y"/),
+      expect.stringMatching(/^recalld-admin: PORT is "x"/),
+      expect.stringMatching(/^recalld-admin: FREE_CALLS is "y"/),
       "",
     ]);
   });
 
-  it.each([
-    [],
-    ["create"],
-    ["create-account", "now"],
-    ["create-account", "--mail", "a@b"],
-    ["--email", "a@b"],
-  ])("is shown the usage for %j %j %j", async (...args) => {
-    const refused = await admin({ DATA_DIR: "/nowhere" }, ...args.flatMap((arg) => arg ?? []));
-    expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toMatch(/^usage: npm run -s admin -- COMMAND/);
+  it("is shown what users chose without what would control the terminal", async () => {
+    const env = { DATA_DIR: newDataDir() };
+    await admin(env, "accounts", "create");
+    const [account] = JSON.parse((await admin(env, "accounts", "list", "--json")).stdout);
+    const root = open({ path: join(env.DATA_DIR, "recalld.mdb"), maxDbs: 32 });
+    const accounts = root.openDB("accounts", { encoding: "json" });
+    const stored = accounts.get(account.account_id);
+    await accounts.put(account.account_id, { ...stored, email: "a\u001b[2J@b" });
+    await root.close();
+    expect((await admin(env, "accounts", "list")).stdout).toContain("a\ufffd[2J@b");
   });
+
+  it.each([
+    ["", "a command is missing"],
+    ["create", "no command: create"],
+    ["accounts", "no command: accounts"],
+    ["accounts create now", 'accounts create takes no "now"'],
+    ["accounts create --mail a@b", "Unknown option '--mail'"],
+    ["accounts show", "ACCOUNT is missing"],
+    ["usage a --days many", "--days is many; it must be a whole number"],
+    ["--email a@b", "no command: --email a@b"],
+  ])("is told what is wrong with: recalld-admin %s", async (line, wrong) => {
+    const refused = await admin({ DATA_DIR: "/nowhere" }, ...line.split(" ").filter(Boolean));
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr.split("\n")[0]).toContain(wrong);
+    expect(refused.stderr).toMatch(/^usage: recalld-admin /m);
+  });
+
+  it.each(["--help", "help", "keys --help", ...COMMANDS.map(({ name }) => `${name} --help`)])(
+    "is helped by: recalld-admin %s",
+    async (line) => {
+      const helped = await admin({ DATA_DIR: "/nowhere" }, ...line.split(" "));
+      expect(helped).toMatchObject({ code: 0, stderr: "" });
+      expect(helped.stdout).toMatch(/^usage: recalld-admin /);
+    },
+  );
 });

@@ -73,7 +73,7 @@ describe("verify and compact", () => {
     const server = await startServer();
     for (const command of ["verify", "compact"]) {
       const { code, output } = await admin({ DATA_DIR: server.dataDir }, command);
-      expect(output).toMatch(/^recalld: DATA_DIR .* is in use by another recalld\n$/);
+      expect(output).toMatch(/^recalld-admin: DATA_DIR .* is in use by another recalld\n$/);
       expect(code).toBe(1);
     }
     await server.stop();

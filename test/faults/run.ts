@@ -6,6 +6,7 @@ import { withDatabase } from "../support/mongo/database.js";
 import { findMongo } from "../support/mongo/find.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
+import { backUpUnderLoad } from "./backup.js";
 import { killUnderLoad } from "./kills.js";
 import { outage } from "./outage.js";
 import { changeModelUnderLoad } from "./reembed.js";
@@ -23,6 +24,7 @@ const SIZES = {
   outage: { long: 60_000, short: 6_000 },
   snapshots: { long: 1_000, short: 100 },
   reembed: { long: 20_000, short: 1_000 },
+  backup: { long: 20_000, short: 300 },
   rolling: { long: 120_000, short: 25_000 },
 } as const;
 type Name = keyof typeof SIZES;
@@ -115,6 +117,14 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
     return (
       `${count(size)} memories got another model in ${seconds(tookMs)}, with one kill -9: ${count(calls)} calls, ` +
       `0 failed; ${count(recalls)} recalls, 0 with mixed models`
+    );
+  },
+
+  async backup(size, seed) {
+    const { memories, forgotten, meanwhile, bytes, ms } = await backUpUnderLoad({ memories: size, seed });
+    return (
+      `a backup of ${count(bytes)} bytes in ${seconds(ms)}, ${count(meanwhile)} stores meanwhile: restored, ` +
+      `${count(memories)} acknowledged before, 0 missing; ${count(forgotten)} forgotten before, 0 there`
     );
   },
 

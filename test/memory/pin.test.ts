@@ -68,7 +68,7 @@ describe("a database whose model changes", () => {
 
   it("refuses any other, and says how to change it", () => {
     expect(() => modelFor("x/y", { pinned: changed, plan: plan("building") })).toThrow(
-      /but MODEL is x\/y; start with that model, .* admin -- reembed MODEL$/,
+      /but MODEL is x\/y; start with that model, .* recalld-admin reembed MODEL$/,
     );
   });
 

@@ -23,6 +23,15 @@ export class LocalAccounts implements Accounts {
     });
   }
 
+  async find(accountId: string): Promise<Account | undefined> {
+    return reading(() => this.#living(accountId));
+  }
+
+  async list({ after, limit }: Parameters<Accounts["list"]>[0]): Promise<Account[]> {
+    const range = { start: after, exclusiveStart: true, limit };
+    return reading(() => [...this.#accounts.getRange(range)].map(({ value }) => withLivingKeys(value)));
+  }
+
   async findByKey(keyHash: string): Promise<Account | undefined> {
     return reading(() => {
       const id = this.#holders.get(keyHash);
@@ -120,9 +129,7 @@ export class LocalAccounts implements Accounts {
 
   #living(accountId: string): Account | undefined {
     const account = this.#accounts.get(accountId);
-    if (account === undefined) return undefined;
-    const nowMs = Date.now();
-    return { ...account, keys: account.keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs) };
+    return account && withLivingKeys(account);
   }
 
   /** Keys that are no longer in it lose their holder too. */
@@ -138,4 +145,9 @@ export class LocalAccounts implements Accounts {
 /** The account, if the key is among its living ones: that alone decides, not who held it once. */
 function holding(account: Account | undefined, keyHash: string): Account | undefined {
   return account?.keys.some(({ hash }) => hash === keyHash) ? account : undefined;
+}
+
+function withLivingKeys(account: Account): Account {
+  const nowMs = Date.now();
+  return { ...account, keys: account.keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs) };
 }

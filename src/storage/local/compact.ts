@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, RootDatabase } from "lmdb";
 import type { Meta } from "./facts.js";
-import { DRAFT, FILE, openFile, removeDraft } from "./open.js";
+import { FILE, openFile } from "./file.js";
+import { DRAFT, removeDraft } from "./open.js";
 import { claim } from "./owner.js";
 
 /** Records copied before other work gets its turn. */

@@ -1,6 +1,6 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { open, type RootDatabase } from "lmdb";
+import type { RootDatabase } from "lmdb";
 import { MemoryError, unavailable } from "../../errors.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
@@ -8,31 +8,36 @@ import { LocalClaims } from "./claims.js";
 import { durably, reading } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { LocalFacts, type Meta } from "./facts.js";
+import { FILE, FOLDER_MODE, openFile } from "./file.js";
 import { LocalLog } from "./log.js";
-import { claim } from "./owner.js";
+import { claim, findOwner } from "./owner.js";
 import { LocalRecent } from "./recent.js";
+import { type Answering, resultIn } from "./request.js";
+import { Snapshots } from "./snapshots.js";
+import { ask } from "./socket.js";
 import { LocalUsage } from "./usage.js";
 
-export const FILE = "recalld.mdb";
 /** What a compaction writes; it takes the file's place when it is complete. */
 export const DRAFT = `compact-${FILE}`;
-/** The ports need ten; the rest is room for later. */
-const DATABASES_MAX = 32;
-/** Texts are private: what is created here is for this user alone. */
-const FOLDER_MODE = 0o700;
-const FILE_MODE = 0o600;
+
+export interface LocalOptions {
+  readonly dataDir: string;
+  /** Answers the operator's commands, which reach the database through its owner. */
+  readonly answer?: Answering | undefined;
+}
 
 /**
  * Opens the embedded database in a folder, which is created if needed. One process at a time.
  *
  * @throws MemoryError `failed_precondition` when the folder is in use or cannot be used.
  */
-export async function openLocal({ dataDir }: { dataDir: string }): Promise<Storage> {
+export async function openLocal({ dataDir, answer }: LocalOptions): Promise<Storage> {
   const path = join(dataDir, FILE);
   const root = await openRoot(dataDir, path);
   try {
     const meta: Meta = root.openDB("meta", { encoding: "json" });
-    const release = await claim({ dataDir, meta });
+    const release = await claim({ dataDir, meta, answer });
+    const snapshots = new Snapshots(root);
     // Of a compaction that was killed: it may hold what is erased by now.
     await removeDraft(dataDir);
     return {
@@ -45,8 +50,9 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
       recent: new LocalRecent(root),
       exclusive: true,
       check: () => check(path, meta),
+      backUp: (to) => snapshots.write(to),
       // Released last, so that a successor finds everything written.
-      close: () => close(root).finally(release),
+      close: () => close(root, snapshots).finally(release),
     };
   } catch (error) {
     await root.close();
@@ -61,26 +67,46 @@ export async function openLocal({ dataDir }: { dataDir: string }): Promise<Stora
  * @throws MemoryError `failed_precondition` when there is none.
  */
 export async function openLocalFacts({ dataDir }: { dataDir: string }) {
-  const path = join(dataDir, FILE);
-  await stat(path).catch((error) => {
-    throw unusable(dataDir, error);
-  });
-  const root = await openRoot(dataDir, path);
-  const meta: Meta = root.openDB("meta", { encoding: "json" });
+  const { root, meta } = await openMeta(dataDir);
   const facts = new LocalFacts(meta, (action) => meta.transactionSync(action));
   return { facts, close: () => root.close() };
+}
+
+/**
+ * How to ask the process that owns the folder; undefined when none does.
+ *
+ * @throws MemoryError `failed_precondition` when there is no database, and what the owner answers.
+ */
+export async function findLocalOwner({ dataDir }: { dataDir: string }): Promise<Answering | undefined> {
+  const { root, meta } = await openMeta(dataDir);
+  const owner = await findOwner({ dataDir, meta }).finally(() => root.close());
+  if (owner === undefined) return undefined;
+  return async (request) => {
+    const line = await ask(owner, JSON.stringify(request));
+    if (line === undefined) throw unavailable(`the process that owns DATA_DIR ${dataDir} went away`);
+    return resultIn(line);
+  };
+}
+
+/** Whether the folder holds a database. */
+export function hasLocal({ dataDir }: { dataDir: string }): Promise<boolean> {
+  return stat(join(dataDir, FILE)).then(
+    () => true,
+    () => false,
+  );
 }
 
 export async function removeDraft(dataDir: string): Promise<void> {
   for (const name of [DRAFT, `${DRAFT}-lock`]) await rm(join(dataDir, name), { force: true });
 }
 
-export function openFile(path: string): RootDatabase {
-  // LMDB's types do not know the mode.
-  const options = { path, permissionsMode: FILE_MODE, maxDbs: DATABASES_MAX };
-  const root = open(options);
-  handleCommits(root);
-  return root;
+async function openMeta(dataDir: string): Promise<{ root: RootDatabase; meta: Meta }> {
+  const path = join(dataDir, FILE);
+  await stat(path).catch((error) => {
+    throw unusable(dataDir, error);
+  });
+  const root = await openRoot(dataDir, path);
+  return { root, meta: root.openDB("meta", { encoding: "json" }) };
 }
 
 async function openRoot(dataDir: string, path: string): Promise<RootDatabase> {
@@ -93,18 +119,10 @@ async function openRoot(dataDir: string, path: string): Promise<RootDatabase> {
 }
 
 /** LMDB waits for its last flush, and after one that failed, for ever: so there is one more, of nothing. */
-async function close(root: RootDatabase): Promise<void> {
+async function close(root: RootDatabase, snapshots: Snapshots): Promise<void> {
+  await snapshots.settled();
   await durably(root, () => {});
   await root.close();
-}
-
-/**
- * LMDB makes a promise for each group of transactions, and one for why it failed, and hands them to
- * nobody: a full disk would end the process. What failed is told by each transaction's own promise.
- */
-function handleCommits(root: RootDatabase): void {
-  const handled = (error?: { commitError?: Promise<never> }) => void error?.commitError?.catch(() => {});
-  root.on("beforecommit", () => queueMicrotask(() => root.committed.then(() => {}, handled)));
 }
 
 function unusable(dataDir: string, error: unknown): MemoryError {

@@ -4,6 +4,7 @@ import type { Server } from "node:net";
 import { join } from "node:path";
 import { MemoryError } from "../../errors.js";
 import type { Meta } from "./facts.js";
+import { type Answering, answering } from "./request.js";
 import { answers, listen } from "./socket.js";
 
 /** Whose turn it is may change that often while we ask; more means that something is odd. */
@@ -12,6 +13,8 @@ const ROUNDS_MAX = 10;
 interface Folder {
   readonly dataDir: string;
   readonly meta: Meta;
+  /** Answers what other processes ask the owner; left out, all of it is refused. */
+  readonly answer?: Answering | undefined;
 }
 
 /**
@@ -27,7 +30,7 @@ export async function claim(folder: Folder): Promise<() => Promise<void>> {
   const name = `owner-${randomBytes(6).toString("hex")}.sock`;
   const path = join(folder.dataDir, name);
   // Before the name is known: an owner that is on record and does not answer is dead.
-  const server = await listen(path);
+  const server = await listen(path, answering(folder.answer ?? refuse(folder)));
   const release = () => close(server, path);
   try {
     await takeOver(folder, name);
@@ -38,6 +41,23 @@ export async function claim(folder: Folder): Promise<() => Promise<void>> {
   }
 }
 
+/** The path of the socket on which the folder's owner listens, if it has one and that is alive. */
+export async function findOwner({ dataDir, meta }: Omit<Folder, "answer">): Promise<string | undefined> {
+  const name = ownerOf(meta);
+  const path = name && join(dataDir, name);
+  return path !== undefined && (await answers(path)) ? path : undefined;
+}
+
+function refuse({ dataDir }: Folder): Answering {
+  return async () => {
+    throw inUse(dataDir);
+  };
+}
+
+function inUse(dataDir: string): MemoryError {
+  return new MemoryError("failed_precondition", `DATA_DIR ${dataDir} is in use by another recalld`);
+}
+
 async function takeOver({ dataDir, meta }: Folder, name: string): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const owner = ownerOf(meta);
@@ -46,7 +66,7 @@ async function takeOver({ dataDir, meta }: Folder, name: string): Promise<void> 
     if (owner !== undefined) await rm(join(dataDir, owner), { force: true });
     return;
   }
-  throw new MemoryError("failed_precondition", `DATA_DIR ${dataDir} is in use by another recalld`);
+  throw inUse(dataDir);
 }
 
 /** Of several that find the same owner dead, one takes its place. */

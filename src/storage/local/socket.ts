@@ -1,21 +1,72 @@
 import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 
 /** What fits a socket's address on every system (macOS: 104 bytes with the closing zero). */
 const ADDRESS_BYTES_MAX = 103;
 /** An owner that is stopped or overloaded does not refuse: it only takes long. */
 const CONNECT_TIMEOUT_MS = 1000;
+/** Of operators who ask at once. */
+const CONNECTIONS_MAX = 16;
+/** From a connection to its whole request, and how long that may be. */
+const REQUEST_TIMEOUT_MS = 2000;
+const REQUEST_CHARS_MAX = 65_536;
 
-/** Listens on a socket file, for nothing but being found there. Does not keep the process alive. */
-export async function listen(path: string): Promise<Server> {
-  const server = createServer((connection) => connection.destroy()).unref();
+/**
+ * Listens on a socket file, to be found there, and answers requests: a line each way, one for a
+ * connection. Does not keep the process alive.
+ */
+export async function listen(path: string, answer: (request: string) => Promise<string>): Promise<Server> {
+  const server = createServer((connection) => void serve(connection, answer)).unref();
+  server.maxConnections = CONNECTIONS_MAX;
   await withAddress(path, async (address) => {
     await new Promise<void>((done, reject) => server.once("error", reject).listen(address, done));
     await chmod(address, 0o600);
   });
   return server;
+}
+
+async function serve(connection: Socket, answer: (request: string) => Promise<string>): Promise<void> {
+  connection.unref().on("error", () => connection.destroy());
+  const request = await readRequest(connection);
+  // Whoever only looks whether somebody is there sends nothing.
+  if (request === undefined) return void connection.destroy();
+  connection.end(`${await answer(request)}\n`);
+}
+
+/** Undefined when none came in time, or too much. */
+function readRequest(connection: Socket): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let read = "";
+    const timer = setTimeout(() => resolve(undefined), REQUEST_TIMEOUT_MS).unref();
+    connection.setEncoding("utf8").on("data", (chunk: string) => {
+      read += chunk;
+      const end = read.indexOf("\n");
+      if (end < 0 && read.length <= REQUEST_CHARS_MAX) return;
+      clearTimeout(timer);
+      resolve(end < 0 || end > REQUEST_CHARS_MAX ? undefined : read.slice(0, end));
+    });
+    connection.once("close", () => resolve(undefined));
+  });
+}
+
+/**
+ * Asks who listens on a socket file; waits for the answer as long as it takes, for a copy of a large
+ * database may take hours. Undefined when nobody listens, or who did is gone.
+ */
+export async function ask(path: string, request: string): Promise<string | undefined> {
+  return withAddress(path, async (address) => {
+    const connection = connect(address);
+    const failed = new Promise<undefined>((done) => connection.once("error", () => done(undefined)));
+    const lines = createInterface({ input: connection });
+    connection.write(`${request}\n`);
+    const line = lines[Symbol.asyncIterator]().next();
+    const answer = await Promise.race([failed, line.then(({ value, done }) => (done ? undefined : value))]);
+    connection.destroy();
+    return answer;
+  });
 }
 
 /** Whether a living process listens on a socket file. In doubt it does. */

@@ -29,13 +29,19 @@ export class MongoAccounts implements Accounts {
     return answer(this.#insert({ _id: id, ...account, createdAt: new Date(createdAtMs) }));
   }
 
+  async find(accountId: string): Promise<Account | undefined> {
+    const record = await answer(this.#accounts.findOne({ _id: accountId }));
+    return record === null ? undefined : fromRecord(record);
+  }
+
+  async list({ after, limit }: Parameters<Accounts["list"]>[0]): Promise<Account[]> {
+    const found = this.#accounts.find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit });
+    return (await answer(found.toArray())).map(fromRecord);
+  }
+
   async findByKey(keyHash: string): Promise<Account | undefined> {
     const record = await answer(this.#accounts.findOne(withKey({ hash: keyHash })));
-    if (record === null) return undefined;
-    const { _id, createdAt, keys, ...account } = record;
-    const nowMs = Date.now();
-    const living = keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
-    return { id: _id, ...account, keys: living, createdAtMs: createdAt.getTime() };
+    return record === null ? undefined : fromRecord(record);
   }
 
   async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
@@ -107,6 +113,12 @@ export class MongoAccounts implements Accounts {
       throw taken ? new MemoryError("already_exists", `account ${record._id} exists already`) : error;
     });
   }
+}
+
+function fromRecord({ _id, createdAt, keys, ...account }: AccountRecord): Account {
+  const nowMs = Date.now();
+  const living = keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+  return { id: _id, ...account, keys: living, createdAtMs: createdAt.getTime() };
 }
 
 /** Accounts with a living key like this one. */

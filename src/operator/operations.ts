@@ -1,0 +1,198 @@
+import type { Account, Accounts } from "../accounts/account.js";
+import { type CloseOptions, eraseAccount } from "../accounts/close.js";
+import { type Key, NEVER_MS } from "../accounts/key.js";
+import { createKeyIn, type KeysOptions, revokeKeyIn } from "../accounts/keys.js";
+import { type Plan, type Plans, UNLIMITED_CALLS } from "../accounts/plan.js";
+import { setPlan } from "../accounts/set-plan.js";
+import { signUp } from "../accounts/sign-up.js";
+import { type Usage, usageOf } from "../accounts/usage.js";
+import { invalid, MemoryError, unavailable } from "../errors.js";
+
+/** Accounts in one answer. */
+export const ACCOUNTS_MAX = 1_000;
+const ACCOUNTS_DEFAULT = 100;
+
+/** What the operator's commands need of the database. */
+export type OperatorPorts = KeysOptions &
+  CloseOptions & {
+    readonly usage: Pick<Usage, "read" | "remove">;
+    readonly freeCalls: number;
+    readonly plans: Plans;
+    /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
+    readonly backUp?: ((path: string) => Promise<void>) | undefined;
+  };
+
+/** What a command was given: strings, numbers and flags, by name. */
+export type Given = Readonly<Record<string, unknown>>;
+
+export interface Request {
+  readonly operation: string;
+  readonly given: Given;
+}
+
+type Operation = (ports: OperatorPorts, given: Given) => Promise<unknown>;
+
+/**
+ * What an operator may do with accounts and keys, whose key is never asked for. Answers are JSON. They
+ * run where the database is open: in the command itself, or in the server that it asks.
+ */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  "accounts list": listAccounts,
+  "accounts show": async ({ accounts }, given) => shownAccount(await theAccount(accounts, given)),
+  "accounts create": createAccount,
+  "accounts close": closeAccount,
+  "plans list": async ({ plans }) => plans.names.map((name) => shownPlan(plans.get(name))),
+  "plans set": givePlan,
+  "keys list": async ({ accounts }, given) => (await theAccount(accounts, given)).keys.map(shownKey),
+  "keys create": createKey,
+  "keys revoke": revokeKey,
+  usage: readUsage,
+  backup: backUp,
+};
+
+/** @throws MemoryError what the rules of accounts and keys refuse; `not_found` for what is not there. */
+export function operate(ports: OperatorPorts, { operation, given }: Request): Promise<unknown> {
+  const asked = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+  if (asked === undefined) {
+    throw new MemoryError("failed_precondition", `the server knows no command ${operation}: is it older?`);
+  }
+  return asked(ports, given);
+}
+
+/** What a server answers to the operator's commands, once it is there. */
+export class Operator {
+  #ports: OperatorPorts | undefined;
+
+  open(ports: OperatorPorts): void {
+    this.#ports = ports;
+  }
+
+  async answer(request: Request): Promise<unknown> {
+    if (this.#ports === undefined) throw unavailable("the server is only starting; try again");
+    return operate(this.#ports, request);
+  }
+}
+
+async function listAccounts({ accounts }: OperatorPorts, given: Given) {
+  const limit = given.limit ?? ACCOUNTS_DEFAULT;
+  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > ACCOUNTS_MAX) {
+    throw invalid("limit", `is ${limit}; it must be a whole number from 1 to ${ACCOUNTS_MAX}`);
+  }
+  const found = await accounts.list({ after: text(given, "after"), limit: Number(limit) });
+  return found.map(shownAccount);
+}
+
+async function createAccount({ accounts, freeCalls }: OperatorPorts, given: Given) {
+  const made = await signUp({ accounts, freeCalls, signUp: "open" }, { email: text(given, "email") });
+  return { ...shownAccount(made.account), api_key: made.key };
+}
+
+async function closeAccount(ports: OperatorPorts, given: Given) {
+  const { id } = await theAccount(ports.accounts, given);
+  return { account_id: id, deleted: await eraseAccount(ports, id) };
+}
+
+async function givePlan(ports: OperatorPorts, given: Given) {
+  const { id: accountId } = await theAccount(ports.accounts, given);
+  await setPlan(ports, { accountId, plan: text(given, "plan") });
+  return shownAccount(await theAccount(ports.accounts, given));
+}
+
+async function createKey(ports: OperatorPorts, given: Given) {
+  const { secret, key } = await createKeyIn(ports, {
+    account: () => theAccount(ports.accounts, given),
+    name: text(given, "name"),
+    access: given["read-only"] === true ? "read_only" : "full",
+    namespace: text(given, "namespace"),
+    replaces: text(given, "replaces"),
+    graceSeconds: number(given, "grace-seconds"),
+  });
+  return { ...shownKey(key), api_key: secret };
+}
+
+async function revokeKey({ accounts }: OperatorPorts, given: Given) {
+  const id = text(given, "key");
+  await revokeKeyIn(accounts, {
+    account: () => theAccount(accounts, given),
+    id,
+    force: given.force === true,
+  });
+  return { id };
+}
+
+async function readUsage({ accounts, usage }: OperatorPorts, given: Given) {
+  const { id: accountId } = await theAccount(accounts, given);
+  const days = await usageOf(usage, { accountId, days: number(given, "days") });
+  return days.map(({ date, stores, recalls, tokensStored, tokensQueried }) => ({
+    ...{ date, stores, recalls },
+    tokens_stored: tokensStored,
+    tokens_queried: tokensQueried,
+  }));
+}
+
+async function backUp(ports: OperatorPorts, given: Given) {
+  if (ports.backUp === undefined) {
+    throw new MemoryError(
+      "failed_precondition",
+      "MongoDB has tools of its own for this: see docs/backup.md on mongodump",
+    );
+  }
+  await ports.backUp(text(given, "path"));
+}
+
+async function theAccount(accounts: Accounts, given: Given): Promise<Account> {
+  const id = text(given, "account");
+  const found = id === "" ? undefined : await accounts.find(id);
+  if (found === undefined) throw new MemoryError("not_found", `there is no account ${id}`);
+  return found;
+}
+
+function text(given: Given, name: string): string {
+  const value = given[name] ?? "";
+  if (typeof value !== "string") throw invalid(name, "is no text");
+  return value;
+}
+
+function number(given: Given, name: string): number | undefined {
+  return given[name] === undefined ? undefined : Number(given[name]);
+}
+
+function shownAccount({ id, email, plan, callsLimit, callsLeft, keys, createdAtMs }: Account) {
+  return {
+    account_id: id,
+    ...{ email, plan },
+    calls_limit: limitOf(callsLimit),
+    calls_used: callsLimit - callsLeft,
+    keys: keys.length,
+    created_at: timeOf(createdAtMs),
+  };
+}
+
+function shownPlan({ name, calls, rate, concurrency }: Plan) {
+  return {
+    ...{ plan: name, calls: limitOf(calls) },
+    calls_per_second: rate?.perSecond ?? null,
+    burst: rate?.burst ?? null,
+    concurrent_calls: concurrency ?? null,
+  };
+}
+
+/** Null is no limit. */
+function limitOf(calls: number): number | null {
+  return calls >= UNLIMITED_CALLS ? null : calls;
+}
+
+/** Without its hash: what is not needed is not shown. */
+function shownKey({ id, name, prefix, access, namespace, createdAtMs, lastUsedAtMs, expiresAtMs }: Key) {
+  return {
+    ...{ id, name, prefix, access },
+    namespace: namespace ?? null,
+    created_at: timeOf(createdAtMs),
+    last_used_at: lastUsedAtMs === undefined ? null : timeOf(lastUsedAtMs),
+    expires_at: expiresAtMs === NEVER_MS ? null : timeOf(expiresAtMs),
+  };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,53 @@
+import { chmod, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { RootDatabase } from "lmdb";
+import { MemoryError } from "../../errors.js";
+import { FILE_MODE } from "./file.js";
+
+/** Copies of the whole database as it is at one moment, while it is read and written. One at a time. */
+export class Snapshots {
+  #running: Promise<void> | undefined;
+
+  constructor(private readonly root: RootDatabase) {}
+
+  /**
+   * Writes a copy into a new file: all that was answered before the call is in it, and free pages are
+   * not. LMDB does it in a thread, from one read transaction.
+   *
+   * @throws MemoryError `failed_precondition` when another is being written, or the folder is not there;
+   * `unavailable` when the file cannot be written.
+   */
+  async write(path: string): Promise<void> {
+    if (this.#running !== undefined) throw refused("another backup is being taken");
+    this.#running = this.#write(path);
+    try {
+      await this.#running;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /** Resolves when none is being written: the database must not be closed before. */
+  async settled(): Promise<void> {
+    await this.#running?.catch(() => {});
+  }
+
+  async #write(path: string): Promise<void> {
+    const folder = dirname(path);
+    await stat(folder).catch(() => {
+      throw refused(`the process that holds the database does not see the folder ${folder}`);
+    });
+    try {
+      await this.root.backup(path, true);
+      await chmod(path, FILE_MODE);
+    } catch (error) {
+      await rm(path, { force: true });
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new MemoryError("unavailable", `the backup could not be written: ${reason}`, { cause: error });
+    }
+  }
+}
+
+function refused(message: string): MemoryError {
+  return new MemoryError("failed_precondition", message);
+}

@@ -1,0 +1,20 @@
+/** Takes a backup of the folder it is given on a disk that is full, and says what came of it. */
+import { execFileSync } from "node:child_process";
+import { backUp } from "../../../src/storage/local/back-up.js";
+import { openLocal } from "../../../src/storage/local/open.js";
+import { aMemory } from "../samples.js";
+
+const [dataDir = "", folder = ""] = process.argv.slice(2);
+const { log, close, backUp: copy } = await openLocal({ dataDir });
+const entries = Array.from({ length: 300 }, () => aMemory({ text: "x".repeat(10_000) }));
+await log.append({ incarnation: "i", from: 1, entries });
+// From here on a file may have a megabyte: to this process, a larger one is a disk that is full.
+execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=1000000"]);
+try {
+  await backUp({ folder, program: "test", copy: async (path) => copy?.(path), onProgress: () => {} });
+  console.log("taken");
+} catch (error) {
+  const { code, message } = error as Error & { code: string };
+  console.log(JSON.stringify({ code, message }));
+}
+await close();

@@ -1,0 +1,221 @@
+import { execFile, spawn } from "node:child_process";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openLocal } from "../../src/storage/local/open.js";
+import { aScope, memories } from "../contract/samples.js";
+import { backUpUnderLoad } from "../faults/backup.js";
+import { admin } from "../support/admin.js";
+import { newDataDir, startServer, type TestServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+const BACK_UP = join(import.meta.dirname, "../contract/children/back-up.ts");
+const MEMORIES = 2_000;
+
+/** A folder with a database that nobody uses. */
+async function filled(): Promise<string> {
+  const dataDir = newDataDir();
+  const { log, close } = await openLocal({ dataDir });
+  const incarnation = await log.create(aScope());
+  await log.append({ incarnation, from: 1, entries: memories(MEMORIES) });
+  await close();
+  return dataDir;
+}
+
+const newBackup = () => join(newDataDir(), "backup");
+const namesIn = (folder: string) => readdirSync(folder).sort();
+
+describe("a backup", () => {
+  it("that is taken under load has all that was acknowledged before, and nothing that was forgotten", async () => {
+    const { memories, forgotten, meanwhile } = await backUpUnderLoad({ memories: 300, seed: 7 });
+    expect(memories).toBeGreaterThan(100);
+    expect(forgotten).toBeGreaterThan(10);
+    expect(meanwhile).toBeGreaterThan(0);
+  });
+
+  it("of a database that nobody uses is the same", async () => {
+    const [dataDir, folder, to] = [await filled(), newBackup(), newDataDir()];
+    const taken = await admin({ DATA_DIR: dataDir }, "backup", folder, "--json");
+    expect(taken.code, taken.stderr).toBe(0);
+    const manifest = JSON.parse(taken.stdout);
+    expect(manifest).toEqual(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
+    expect(manifest.counts).toEqual({ accounts: 0, namespaces: 1, memories: MEMORIES, entries: MEMORIES });
+    expect(namesIn(folder)).toEqual(["manifest.json", "recalld.mdb"]);
+    for (const name of namesIn(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
+    expect((await admin({ DATA_DIR: to }, "restore", folder)).stdout).toContain(
+      "all was read back, and is well",
+    );
+    expect(namesIn(to)).toEqual(["recalld.mdb"]);
+    const verified = [await admin({ DATA_DIR: dataDir }, "verify"), await admin({ DATA_DIR: to }, "verify")];
+    expect(verified[0]).toEqual(verified[1]);
+  });
+
+  it("never overwrites", async () => {
+    const dataDir = await filled();
+    const folder = newDataDir();
+    const refused = await admin({ DATA_DIR: dataDir }, "backup", folder);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toBe(`recalld-admin: ${folder} is there already; nothing is overwritten\n`);
+  });
+
+  it("that is killed on the way leaves nothing under its name, or all of it", async () => {
+    const dataDir = await filled();
+    const server = await startServer({ dataDir });
+    const folder = newBackup();
+    let [whole, none] = [0, 0];
+    // A backup takes some 0.6 s, most of it before the copy.
+    for (let killMs = 0; killMs < 900 || whole === 0; killMs += 75) {
+      const child = spawn(process.execPath, [ADMIN, "backup", folder], { env: { DATA_DIR: dataDir } });
+      const exited = new Promise((done) => child.once("exit", done));
+      setTimeout(() => child.kill("SIGKILL"), killMs);
+      await exited;
+      for (const name of namesIn(join(folder, ".."))) {
+        const from = join(folder, "..", name);
+        const restored = await admin({ DATA_DIR: newDataDir() }, "restore", from);
+        if (name !== "backup" && restored.code !== 0) continue;
+        expect(restored.stdout).toContain(`${MEMORIES.toLocaleString("en-US")} memories`);
+      }
+      if (namesIn(join(folder, "..")).includes("backup")) whole++;
+      else none++;
+      for (const name of namesIn(join(folder, ".."))) rmSync(join(folder, "..", name), { recursive: true });
+    }
+    expect([whole, none].every((count) => count > 0)).toBe(true);
+    // The server has gone on.
+    expect((await admin({ DATA_DIR: dataDir }, "backup", folder)).code).toBe(0);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it("on a disk that is full says so, and leaves nothing", async () => {
+    const [dataDir, folder] = [newDataDir(), newBackup()];
+    const shell = `trap "" XFSZ; exec "${process.execPath}" --import tsx "${BACK_UP}" "$0" "$1"`;
+    const { stdout } = await promisify(execFile)("bash", ["-c", shell, dataDir, folder]);
+    expect(JSON.parse(stdout)).toEqual({
+      code: "unavailable",
+      message: expect.stringMatching(/^the backup could not be written: /),
+    });
+    expect(readdirSync(join(folder, ".."))).toEqual([]);
+  });
+
+  it("is taken one at a time", async () => {
+    const { backUp = fail, close, log } = await openLocal({ dataDir: newDataDir() });
+    await log.append({ incarnation: "i", from: 1, entries: memories(100) });
+    const to = newDataDir();
+    const first = backUp(join(to, "a"));
+    await expect(backUp(join(to, "b"))).rejects.toThrow("another backup is being taken");
+    // Closing waits for it.
+    await Promise.all([close(), first]);
+    expect(readdirSync(to)).toEqual(["a"]);
+  });
+
+  it("goes nowhere where the server does not see the folder", async () => {
+    const { backUp = fail, close } = await openLocal({ dataDir: newDataDir() });
+    await expect(backUp("/nowhere/recalld.mdb")).rejects.toThrow("does not see the folder /nowhere");
+    await close();
+  });
+});
+
+describe("restoring", () => {
+  let backup: string;
+  beforeAll(async () => {
+    backup = newBackup();
+    expect((await admin({ DATA_DIR: await filled() }, "backup", backup)).code).toBe(0);
+  });
+
+  const restoring = async (from: string, dataDir = newDataDir()) => {
+    const { code, stdout, stderr } = await admin({ DATA_DIR: dataDir }, "restore", from);
+    return {
+      code,
+      stdout,
+      stderr: stderr.replace(/^recalld-admin: /, "").trimEnd(),
+      names: namesIn(dataDir),
+    };
+  };
+
+  const file = "recalld.mdb";
+  const flip = (path: string) => {
+    const bytes = readFileSync(path);
+    const at = bytes.length >> 1;
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+  };
+  it.each<[string, (folder: string) => void, string | RegExp]>([
+    ["a flipped bit", (at) => flip(join(at, file)), /recalld.mdb has another SHA-256 than its manifest says/],
+    [
+      "a file that is cut off",
+      (at) => truncateSync(join(at, file), 100_000),
+      /is 100000 bytes; its manifest says \d+/,
+    ],
+    ["a file that is longer", (at) => appendFileSync(join(at, file), "x"), /is \d+ bytes; its manifest says/],
+    ["a missing file", (at) => rmSync(join(at, file)), "the backup is damaged: recalld.mdb is missing"],
+    ["a missing manifest", (at) => rmSync(join(at, "manifest.json")), /holds no backup: ENOENT/],
+    [
+      "a manifest that is cut off",
+      (at) => truncateSync(join(at, "manifest.json"), 200),
+      /manifest.json is no JSON/,
+    ],
+    ["another manifest", (at) => writeFileSync(join(at, "manifest.json"), "{}"), /is not what backup writes/],
+    [
+      "a backup of a later form",
+      (at) => {
+        const path = join(at, "manifest.json");
+        writeFileSync(path, readFileSync(path, "utf8").replace('"backup": 1', '"backup": 2'));
+      },
+      /is a backup of form 2, taken by recalld [\d.]+; this program reads form 1/,
+    ],
+  ])("is refused for %s", async (_, damage, said) => {
+    const copy = newBackup();
+    cpSync(backup, copy, { recursive: true });
+    damage(copy);
+    const refused = await restoring(copy);
+    expect(refused).toMatchObject({ code: 1, stdout: "", names: [] });
+    expect(refused.stderr).toMatch(said);
+  });
+
+  it("is refused where something is", async () => {
+    const dataDir = newDataDir();
+    writeFileSync(join(dataDir, "notes.txt"), "mine");
+    const refused = await restoring(backup, dataDir);
+    expect(refused).toMatchObject({ code: 1, names: ["notes.txt"] });
+    expect(refused.stderr).toContain("is not empty: it holds notes.txt");
+  });
+
+  it("is not kept from a folder by models, and not by a restore that was killed", async () => {
+    const dataDir = newDataDir();
+    mkdirSync(join(dataDir, "models"));
+    mkdirSync(join(dataDir, "restoring-abc"));
+    expect(await restoring(backup, dataDir)).toMatchObject({ code: 0, names: ["models", file] });
+  });
+
+  describe("beside a server", () => {
+    let server: TestServer;
+    beforeAll(async () => {
+      server = await startServer();
+    });
+    afterAll(() => server.stop());
+
+    it("is refused on its folder", async () => {
+      const refused = await restoring(backup, server.dataDir);
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain("is not empty");
+    });
+  });
+});
+
+function fail(): never {
+  throw new Error("this database cannot copy itself");
+}
