@@ -45,7 +45,9 @@ describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) =>
       let callers: Caller[];
 
       beforeAll(async () => {
-        fleet = new Fleet({ start: (own) => database.start(own), balancer, env });
+        // Of its own: at their start replicas open what was used last, whoever's part it is.
+        const own = await MONGO_DATABASE.make();
+        fleet = new Fleet({ start: (settings) => own.start(settings), balancer, env });
         ({ url } = await fleet.start());
         callers = await Promise.all(Array.from({ length: ACCOUNTS }, () => signUp(url)));
       });
