@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:http2";
@@ -9,7 +9,16 @@ import { UNLIMITED_CALLS } from "../../src/accounts/plan.js";
 import { parsePlans } from "../../src/accounts/plans-file.js";
 import { loadConfig, SETTINGS } from "../../src/config.js";
 import { signUp } from "../support/caller.js";
-import { CHART, reasonToSkip, render, schema, type Values, values, workloadOf } from "../support/chart.js";
+import {
+  CHART,
+  notes,
+  reasonToSkip,
+  render,
+  schema,
+  type Values,
+  values,
+  workloadOf,
+} from "../support/chart.js";
 import { MONGO_DATABASE } from "../support/databases.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { scrape } from "../support/scrape.js";
@@ -325,6 +334,29 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       ({ kind }) => kind === "MongoDBCommunity",
     );
     expect(database?.metadata.annotations).toEqual({ "helm.sh/resource-policy": "keep" });
+  });
+
+  test("tells afterwards how to reach what it has made, by commands that there are", () => {
+    for (const values of [{}, { examples: ["mongodb"] }]) {
+      const { workload } = workloadOf(render(values));
+      expect(notes(values)).toContain(
+        `rollout status ${workload.kind.toLowerCase()}/${workload.metadata.name}`,
+      );
+    }
+    expect(notes({})).toContain("port-forward service/recalld 8080:8080");
+    expect(notes({})).toContain("Anybody who reaches it may sign up");
+    const closed = notes({ examples: ["mongodb", "gateway"] });
+    expect(closed).toContain("gRPC at grpc.recalld.example.org");
+    const [, command] = /-- recalld-admin (\w+ \w+)/.exec(closed) ?? [];
+    const [, program = ""] = /ln -s \/app\/(\S+) \/usr\/local\/bin\/recalld-admin/.exec(dockerfile) ?? [];
+    const { stdout, stderr } = spawnSync(process.execPath, [join(ROOT, program), "--help"], {
+      encoding: "utf8",
+    });
+    expect(stdout + stderr).toMatch(new RegExp(`^ +${command} `, "m"));
+    expect(notes({ set: { ingress: { enabled: true, host: "a.example.org" } } })).toContain(
+      "TRUSTED_PROXIES",
+    );
+    expect(notes({ examples: ["ingress-nginx"] })).not.toContain("TRUSTED_PROXIES");
   });
 
   test("has the alerts and the dashboard as they are tested elsewhere", () => {

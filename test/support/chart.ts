@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -43,9 +43,14 @@ export interface Values {
 }
 
 /** Runs Helm on the chart. */
-export function helm(command: "lint" | "template", { examples = [], set = {} }: Values, more: string[] = []) {
+export function helm(
+  command: "lint" | "template",
+  { examples = [], set = {} }: Values,
+  more: string[] = [],
+  chart = CHART,
+) {
   const files = examples.flatMap((name) => ["--values", join(CHART, `examples/${name}.yaml`)]);
-  const args = [...(command === "template" ? ["recalld"] : []), CHART, ...files, "--values", "-", ...more];
+  const args = [...(command === "template" ? ["recalld"] : []), chart, ...files, "--values", "-", ...more];
   return spawnSync(HELM, [command, ...args], { encoding: "utf8", input: JSON.stringify(set) });
 }
 
@@ -54,6 +59,28 @@ export function render(values: Values, kubernetes = "1.37.0"): KubernetesObject[
   const { status, stdout, stderr } = helm("template", values, ["--kube-version", kubernetes]);
   if (status !== 0) throw new Error(stderr);
   return objectsIn(stdout);
+}
+
+/** What Helm tells after it has installed the values. Only a cluster makes Helm tell it, so a chart of the notes alone is made. */
+export function notes(values: Values): string {
+  const chart = join(mkdtempSync(join(tmpdir(), "recalld-notes-")), "recalld");
+  try {
+    cpSync(CHART, chart, {
+      recursive: true,
+      dereference: true,
+      filter: (path) => !/templates\/.*\.yaml$/.test(path),
+    });
+    renameSync(join(chart, "templates/NOTES.txt"), join(chart, "NOTES.txt"));
+    writeFileSync(
+      join(chart, "templates/notes.yaml"),
+      '{"notes": {{ tpl (.Files.Get "NOTES.txt") . | toJson }}}\n',
+    );
+    const { status, stdout, stderr } = helm("template", values, ["--kube-version", "1.37.0"], chart);
+    if (status !== 0) throw new Error(stderr);
+    return parse(stdout).notes;
+  } finally {
+    rmSync(dirname(chart), { recursive: true });
+  }
 }
 
 export function objectsIn(yaml: string): KubernetesObject[] {
