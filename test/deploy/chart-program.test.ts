@@ -246,10 +246,17 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     const indexMemory = (set: object) =>
       loadConfig(workloadOf(render({ set: { ...set } })).settings).indexMemoryBytesMax;
     const limits = (memory: string) => ({ resources: { limits: { memory } } });
-    expect(indexMemory({})).toBe(((1536 - 192 - 128) / 2) * MIB);
-    expect(indexMemory(limits("4Gi"))).toBe(((4096 - 192 - 128) / 2) * MIB);
-    expect(indexMemory(limits("2500M"))).toBe((2_500_000_000 - 320 * MIB) / 2);
-    expect(indexMemory({ settings: { EMBED_WORKERS: 4 } })).toBe(((1536 - 192 - 512) / 2) * MIB);
+    const connections = loadConfig({}).connectionsMax * 20_000;
+    const left = (bytes: number, workers = 1) =>
+      Math.floor((bytes - (192 + workers * 128) * MIB - connections) / 2);
+    expect(indexMemory({})).toBe(left(1536 * MIB));
+    expect(read("docs/kubernetes.md")).toContain(
+      `\`INDEX_MEMORY_BYTES_MAX\` ${Math.round(indexMemory({}) / 1e6)} MB`,
+    );
+    expect(indexMemory(limits("4Gi"))).toBe(left(4096 * MIB));
+    expect(indexMemory(limits("2500M"))).toBe(left(2_500_000_000));
+    expect(indexMemory({ settings: { EMBED_WORKERS: 4 } })).toBe(left(1536 * MIB, 4));
+    expect(indexMemory({ settings: { CONNECTIONS_MAX: 20 } })).toBe(left(1536 * MIB + connections - 400_000));
     expect(indexMemory({ resources: { limits: null } })).toBe(loadConfig({}).indexMemoryBytesMax);
   });
 
@@ -283,6 +290,8 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     expect(backends).toHaveLength(2);
     for (const backend of backends)
       expect(backend).toEqual({ name: "recalld", port: service?.spec.ports[0].port });
+    const [, timeout] = /^(\d+)s$/.exec(of("HTTPRoute")[0]?.spec.rules[0].timeouts.request) ?? [];
+    expect(Number(timeout) * 1000).toBeGreaterThan(constant("src/server/app.ts", "CALL_TIMEOUT_MS"));
     for (const { spec } of of("Ingress")) {
       expect(spec.rules[0].http.paths[0].backend.service).toEqual({
         name: "recalld",

@@ -7,15 +7,17 @@
 {{- end -}}
 
 {{/*
-INDEX_MEMORY_BYTES_MAX that fits the memory's limit: what is left beside the process and its embedding
-threads, halved, because a fresh index may be built beside the one it replaces. docs/kubernetes.md#sizing
+INDEX_MEMORY_BYTES_MAX that fits the memory's limit: what is left beside the process, its embedding threads
+and connections of 20 KB each, halved, because a fresh index may be built beside the one it replaces.
+docs/kubernetes.md#sizing
 */}}
 {{- define "recalld.indexMemory" -}}
 {{- $limit := include "recalld.bytes" .Values.resources.limits.memory | int64 -}}
 {{- $threads := mul (default 1 .Values.settings.EMBED_WORKERS | int64) (include "recalld.bytes" .Values.workerMemory | int64) -}}
-{{- $left := sub $limit (add (include "recalld.bytes" "192Mi" | int64) $threads) -}}
+{{- $connections := mul 20000 (default 10000 .Values.settings.CONNECTIONS_MAX | int64) -}}
+{{- $left := sub $limit (add (include "recalld.bytes" "192Mi" | int64) $threads $connections) -}}
 {{- if lt $left (include "recalld.bytes" "64Mi" | int64) -}}
-{{- fail (printf "resources.limits.memory is %s: too little for the process (192Mi), the embedding threads (settings.EMBED_WORKERS of workerMemory, %s) and indexes (64Mi at least)" .Values.resources.limits.memory .Values.workerMemory) -}}
+{{- fail (printf "resources.limits.memory is %s: too little for the process (192Mi), the embedding threads (settings.EMBED_WORKERS of workerMemory, %s), connections (settings.CONNECTIONS_MAX of 20 kB) and indexes (64Mi at least)" .Values.resources.limits.memory .Values.workerMemory) -}}
 {{- end -}}
 {{- div $left 2 -}}
 {{- end -}}
