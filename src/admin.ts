@@ -172,8 +172,11 @@ async function statusOf(facts: Facts): Promise<string> {
     : "the database is empty";
 }
 
-async function compact({ mongodbUri, dataDir }: Config): Promise<Said> {
+async function compact(config: Config): Promise<Said> {
+  const { mongodbUri, dataDir } = config;
   if (mongodbUri !== undefined) refuse("MongoDB has a command of its own for this: `compact`");
+  // Refused when it is too new for this program.
+  await (await openFacts(config)).close();
   const { before, after } = await compactLocal({ dataDir });
   const lines = [`${count(before)} bytes before, ${count(after)} after`];
   return { lines, json: { bytes_before: before, bytes_after: after } };

@@ -21,8 +21,10 @@ import { dropAll } from "./memory/drop-all.js";
 import type { Edition } from "./memory/edition.js";
 import { Editions } from "./memory/editions.js";
 import type { ModelIdentity } from "./memory/embedder.js";
+import { admit } from "./memory/format.js";
 import { Maps } from "./memory/map.js";
 import type { Meter } from "./memory/meter.js";
+import { latestOf, Migrating } from "./memory/migrating.js";
 import { Mover } from "./memory/mover.js";
 import { parseNamespace } from "./memory/namespace.js";
 import { Namespaces } from "./memory/namespaces.js";
@@ -80,6 +82,8 @@ export interface ServiceOptions {
   readonly logger: FastifyBaseLogger;
   /** Aborted when the program is to end, maybe before it has started. */
   readonly stopping: AbortSignal;
+  /** Told when another program has made the database too new for this one, which must end. */
+  onTooNew(error: unknown): void;
 }
 
 /** Builds the house from its settings: the only place that names concrete adapters. */
@@ -115,6 +119,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   };
   const storage = await openStorage(config, { answer });
   closers.push(() => storage.close());
+  openMigrating({ ...options, storage });
   const { facts } = storage;
   const plan = (await facts.plan())?.plan;
   const pinned = await facts.pinned();
@@ -358,6 +363,25 @@ async function openReembedding({
   await reembedding.start();
 }
 
+/** Follows the database's format, and raises it. */
+function openMigrating({
+  storage,
+  logger,
+  closers,
+  onTooNew,
+}: ServiceOptions & { storage: Storage; closers: Closers }): void {
+  const { formats, migrations, exclusive } = storage;
+  const migrating = new Migrating({
+    ...{ formats, migrations, exclusive, onTooNew },
+    program: VERSION,
+    clock: systemClock,
+    onTrouble: (error) => logger.warn({ err: error }, "raising the database's format; it is tried again"),
+    onRaised: (version) => logger.info({ version }, "the database's format is raised"),
+  });
+  closers.push(() => migrating.close());
+  migrating.start();
+}
+
 interface MemoryOptions extends ServiceOptions {
   readonly storage: Storage;
   readonly editions: Editions;
@@ -420,9 +444,27 @@ export function modelOf(config: Config) {
   return { model, modelsDir, hub: modelsHub, settings };
 }
 
-/** The facts of the database that the settings name, also while services use it. */
+/**
+ * The facts of the database that the settings name, also while services use it.
+ *
+ * @throws MemoryError as `openStorage`
+ */
 export function openFacts({ mongodbUri, dataDir }: Config): Promise<Pick<Storage, "facts" | "close">> {
-  return mongodbUri === undefined ? openLocalFacts({ dataDir }) : openMongo({ uri: mongodbUri });
+  return mongodbUri === undefined
+    ? admitted(openLocalFacts({ dataDir }))
+    : admitted(openMongo({ uri: mongodbUri }));
+}
+
+/** Only a database that this program can read and write is handed on. */
+async function admitted<T extends Pick<Storage, "formats" | "migrations" | "close">>(opening: Promise<T>) {
+  const storage = await opening;
+  try {
+    await admit(storage.formats, { known: latestOf(storage.migrations), program: VERSION });
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
 }
 
 /** The plans that the settings name. @throws MemoryError `failed_precondition`, naming the file and the field. */
@@ -435,12 +477,16 @@ export async function readPlans({ plansFile, freeCalls }: Config): Promise<Plans
   return parsePlans(text, plansFile);
 }
 
-/** Opens the database that the settings name. */
+/**
+ * Opens the database that the settings name.
+ *
+ * @throws MemoryError `failed_precondition` when it is too new for this program, in use, or cannot be used.
+ */
 export function openStorage(
   { mongodbUri, dataDir }: Config,
   { answer }: { answer?: Answering } = {},
 ): Promise<Storage> {
-  return mongodbUri === undefined ? openLocal({ dataDir, answer }) : openMongo({ uri: mongodbUri });
+  return admitted(mongodbUri === undefined ? openLocal({ dataDir, answer }) : openMongo({ uri: mongodbUri }));
 }
 
 /** How the operator's commands reach the database that the settings name. */

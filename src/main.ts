@@ -17,7 +17,14 @@ async function main(): Promise<void> {
   const logger = openLog(config.logLevel);
   const stopping = new AbortController();
   const hastened = new AbortController();
-  const opening = openService(config, { logger, stopping: stopping.signal });
+  let exitCode = 0;
+  const onTooNew = (error: unknown) => {
+    if (exitCode > 0) return;
+    exitCode = 1;
+    say(error);
+    stop(0);
+  };
+  const opening = openService(config, { logger, stopping: stopping.signal, onTooNew });
   let firstMs = 0;
   const stop = (noticeMs: number) => {
     if (stopping.signal.aborted) {
@@ -28,7 +35,7 @@ async function main(): Promise<void> {
     stopping.abort();
     opening
       .then((service) => service.close({ noticeMs, hastened: hastened.signal }))
-      .then(() => process.exit(0))
+      .then(() => process.exit(exitCode))
       .catch(fail);
   };
   // From the beginning, and for every repeat: as process 1 of a container there is no default that would end it.
@@ -60,11 +67,15 @@ function hostsOf(uri: string): string {
 
 /** One clear line for what the operator can mend, a stack for what we must. */
 function fail(error: unknown): never {
+  say(error);
+  process.exit(1);
+}
+
+function say(error: unknown): void {
   if (error instanceof ConfigError)
     for (const problem of error.problems) console.error(`recalld: ${problem}`);
   else if (error instanceof MemoryError) console.error(`recalld: ${error.message}`);
   else console.error("recalld: could not start or stop:", error);
-  process.exit(1);
 }
 
 main().catch(fail);

@@ -2,7 +2,9 @@ import type { Accounts } from "../accounts/account.js";
 import type { Usage } from "../accounts/usage.js";
 import type { Claims } from "../memory/claims.js";
 import type { Erasures } from "../memory/erasures.js";
+import type { Formats } from "../memory/format.js";
 import type { Log } from "../memory/log.js";
+import type { Migration } from "../memory/migrating.js";
 import type { Facts } from "../memory/plan.js";
 import type { Recent } from "../memory/recent.js";
 
@@ -12,6 +14,9 @@ export interface Storage {
   readonly accounts: Accounts;
   readonly usage: Usage;
   readonly facts: Facts;
+  readonly formats: Formats;
+  /** From the oldest format of this kind of database to the latest that this program knows. */
+  readonly migrations: readonly Migration[];
   readonly claims: Claims;
   readonly erasures: Erasures;
   readonly recent: Recent;

@@ -3,6 +3,7 @@ import { claimsContract } from "./claims.js";
 import { erasingContract } from "./erasing.js";
 import { erasuresContract } from "./erasures.js";
 import { factsContract } from "./facts.js";
+import { formatsContract } from "./formats.js";
 import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
 import { measureContract } from "./measure.js";
@@ -19,6 +20,7 @@ export const CONTRACTS = [
   keysContract,
   usageContract,
   factsContract,
+  formatsContract,
   claimsContract,
   erasuresContract,
 ];

@@ -4,9 +4,10 @@ import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MemoryError } from "../../errors.js";
 import type { ModelIdentity } from "../../memory/embedder.js";
-import type { Meta } from "./facts.js";
-import { LocalFacts } from "./facts.js";
+import { OLDEST_FORMAT } from "../../memory/format.js";
+import { LocalFacts, type Meta } from "./facts.js";
 import { FILE, FILE_MODE, openFile } from "./file.js";
+import { LocalFormats } from "./formats.js";
 
 export const MANIFEST = "manifest.json";
 /** Of backups, not of the database in them. */
@@ -19,6 +20,8 @@ export interface Manifest {
   readonly begun_at: string;
   /** The version of the program that took it. */
   readonly program: string;
+  /** Of the records in it. */
+  readonly format: number;
   /** Whose vectors it holds; null when none was pinned. */
   readonly model: ModelIdentity | null;
   readonly counts: Counts;
@@ -40,7 +43,7 @@ interface FileSum {
 }
 
 /** What is in a copy of the database that nobody uses. */
-export async function lookInto(path: string): Promise<Pick<Manifest, "model" | "counts">> {
+export async function lookInto(path: string): Promise<Pick<Manifest, "format" | "model" | "counts">> {
   const root = openFile(path, { readOnly: true });
   try {
     const count = (name: string) => {
@@ -54,8 +57,10 @@ export async function lookInto(path: string): Promise<Pick<Manifest, "model" | "
       memories: count("ids"),
       entries: count("log"),
     };
-    const facts = new LocalFacts(root.openDB("meta", { encoding: "json" }) as Meta);
-    return { model: (await facts.pinned())?.model ?? null, counts };
+    const meta: Meta = root.openDB("meta", { encoding: "json" });
+    const pinned = await new LocalFacts(meta).pinned();
+    const marked = await new LocalFormats(meta).read();
+    return { format: marked?.format.version ?? OLDEST_FORMAT, model: pinned?.model ?? null, counts };
   } finally {
     await root.close();
   }

@@ -9,6 +9,7 @@ import { durably, reading } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { LocalFacts, type Meta } from "./facts.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
+import { LocalFormats } from "./formats.js";
 import { LocalLog } from "./log.js";
 import { claim, findOwner } from "./owner.js";
 import { LocalRecent } from "./recent.js";
@@ -45,6 +46,9 @@ export async function openLocal({ dataDir, answer }: LocalOptions): Promise<Stor
       accounts: new LocalAccounts(root),
       usage: new LocalUsage(root),
       facts: new LocalFacts(meta),
+      formats: new LocalFormats(meta),
+      // Format 1 is the first there is.
+      migrations: [],
       claims: new LocalClaims(root),
       erasures: new LocalErasures(root),
       recent: new LocalRecent(root),
@@ -68,8 +72,9 @@ export async function openLocal({ dataDir, answer }: LocalOptions): Promise<Stor
  */
 export async function openLocalFacts({ dataDir }: { dataDir: string }) {
   const { root, meta } = await openMeta(dataDir);
-  const facts = new LocalFacts(meta, (action) => meta.transactionSync(action));
-  return { facts, close: () => root.close() };
+  const read = <T>(action: () => T) => meta.transactionSync(action);
+  const [facts, formats] = [new LocalFacts(meta, read), new LocalFormats(meta, read)];
+  return { facts, formats, migrations: [], close: () => root.close() };
 }
 
 /**

@@ -6,6 +6,7 @@ import { answer } from "./answer.js";
 import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
 import { MongoFacts } from "./facts.js";
+import { MongoFormats } from "./formats.js";
 import { MongoLog } from "./log.js";
 import { MongoRecent } from "./recent.js";
 import { MongoUsage } from "./usage.js";
@@ -64,6 +65,9 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
     accounts,
     usage,
     facts: new MongoFacts(db),
+    formats: new MongoFormats(db),
+    // Format 1 is the first there is.
+    migrations: [],
     claims,
     erasures: new MongoErasures(db),
     recent,
