@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { grpcClient } from "../faults/retrying.js";
 import { Fleet, rollUnderLoad } from "../faults/rolling.js";
 import { envoy, haproxy } from "../support/balancer.js";
 import { type Caller, signUp } from "../support/caller.js";
 import { MONGO_DATABASE, type TestDatabase } from "../support/databases.js";
+import { doorsOf } from "../support/doors.js";
 
 // The notice is shorter than by default: balancers, configured as shipped, notice after a second and a quarter.
 const env = { DRAIN_NOTICE_MS: "3000" };
@@ -104,6 +106,25 @@ describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) =>
         const others = after.filter((_, i) => before[i] !== 1);
         const moved = after.filter((replica, i) => before[i] !== 1 && replica !== before[i]);
         expect(moved.length / others.length).toBeLessThanOrEqual(balancer.movesOthersMax);
+      });
+
+      it("without any replica, calls are unavailable in every protocol, and those of gRPC are tried again", async () => {
+        await Promise.all([fleet.stop(0), fleet.stop(2)]);
+        const [{ key }] = callers as [Caller];
+        for (const door of doorsOf(url).filter(({ json }) => !json)) {
+          const { code } = await door.call("Recall", { query: "Ada", namespace: "n" }, { key });
+          expect(code, door.name).toBe("unavailable");
+        }
+        const { status } = await fetch(`${url}/recall`, { method: "POST", body: "{}" });
+        expect(status).toBe(503);
+        const client = grpcClient(new URL(url).host);
+        const begunMs = performance.now();
+        const header = { authorization: `Bearer ${key}` };
+        const call = client.call("Recall", { query: "Ada", namespace: "n" }, header);
+        await expect(call).rejects.toThrow("UNAVAILABLE");
+        // Four pauses, of half their length at least on the average: one attempt alone takes no time.
+        expect(performance.now() - begunMs).toBeGreaterThan(200);
+        client.close();
       });
     });
   });
