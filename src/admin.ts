@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { openDesk, openFacts, openStorage, openVectors } from "./compose.js";
+import { openDesk } from "./compose/desk.js";
+import { openFacts, openStorage, openVectors } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { MemoryError } from "./errors.js";
 import { abandon, begin, describe, follow } from "./memory/change-model.js";

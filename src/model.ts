@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { modelOf } from "./compose.js";
+import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { checkModel, type OpenModel } from "./embedding/check-model.js";
 import { describeConvention } from "./embedding/describe-convention.js";

@@ -92,10 +92,13 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/server", "../storage/local/open.js"],
     ["src/server", "../vectors/usearch.js"],
     ["src/server", "../compose.js"],
+    ["src/server", "../compose/storage.js"],
     ["src/server", "@xenova/transformers"],
     ["src/telemetry", "../server/observe.js"],
     ["src/telemetry", "../embedding/open.js"],
     ["src/telemetry", "fastify"],
+    ["src/compose", "../main.js"],
+    ["src/compose", "mongodb"],
     ["src", "./server/app.js"],
     ["src", "mongodb"],
   ];

@@ -1,0 +1,64 @@
+import type { FastifyBaseLogger } from "fastify";
+import { UsageCounter } from "../accounts/count-usage.js";
+import { LastUsed } from "../accounts/last-used.js";
+import { charge, getAccount } from "../accounts/quota.js";
+import type { Meter } from "../memory/meter.js";
+import type { Readiness } from "../server/readiness.js";
+import type { Storage } from "../storage/storage.js";
+import { StorageWatch } from "../storage/watch.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
+import type { Closers } from "./closers.js";
+import { warn } from "./warn.js";
+
+/** How often what was counted behind the calls is written. */
+const FLUSH_MS = 5_000;
+
+/** Who counts: calls against the plan, calls for the owner's eyes, and when keys were used. */
+export function openCounting(
+  storage: Storage,
+  {
+    logger,
+    closers,
+    readiness,
+    telemetry,
+  }: { logger: FastifyBaseLogger; closers: Closers; readiness: Readiness; telemetry: Telemetry },
+) {
+  const { accounts } = storage;
+  const onTrouble = warn({ logger, telemetry });
+  const usage = new UsageCounter(storage.usage, {
+    everyMs: FLUSH_MS,
+    onTrouble: onTrouble("usage", "usage is not written; it is tried again"),
+  });
+  closers.push(() => usage.close());
+  const lastUsed = new LastUsed(accounts, {
+    everyMs: FLUSH_MS,
+    onTrouble: onTrouble("last_used", "when keys were last used is not written"),
+  });
+  closers.push(() => lastUsed.close());
+  const watch = new StorageWatch(storage, (away) => {
+    logger[away ? "error" : "info"](away ? "the database is away" : "the database is back");
+    telemetry.storageIsAway(away);
+    readiness.set(!away);
+  });
+  closers.push(() => watch.close());
+  const meter: Meter = {
+    charge: async (caller) => {
+      watch.expectThere();
+      await charge(accounts, caller);
+    },
+    verify: async (caller) => {
+      watch.expectThere();
+      await getAccount(accounts, caller);
+    },
+    refund: ({ accountId }) =>
+      accounts.refund(accountId).then(
+        () => telemetry.refunded("refunded"),
+        (error) => {
+          telemetry.refunded("refund_failed");
+          logger.warn({ err: error, accountId }, "a call that failed stays paid");
+        },
+      ),
+    count: ({ accountId }, call) => usage.count(accountId, call),
+  };
+  return { usage, lastUsed, meter: telemetry.meter(meter) };
+}

@@ -1,0 +1,73 @@
+import { FREE } from "../accounts/plan.js";
+import type { Config } from "../config.js";
+import { unavailable } from "../errors.js";
+import { systemClock } from "../memory/clock.js";
+import { dropAll } from "../memory/drop-all.js";
+import { Editions } from "../memory/editions.js";
+import type { Meter } from "../memory/meter.js";
+import { Mover } from "../memory/mover.js";
+import { parseNamespace } from "../memory/namespace.js";
+import { Namespaces } from "../memory/namespaces.js";
+import { operate } from "../operator/operations.js";
+import { findLocalOwner, hasLocal } from "../storage/local/open.js";
+import type { Answering } from "../storage/local/request.js";
+import type { Storage } from "../storage/storage.js";
+import { readPlans } from "./plans.js";
+import { openStorage, openVectors } from "./storage.js";
+
+/** How the operator's commands reach the database that the settings name. */
+export interface Desk {
+  readonly ask: Answering;
+  close(): Promise<void>;
+}
+
+/**
+ * By way of the server that owns the embedded database, if one does; else the database is opened here.
+ *
+ * @throws MemoryError `failed_precondition` when there is none, unless the command is to make one.
+ */
+export async function openDesk(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
+  const { mongodbUri, dataDir } = config;
+  if (mongodbUri === undefined && (!creates || (await hasLocal({ dataDir })))) {
+    const ask = await findLocalOwner({ dataDir });
+    if (ask !== undefined) return { ask, close: async () => {} };
+  }
+  const plans = await readPlans(config);
+  const storage = await openStorage(config);
+  const { accounts, usage, backUp } = storage;
+  const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
+  const freeCalls = plans.get(FREE).calls;
+  const ports = { accounts, usage, plans, parseNamespace, eraseMemories, backUp, freeCalls };
+  return { ask: async (request) => operate(ports, request), close: () => storage.close() };
+}
+
+/** Erases an account's memories where no service runs that has their namespaces open, and no model is loaded. */
+async function eraseUnopened(
+  config: Config,
+  { storage, accountId }: { storage: Storage; accountId: string },
+): Promise<number> {
+  const pinned = await storage.facts.pinned();
+  if (pinned === undefined) return 0;
+  const embed = () => Promise.reject(unavailable("the operator's commands load no model"));
+  const editions = new Editions(pinned.edition, { model: pinned.model, embed });
+  const plan = (await storage.facts.plan())?.plan;
+  if (plan !== undefined) editions.known = new Set([pinned.edition, plan.edition]);
+  const { log, erasures, recent } = storage;
+  const clock = systemClock;
+  const vectors = openVectors(config, (incarnation) => editions.dimensionsOf(incarnation));
+  const mover = new Mover({ log, erasures, editions, clock });
+  // What upkeep fails at here the next server does again.
+  const onTrouble = () => {};
+  const { indexMemoryBytesMax } = config;
+  const common = { log, editions, clock, vectors };
+  const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
+  const meter: Meter = { charge: nothing, verify: nothing, refund: nothing, count: () => {} };
+  try {
+    return await dropAll({ ...common, erasures, namespaces, meter }, accountId);
+  } finally {
+    await namespaces.close();
+  }
+}
+
+/** Whoever asks for nothing but an erasure pays nothing. */
+async function nothing(): Promise<void> {}

@@ -1,0 +1,104 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "../config.js";
+import { type OpenEmbedder, openEmbedder } from "../embedding/open.js";
+import { withQueryCache } from "../embedding/query-cache.js";
+import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/waiting.js";
+import type { Edition } from "../memory/edition.js";
+import { Reembedding } from "../memory/reembedding.js";
+import type { Storage } from "../storage/storage.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
+import type { Closers } from "./closers.js";
+import type { OpenMemory } from "./memory.js";
+import { warn } from "./warn.js";
+
+/** The models that are open. */
+export type Models = Set<OpenEmbedder>;
+
+interface ModelOptions {
+  readonly config: Config;
+  readonly logger: FastifyBaseLogger;
+  readonly telemetry: Telemetry;
+  readonly models: Models;
+}
+
+export async function openModel(
+  model: string,
+  { config, logger, telemetry, models }: ModelOptions,
+): Promise<OpenEmbedder> {
+  const { settings, ...named } = modelOf(config);
+  const embedder = await openEmbedder({
+    ...named,
+    model,
+    // They are about the model that is set, not about the one that a database has in its place.
+    ...(model === named.model && { settings }),
+    workers: config.embedWorkers,
+    onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
+  });
+  const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
+  models.add(embedder);
+  return {
+    model: cached.model,
+    convention: cached.convention,
+    get waiting() {
+      return cached.waiting;
+    },
+    embed: telemetry.embed(cached),
+    close: async () => {
+      models.delete(embedder);
+      await cached.close();
+    },
+  };
+}
+
+/** What waits for a thread of one model; while the database changes its model, of the one with more. */
+export function longest(models: Models): OpenEmbedder["waiting"] {
+  const waiting = [...models].map((model) => model.waiting);
+  return {
+    query: Math.max(0, ...waiting.map(({ query }) => query)),
+    text: Math.max(0, ...waiting.map(({ text }) => text)),
+  };
+}
+
+/** Of each of the model's queues, how much is taken. */
+export function sharesOf({ query, text }: OpenEmbedder["waiting"]): OpenEmbedder["waiting"] {
+  return { query: query / EMBEDDING_MAX, text: text / EMBEDDING_MAX };
+}
+
+/** Follows the plan to change the database's model, when there is one. */
+export async function openReembedding({
+  storage,
+  memory,
+  first,
+  closers,
+  ...options
+}: ModelOptions & {
+  storage: Storage;
+  memory: OpenMemory;
+  first: { edition: Edition; model: OpenEmbedder };
+  closers: Closers;
+}): Promise<void> {
+  const reembedding = new Reembedding(
+    {
+      ...memory,
+      facts: storage.facts,
+      exclusive: storage.exclusive,
+      openModel: (id) => openModel(id, options),
+      onTrouble: warn(options)("reembedding", "changing the model; it is tried again"),
+      onPhase: (phase) => options.logger.info({ phase: phase ?? "none" }, "changing the model"),
+    },
+    first,
+  );
+  closers.push(() => reembedding.close());
+  await reembedding.start();
+}
+
+/** The model that the settings name, and what they say of it. */
+export function modelOf(config: Config) {
+  const { model, modelsDir, modelsHub, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
+  const settings = {
+    pooling: modelPooling,
+    queryPrefix: modelQueryPrefix,
+    passagePrefix: modelPassagePrefix,
+  };
+  return { model, modelsDir, hub: modelsHub, settings };
+}

@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "../config.js";
+import { systemClock } from "../memory/clock.js";
+import { admit } from "../memory/format.js";
+import { latestOf, Migrating } from "../memory/migrating.js";
+import type { Vectors } from "../memory/vectors.js";
+import { openLocal, openLocalFacts } from "../storage/local/open.js";
+import type { Answering } from "../storage/local/request.js";
+import { openMongo } from "../storage/mongo/open.js";
+import type { Storage } from "../storage/storage.js";
+import { openUsearch } from "../vectors/usearch.js";
+import { VERSION } from "../version.js";
+import type { Closers } from "./closers.js";
+
+/** Follows the database's format, and raises it. */
+export function openMigrating({
+  storage,
+  logger,
+  closers,
+  onTooNew,
+}: {
+  storage: Storage;
+  logger: FastifyBaseLogger;
+  closers: Closers;
+  /** Told when another program has made the database too new for this one. */
+  onTooNew(error: unknown): void;
+}): void {
+  const { formats, migrations, exclusive } = storage;
+  const migrating = new Migrating({
+    ...{ formats, migrations, exclusive, onTooNew },
+    program: VERSION,
+    clock: systemClock,
+    onTrouble: (error) => logger.warn({ err: error }, "raising the database's format; it is tried again"),
+    onRaised: (version) => logger.info({ version }, "the database's format is raised"),
+  });
+  closers.push(() => migrating.close());
+  migrating.start();
+}
+
+/**
+ * Opens the database that the settings name.
+ *
+ * @throws MemoryError `failed_precondition` when it is too new for this program, in use, or cannot be used.
+ */
+export function openStorage(
+  { mongodbUri, dataDir }: Config,
+  { answer }: { answer?: Answering } = {},
+): Promise<Storage> {
+  return admitted(mongodbUri === undefined ? openLocal({ dataDir, answer }) : openMongo({ uri: mongodbUri }));
+}
+
+/**
+ * The facts of the database that the settings name, also while services use it.
+ *
+ * @throws MemoryError as `openStorage`
+ */
+export function openFacts({ mongodbUri, dataDir }: Config): Promise<Pick<Storage, "facts" | "close">> {
+  return mongodbUri === undefined
+    ? admitted(openLocalFacts({ dataDir }))
+    : admitted(openMongo({ uri: mongodbUri }));
+}
+
+/** Only a database that this program can read and write is handed on. */
+async function admitted<T extends Pick<Storage, "formats" | "migrations" | "close">>(opening: Promise<T>) {
+  const storage = await opening;
+  try {
+    await admit(storage.formats, { known: latestOf(storage.migrations), program: VERSION });
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+export function openVectors(
+  { dataDir }: Config,
+  dimensionsOf: (incarnation: string) => number | undefined,
+): Vectors {
+  return openUsearch({ dimensionsOf, snapshotsDir: join(dataDir, "snapshots") });
+}

@@ -1,0 +1,63 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "../config.js";
+import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/waiting.js";
+import { WAITING_MAX as APPENDING_MAX } from "../memory/appender.js";
+import type { Editions } from "../memory/editions.js";
+import type { Namespaces } from "../memory/namespaces.js";
+import { listen } from "../server/listen.js";
+import { createMetricsApp } from "../server/metrics.js";
+import type { Readiness } from "../server/readiness.js";
+import { Telemetry } from "../telemetry/telemetry.js";
+import { WAITING_MAX as INDEXING_MAX } from "../vectors/hnsw.js";
+import { VERSION } from "../version.js";
+import type { Closers } from "./closers.js";
+import { longest, type Models } from "./models.js";
+
+export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promise<Telemetry> {
+  return Telemetry.open({
+    version: VERSION,
+    metrics: config.metricsPort !== undefined,
+    tracing: config.otlpEndpoint !== undefined,
+    onTrouble: (reason) => logger.warn({ reason }, "tracing"),
+  });
+}
+
+/** On a port of its own; answers the address of `/metrics`. */
+export async function listenForMetrics(
+  { host, metricsPort }: Config,
+  { logger, closers, telemetry }: { logger: FastifyBaseLogger; closers: Closers; telemetry: Telemetry },
+): Promise<string | undefined> {
+  const { exposition } = telemetry;
+  if (metricsPort === undefined || exposition === undefined) return undefined;
+  const app = createMetricsApp({ exposition, logger });
+  closers.push(() => app.close());
+  return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
+}
+
+interface Watched {
+  readonly readiness: Readiness;
+  readonly editions: Editions;
+  readonly namespaces: Namespaces;
+  readonly models: Models;
+  readonly indexMemoryBytesMax: number;
+}
+
+/** What is looked at when `/metrics` is asked for. */
+export function watchGauges(
+  telemetry: Telemetry,
+  { readiness, editions, namespaces, models, indexMemoryBytesMax }: Watched,
+): void {
+  telemetry.watch({
+    ready: () => readiness.now(),
+    held: () => namespaces.measure(),
+    indexMemoryBytesMax,
+    models: () => editions.models,
+    embedding: () => longest(models),
+    queueLimits: {
+      embed_query: EMBEDDING_MAX,
+      embed_text: EMBEDDING_MAX,
+      append: APPENDING_MAX,
+      index: INDEXING_MAX,
+    },
+  });
+}
