@@ -15,13 +15,16 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
-import { aScope, memories } from "../contract/samples.js";
+import { aMemory, aScope, memories } from "../contract/samples.js";
 import { backUpUnderLoad } from "../faults/backup.js";
 import { admin } from "../support/admin.js";
+import { resultsOf, signUp } from "../support/caller.js";
+import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
+import { prose } from "../support/prose.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 const BACK_UP = join(import.meta.dirname, "../contract/children/back-up.ts");
@@ -63,6 +66,50 @@ describe("a backup", () => {
     expect(namesIn(to)).toEqual(["recalld.mdb"]);
     const verified = [await admin({ DATA_DIR: dataDir }, "verify"), await admin({ DATA_DIR: to }, "verify")];
     expect(verified[0]).toEqual(verified[1]);
+  });
+
+  it("holds nothing of what was erased before, down to the bytes", async () => {
+    const { backUp = fail, close, log } = await openLocal({ dataDir: newDataDir() });
+    const entries = Array.from({ length: 300 }, (_, i) => aMemory({ text: `secret ${i}.` }));
+    await log.append({ incarnation: "i", from: 1, entries });
+    const erased = entries.flatMap((_, i) => (i % 3 === 0 ? [i] : []));
+    await log.erase({ incarnation: "i", sequences: erased.map((i) => i + 1) });
+    const path = join(newDataDir(), "copy.mdb");
+    await backUp(path);
+    await close();
+    const bytes = readFileSync(path);
+    expect(entries.flatMap((_, i) => (bytes.includes(`secret ${i}.`) ? [] : [i]))).toEqual(erased);
+  });
+
+  it("that is taken while the model changes goes on with that where it is restored", async () => {
+    const dataDir = newDataDir();
+    const env = { MODELS_DIR: otherModelsDir() };
+    const server = await startServer({ dataDir, env });
+    const caller = await signUp(server.url);
+    const texts = prose(600);
+    for (const text of texts) await caller.store({ text, namespace: "a" });
+    const reembedding = admin({ DATA_DIR: dataDir, ...env }, "reembed", OTHER_MODEL);
+    let ended = false;
+    void reembedding.then(() => {
+      ended = true;
+    });
+    const to: string[] = [];
+    for (let taken = 0; !ended && taken < 20; taken++) {
+      const [folder, restored] = [newBackup(), newDataDir()];
+      expect(await admin({ DATA_DIR: dataDir }, "backup", folder)).toMatchObject({ code: 0 });
+      expect(await admin({ DATA_DIR: restored }, "restore", folder)).toMatchObject({ code: 0, stderr: "" });
+      const status = (await admin({ DATA_DIR: restored }, "reembed", "--status")).stdout;
+      if (/^(building|warming|switching)/.test(status)) to.push(restored);
+    }
+    expect(await server.stop()).toBe(0);
+    const midway = to[to.length >> 1];
+    if (midway === undefined) throw new Error("no backup was taken while the model changed");
+    const next = await startServer({ dataDir: midway, env });
+    expect((await admin({ DATA_DIR: midway }, "reembed", OTHER_MODEL)).code).toBe(0);
+    const [best] = resultsOf(await caller.at(next.url).recall(texts[7] as string, "a"));
+    expect(best).toMatchObject({ text: texts[7], score: expect.closeTo(1, 3) });
+    expect(await next.stop()).toBe(0);
+    expect((await admin({ DATA_DIR: midway }, "verify")).stdout).toContain("all is well");
   });
 
   it("never overwrites", async () => {

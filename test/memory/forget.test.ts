@@ -414,6 +414,13 @@ describe("verifying a database", () => {
     expect(await verified()).toMatchObject({ unfinished: 1, problems: [] });
   });
 
+  it("takes a log that moves for no problem until its copy has the name", async () => {
+    const incarnation = await house.write("a", [...memories(3), { op: "moved", opId: "m", to: "elsewhere" }]);
+    expect(await verified()).toMatchObject({ unfinished: 1, problems: [] });
+    await house.storage.log.rename(scopeOf("a"), { from: incarnation, to: "elsewhere" });
+    expect(await problems()).toContain(`${incarnation}, entry 1: has moved, but is not erased`);
+  });
+
   it("finds a snapshot that is older than a deletion, until the namespace is used", async () => {
     const incarnation = await house.write("a", memories(300));
     const room = house.room();
