@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { type ConnectRouter, createContextValues } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
@@ -17,7 +17,7 @@ import type { Guest } from "../accounts/authenticate.js";
 import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
 import { type AccountPorts, accountService } from "./account-service.js";
-import { gate } from "./caller.js";
+import { contextOf, gate } from "./caller.js";
 import { clientAddresses, clientAddressKey, inBlocks } from "./client-address.js";
 import { allowOrigins } from "./cors.js";
 import { deadline } from "./deadline.js";
@@ -137,7 +137,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       addRoutes(router, options, closing.signal);
       for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
     },
-    contextValues: ({ raw }) => createContextValues().set(clientAddressKey, addressOf(raw)),
+    contextValues: ({ raw }) => contextOf(raw).set(clientAddressKey, addressOf(raw)),
     requestGate: async (context) => {
       shed(context);
       limitSignUp(context);

@@ -1,14 +1,30 @@
-import { createContextKey, type HandlerContext } from "@connectrpc/connect";
+import {
+  type ContextValues,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+} from "@connectrpc/connect";
 import type { Guest } from "../accounts/authenticate.js";
 import type { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
 import { MemoryError } from "../errors.js";
 import type { Caller } from "../memory/meter.js";
+import { whenTaken } from "./answers.js";
 import { toConnectError } from "./errors.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 
 /** Who asks; set by the gate, read by the handlers and the log line. */
 export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
+
+/** When the answer was taken, or nobody waits for it any more; set for every RPC. */
+export const takenKey = createContextKey(Promise.resolve(), { description: "answer taken" });
+
+/** What every call's context begins with. */
+export function contextOf(request: object): ContextValues {
+  const values = createContextValues();
+  const taken = whenTaken(request);
+  return taken === undefined ? values : values.set(takenKey, taken);
+}
 
 /** The caller of an RPC behind the gate. */
 export function callerOf(context: HandlerContext): Caller {
@@ -48,9 +64,8 @@ async function admit(
   const { standing, refusal, end } = keyLimits.admit(caller.keyHash, plans.get(caller.plan));
   setRateLimitHeaders(context.responseHeader, standing);
   if (refusal !== undefined) throw refusal;
-  // Connect aborts it when the call has been answered, too.
-  if (context.signal.aborted) end();
-  else context.signal.addEventListener("abort", end, { once: true });
+  // An answer that nobody reads is held in memory: until it is taken, the call counts as running.
+  void context.values.get(takenKey).then(end);
 }
 
 /** The key of `Authorization: Bearer KEY` or `X-API-Key: KEY`; the former wins. */

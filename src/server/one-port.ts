@@ -8,9 +8,9 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import { Answers } from "./answers.js";
 import { ConnectionLimit } from "./connection-limit.js";
 import { sniff } from "./first-bytes.js";
-import { SlowReaders } from "./slow-readers.js";
 import type { TlsFiles } from "./tls.js";
 
 /** What one port may cost: every wait and every queue that a stranger can fill has its bound here. */
@@ -33,15 +33,14 @@ export interface OnePortLimits {
   readonly pongTimeoutMs: number;
   /** How long bytes of an answer may wait to be read, before the client that does not is cut off. */
   readonly answerTimeoutMs: number;
+  /** Requests of an HTTP/1 connection that may wait behind each other (pipelining); more end it. */
+  readonly pipelinedMax: number;
   /** All headers of a request together; an HTTP/2 client that has not heard of it yet may send 64 KiB. */
   readonly headerBytesMax: number;
   /** How many they may be. */
   readonly headerLinesMax: number;
   /** Calls that one HTTP/2 session runs at a time. */
   readonly streamsMax: number;
-  /** Calls that one HTTP/2 session may reset: so many at once, then so many a second (CVE-2023-44487). */
-  readonly resetsMax: number;
-  readonly resetsPerSecond: number;
   /** What one HTTP/2 session may make this program hold in memory, in megabytes as Node counts it. */
   readonly sessionMegabytesMax: number;
 }
@@ -58,11 +57,11 @@ export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
   silenceTimeoutMs: 120_000,
   pongTimeoutMs: 10_000,
   answerTimeoutMs: 60_000,
+  // No common client pipelines at all. One read of 64 KiB may hold a thousand requests, and Node takes all.
+  pipelinedMax: 8,
   headerBytesMax: 16_384,
   headerLinesMax: 128,
   streamsMax: 100,
-  resetsMax: 1_000,
-  resetsPerSecond: 33,
   // Answers that wait to be read count: 100 of the largest that are likely, 1.6 MB, must fit. Beyond
   // it Node refuses calls, and after 100 refusals ends the session; its default of 10 does so at 7.
   sessionMegabytesMax: 256,
@@ -105,7 +104,7 @@ export class OnePortServer extends Server {
   /** Connections whose handshake is not over, by the other side's address and port. */
   readonly #handshaking = new Map<string, Socket>();
   readonly #connections: ConnectionLimit;
-  readonly #slowReaders: SlowReaders;
+  readonly #answers: Answers;
   readonly #sniffing = new Set<Socket>();
   readonly #http2Sockets = new Set<Socket>();
   readonly #sessions = new Set<Http2Session>();
@@ -114,7 +113,7 @@ export class OnePortServer extends Server {
     handler: RequestListener,
     { limits, tls, isProxy }: Partial<OnePortOptions> & { limits: OnePortLimits },
   ) {
-    super(http1Options(limits), handler);
+    super(http1Options(limits));
     this.#limits = limits;
     this.maxConnections = limits.connectionsMax;
     this.timeout = limits.silenceTimeoutMs;
@@ -125,9 +124,11 @@ export class OnePortServer extends Server {
     this.#tls = tls && this.#createTls(tls);
     this.#connections = new ConnectionLimit(limits.connectionsPerAddressMax, isProxy);
     this.on("connection", (socket: Socket) => this.#take(socket));
-    this.#slowReaders = new SlowReaders(limits.answerTimeoutMs);
-    this.on("request", (_request, response) => this.#slowReaders.watch(response));
-    this.once("close", () => this.#slowReaders.close());
+    this.#answers = new Answers(limits);
+    this.once("close", () => this.#answers.close());
+    this.on("request", (request, response) => {
+      if (this.#answers.begin(request, response)) handler(request, response);
+    });
   }
 
   /**
@@ -235,13 +236,12 @@ function http1Options(limits: OnePortLimits): ServerOptions {
 }
 
 // Node's own bounds stay as they are where they are sound: 32 settings a frame, 10 pings of ours
-// unanswered, 1000 acknowledgements of theirs queued.
+// unanswered, 1000 acknowledgements of theirs queued, and calls that are reset at once
+// (CVE-2023-44487) at most 33 a second after a burst of 1000.
 function http2Options(limits: OnePortLimits): Parameters<typeof createHttp2Server>[0] & object {
   return {
     maxSessionMemory: limits.sessionMegabytesMax,
     maxHeaderListPairs: limits.headerLinesMax,
-    streamResetBurst: limits.resetsMax,
-    streamResetRate: limits.resetsPerSecond,
     settings: { maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headerBytesMax },
   };
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import { contextOf } from "./caller.js";
 import { plainKey } from "./observe.js";
 
 /** A path that names what it is about: its parameters and query become the RPC's request. */
@@ -33,7 +33,7 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
         for (const [name, value] of Object.entries(reply.getHeaders()))
           reply.raw.setHeader(name, value ?? "");
         const body = requestOf(request);
-        const values = createContextValues().set(plainKey, true);
+        const values = contextOf(request.raw).set(plainKey, true);
         const posted = universalRequestFromNodeRequest(request.raw, reply.raw, body, values);
         posted.header.set("content-type", "application/json");
         // Of a body that is not read.

@@ -183,3 +183,30 @@ it("an account of a plan that was taken away is told so", async () => {
     await third.stop();
   }
 });
+
+it("what would wait too long is turned away before it is charged, and readiness stays", async () => {
+  const busy = await startServer({ env: { FREE_CALLS: "100000" } });
+  try {
+    const caller = await signUp(busy.url);
+    // Each has the model read some hundred tokens.
+    const texts = Array.from({ length: 900 }, (_, n) => `${n} ${"the lake is deep and cold ".repeat(25)}`);
+    const ready: number[] = [];
+    const answers = Promise.all(texts.map((text) => caller.store({ text, namespace: "n" })));
+    for (let look = 0; look < 10; look++) ready.push((await fetch(`${busy.url}/readyz`)).status);
+    const outcomes = await answers;
+    const refused = outcomes.filter(({ code }) => code !== "ok");
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { code, message, header } of refused) {
+      expect({ code, retryAfter: header.get("retry-after") }).toEqual({
+        code: "unavailable",
+        retryAfter: "1",
+      });
+      expect(message).toMatch(/too many calls are waiting for the model|the server is too busy/);
+    }
+    expect(ready).toEqual(Array(10).fill(200));
+    expect(await caller.used()).toBe(outcomes.length - refused.length);
+    expect((await caller.store({ text: "after", namespace: "n" })).code).toBe("ok");
+  } finally {
+    await busy.kill();
+  }
+});

@@ -7,6 +7,7 @@ import { findMongo } from "../support/mongo/find.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 import { backUpUnderLoad } from "./backup.js";
+import { crowd, floodOneKey, keyProblemsOf, problemsOf, TIMES, tableOf } from "./flood.js";
 import { killUnderLoad } from "./kills.js";
 import { outage } from "./outage.js";
 import { changeModelUnderLoad } from "./reembed.js";
@@ -26,6 +27,8 @@ const SIZES = {
   reembed: { long: 20_000, short: 1_000 },
   backup: { long: 20_000, short: 300 },
   rolling: { long: 120_000, short: 25_000 },
+  /** Milliseconds of half a round. */
+  flood: { long: 8_000, short: 2_000 },
 } as const;
 type Name = keyof typeof SIZES;
 
@@ -149,6 +152,29 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
       `HTTP/1.1 and gRPC, ${failed} failed, ${count(retries)} tried again, the slowest took ${seconds(slowestMs)}; ` +
       `${count(acknowledged)} stores acknowledged, 0 lost; ${count(recallsAtOnce)} recalled at once, ` +
       `${count(elsewhere)} of them on another replica: 0 stale`
+    );
+  },
+
+  async flood(size) {
+    const full = size >= SIZES.flood.long;
+    const start = (env: Record<string, string>) => startServer({ env });
+    const of = { start, rounds: full ? 6 : 2, roundMs: size };
+    const key = await floodOneKey(of);
+    const most = full ? { idle: 5_000, slow: 500 } : { idle: 500, slow: 60 };
+    const connections = await crowd({ ...of, ...most });
+    console.log(
+      tableOf({
+        "one key floods": key,
+        [`${most.idle} idle and ${most.slow} slow connections`]: connections,
+      }),
+    );
+    const wrong = [...problemsOf(key), ...problemsOf(connections), ...keyProblemsOf(key)];
+    if (wrong.length > 0) throw new Error(wrong.join("; "));
+    return (
+      `${count(key.sent)} calls of one key, ${TIMES} times its rate, ${count(key.admitted)} of them admitted; ` +
+      `${most.idle} idle and ${most.slow} slow connections: another key's p99 is ${key.p99Ratio.toFixed(2)} and ` +
+      `${connections.p99Ratio.toFixed(2)} times what it is without, memory ${key.memoryRatio.toFixed(2)} and ` +
+      `${connections.memoryRatio.toFixed(2)} times, 0 calls failed`
     );
   },
 

@@ -7,23 +7,21 @@ import {
   constants,
 } from "node:http2";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import { Client, credentials } from "@grpc/grpc-js";
 import Fastify from "fastify";
-import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { whenTaken } from "../../src/server/answers.js";
 import { protocolOf } from "../../src/server/first-bytes.js";
-import {
-  createOnePortServer,
-  ONE_PORT_LIMITS,
-  type OnePortLimits,
-  type OnePortServer,
-} from "../../src/server/one-port.js";
+import { createOnePortServer, ONE_PORT_LIMITS, type OnePortServer } from "../../src/server/one-port.js";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS = Buffer.from("000000040000000000", "hex");
 const REQUEST = "GET /raw HTTP/1.1\r\nHost: x\r\n\r\n";
 /** About 20 memories of the largest size. */
 const LARGE = Buffer.alloc(1_600_000);
+/** More than the system's buffers take of one connection. */
+const HUGE = Buffer.alloc(64_000_000);
 
 let running: OnePortServer | undefined;
 /** Calls to `/slow` wait here until a test lets them go. */
@@ -41,6 +39,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers["content-type"] === "application/grpc") answerGrpc(response);
   else if (request.url === "/slow") slow.push(end);
   else if (request.url === "/large") response.end(LARGE);
+  else if (request.url === "/huge") response.end(HUGE);
   else if (request.url === "/body") request.on("data", () => {}).on("end", end);
   else end();
 }
@@ -52,7 +51,7 @@ function answerGrpc(response: ServerResponse): void {
   response.end();
 }
 
-async function serve(limits: Partial<OnePortLimits> = {}): Promise<number> {
+async function serve(limits: Parameters<typeof createOnePortServer>[1] = {}): Promise<number> {
   running = createOnePortServer(answer, limits);
   running.listen(0, "127.0.0.1");
   await once(running, "listening");
@@ -94,8 +93,9 @@ async function text(stream: AsyncIterable<Buffer>): Promise<string> {
 }
 
 /** What a raw connection is sent until the server ends it. */
-async function untilEnd(socket: Socket): Promise<string> {
+async function untilEnd(socket: Socket, request = ""): Promise<string> {
   let all = "";
+  if (request !== "") socket.write(request);
   socket.on("data", (chunk) => {
     all += chunk.toString("latin1");
   });
@@ -280,6 +280,93 @@ describe("the limits of one port", () => {
     await untilEnd(raw(port));
     first.destroy();
   });
+
+  it("connections of one address beyond its limit are refused, and again admitted when one has closed", async () => {
+    const port = await serve({ connectionsPerAddressMax: 2 });
+    const first = raw(port);
+    const second = dial(port);
+    await Promise.all([once(first, "connect"), ask2(second, "/a")]);
+    await untilEnd(raw(port));
+    expect(await ask2(second, "/b")).toBe("GET /b over 2.0");
+    first.destroy();
+    await vi.waitFor(() => ask1(port, "/c"), { timeout: 5_000 });
+  });
+
+  it("a proxy stands for many clients, and may have as many connections as there are", async () => {
+    const port = await serve({ connectionsPerAddressMax: 1, isProxy: (address) => address === "127.0.0.1" });
+    const agents = [keepAlive(), keepAlive(), keepAlive()];
+    const answers = await Promise.all(agents.map((agent) => ask1(port, "/a", agent)));
+    expect(answers).toEqual(Array(3).fill("GET /a over 1.1"));
+  });
+
+  it("who does not read an answer is cut off on both protocols, and only the call on HTTP/2", async () => {
+    const port = await serve({ answerTimeoutMs: 50 });
+    const socket = raw(port).pause();
+    socket.write(REQUEST.replace("/raw", "/huge"));
+    const session = dial(port);
+    const stream = session.request({ ":path": "/huge" });
+    stream.on("error", () => {});
+    // Whoever does not read does not see its end either.
+    const open = () => new Promise((resolve) => running?.getConnections((_, count) => resolve(count)));
+    await vi.waitUntil(async () => (await open()) === 1, { timeout: 15_000 });
+    await sleep(1_500);
+    expect((await text(stream).catch(() => "")).length).toBeLessThan(HUGE.length);
+    expect(await ask2(session, "/b")).toBe("GET /b over 2.0");
+  }, 20_000);
+
+  it("who sends request upon request without waiting is cut off, and all that waited is told", async () => {
+    const taken: Promise<void>[] = [];
+    running = createOnePortServer((request) => void taken.push(whenTaken(request) as Promise<void>), {
+      pipelinedMax: 4,
+    });
+    running.listen(0, "127.0.0.1");
+    await once(running, "listening");
+    const { port } = running.address() as AddressInfo;
+    const patient = raw(port);
+    patient.write(REQUEST.repeat(4));
+    await until(() => taken.length === 4);
+    await untilEnd(raw(port), REQUEST.repeat(9));
+    expect(taken).toHaveLength(8);
+    await Promise.all(taken.slice(4));
+    expect(patient.destroyed).toBe(false);
+    patient.destroy();
+    await Promise.all(taken);
+  });
+
+  it("who reads slowly, but to the end, is served", async () => {
+    const port = await serve({ answerTimeoutMs: 3_000 });
+    const stream = dial(port).request({ ":path": "/large" });
+    await sleep(1_500);
+    expect((await text(stream)).length).toBe(LARGE.length);
+  }, 20_000);
+
+  it("more headers than it may have end an HTTP/2 call", async () => {
+    const session = dial(await serve({ headerLinesMax: 16 }));
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`x-${n}`, "1"]));
+    const stream = session.request({ ":path": "/", ...many });
+    await expect(once(stream, "close")).rejects.toThrow();
+    expect(stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    expect(await ask2(session, "/b")).toBe("GET /b over 2.0");
+  });
+
+  it("a session that resets calls in a flood is ended", async () => {
+    const session = dial(await serve());
+    await ask2(session, "/a");
+    let goaway: number | undefined;
+    session.once("goaway", (code) => {
+      goaway = code;
+    });
+    // Node allows 1000 at once, and 33 a second.
+    for (let call = 0; call < 5_000 && !session.destroyed; call++) {
+      const stream = session.request({ ":path": "/slow" });
+      stream.on("error", () => {});
+      await immediate();
+      stream.close(constants.NGHTTP2_CANCEL);
+      await immediate();
+    }
+    await vi.waitUntil(() => session.destroyed, { timeout: 10_000 });
+    expect(goaway).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+  }, 30_000);
 
   it("a session runs no more calls at a time than it may", async () => {
     const session = dial(await serve({ streamsMax: 3 }));

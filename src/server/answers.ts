@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Socket } from "node:net";
+
+/** How often answers are looked at. */
+const CHECK_MS = 1_000;
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+export interface AnswerLimits {
+  /** How long bytes of an answer may wait to be read. */
+  readonly answerTimeoutMs: number;
+  /** Requests of an HTTP/1 connection that may wait behind each other. */
+  readonly pipelinedMax: number;
+}
+
+/** When each request's answer was taken, or its client has gone. */
+const taken = new WeakMap<object, Promise<void>>();
+
+/**
+ * Resolves when the answer to a request was handed to the system to the last byte, or nobody waits for
+ * it any more; undefined for a request that no one-port server has taken.
+ */
+export function whenTaken(request: object): Promise<void> | undefined {
+  return taken.get(request);
+}
+
+interface Answer {
+  /** When the bytes that wait to be read began to; undefined while none do. */
+  sinceMs: number | undefined;
+  /** Of an HTTP/1 connection. */
+  readonly socket: Socket | undefined;
+  readonly end: () => void;
+}
+
+/**
+ * Keeps an eye on answers under way. Clients that do not take theirs are cut off: what waits to be
+ * read is held in memory, and Node's own timeouts look at connections, which one byte now and then
+ * satisfies. So are clients that send request upon request without waiting for an answer.
+ */
+export class Answers {
+  readonly #answers = new Map<Response, Answer>();
+  /** Those under way on an HTTP/1 connection: Node forgets the ones that queue when it closes. */
+  readonly #connections = new Map<Socket, Set<Response>>();
+  readonly #timer = setInterval(() => this.#look(), CHECK_MS).unref();
+
+  constructor(private readonly limits: AnswerLimits) {}
+
+  get size(): number {
+    return this.#answers.size;
+  }
+
+  /** Whether the request may be served. */
+  begin(request: Request, response: Response): boolean {
+    const socket = "stream" in response ? undefined : request.socket;
+    if (socket !== undefined && !this.#queue(socket, response)) return false;
+    taken.set(
+      request,
+      new Promise((end) => this.#answers.set(response, { sinceMs: undefined, socket, end })),
+    );
+    response.once("close", () => this.#end(response));
+    return true;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #queue(socket: Socket, response: Response): boolean {
+    if (socket.destroyed) return false;
+    const queue = this.#connections.get(socket) ?? new Set();
+    if (queue.size >= this.limits.pipelinedMax) {
+      socket.destroy();
+      return false;
+    }
+    if (!this.#connections.has(socket)) {
+      this.#connections.set(socket, queue);
+      socket.once("close", () => this.#forget(socket));
+    }
+    queue.add(response);
+    return true;
+  }
+
+  #forget(socket: Socket): void {
+    for (const response of this.#connections.get(socket) ?? []) this.#end(response);
+    this.#connections.delete(socket);
+  }
+
+  #end(response: Response): void {
+    const answer = this.#answers.get(response);
+    if (answer === undefined) return;
+    this.#answers.delete(response);
+    if (answer.socket !== undefined) this.#connections.get(answer.socket)?.delete(response);
+    answer.end();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const [response, answer] of this.#answers) {
+      if (waiting(response) === 0) answer.sinceMs = undefined;
+      else if (answer.sinceMs === undefined) answer.sinceMs = now;
+      else if (now - answer.sinceMs > this.limits.answerTimeoutMs) cutOff(response);
+    }
+  }
+}
+
+/** Bytes that were answered and not taken by the system's buffers. */
+function waiting(response: Response): number {
+  return "stream" in response ? (response.stream?.writableLength ?? 0) : response.writableLength;
+}
+
+function cutOff(response: Response): void {
+  // Of an HTTP/2 session the other streams may be well.
+  if ("stream" in response) response.stream?.destroy();
+  else response.socket?.resetAndDestroy();
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it, vi } from "vitest";
+import { type Compared, crowd, floodOneKey, keyProblemsOf } from "../faults/flood.js";
+import { startServer } from "../support/server.js";
+
+// Whole servers and processes that call them start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 180_000 });
+
+const start = (env: Record<string, string>) => startServer({ env });
+
+/** The promise is 2, of p99: `npm run test:faults -- flood` holds it. So few calls on a machine that others use say less. */
+function expectUndisturbed({ calls, failed, p50Ratio }: Compared): void {
+  expect(calls).toBeGreaterThan(50);
+  expect(failed).toBe(0);
+  expect(p50Ratio).toBeLessThan(5);
+}
+
+describe("one caller goes on as before", () => {
+  it("while another key calls ten times as often as it may, which pays for no more than its rate", async () => {
+    const figures = await floodOneKey({ start, rounds: 3, roundMs: 2_000 });
+    expectUndisturbed(figures);
+    expect(keyProblemsOf(figures)).toEqual([]);
+  });
+
+  it("beside connections that do nothing, and that do it slowly", async () => {
+    const figures = await crowd({ start, rounds: 3, roundMs: 2_000, idle: 400, slow: 60 });
+    expectUndisturbed(figures);
+    expect(figures.memoryRatio).toBeLessThan(1.5);
+  });
+});
