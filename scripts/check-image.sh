@@ -3,10 +3,10 @@
 #
 # Builds the image and puts it to the test as a cluster would run it: as its own user, on a root file system
 # that is read-only, without capabilities, within 512 MB. It must answer, end at SIGTERM, and find again what
-# it stored. ENGINE says with what; docker if not set.
+# it stored. ENGINE says with what; docker if not set. podman runs the pod of deploy/kubernetes as well.
 #
 # With --without-registry the bases come from Debian's and npm's packages in place of a registry, and podman
-# runs it, also inside a sandbox. That needs root, podman, crun and debootstrap.
+# runs it, also inside a sandbox. That needs root, podman, crun, catatonit and debootstrap.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,8 +23,11 @@ if [ "${1:-}" = --without-registry ]; then
   scripts/base-images.sh "$engine" "$store"
   build_options=(--layers=false --isolation chroot --network host --format docker
     --build-arg NODE_IMAGE=localhost/recalld-base-node --build-arg DEBIAN_IMAGE=localhost/recalld-base-debian)
-  # podman's own would be more than a sandbox may ask for.
-  run_options=(--health-interval disable --ulimit "nofile=$(ulimit -Sn):$(ulimit -Hn)" --ulimit nproc=4096:4096)
+  # podman's own would be more than a sandbox may ask for; a pod's containers take theirs from a file.
+  limits=("nofile=$(ulimit -Sn):$(ulimit -Hn)" nproc=4096:4096)
+  run_options=(--health-interval disable --ulimit "${limits[0]}" --ulimit "${limits[1]}")
+  export CONTAINERS_CONF=$store/containers.conf
+  printf '[containers]\ndefault_ulimits = ["%s", "%s"]\n' "${limits[@]}" >"$CONTAINERS_CONF"
 fi
 
 name=recalld-check-$$
@@ -100,4 +103,5 @@ until_ready
 recall
 stop
 $engine run --rm "${hardened[@]}" "${run_options[@]}" recalld recalld-admin verify
+if [ "$engine" != docker ]; then scripts/chart/play.sh "$engine" localhost/recalld:latest; fi
 echo "check-image: all is well"
