@@ -78,7 +78,8 @@ spec:
       readinessProbe:
         {{- include "recalld.probe" (dict "root" . "path" "/readyz") | nindent 8 }}
         periodSeconds: 2
-        timeoutSeconds: 2
+        # A process that is busy is not one that is away: the calls would go to others, which are as busy.
+        timeoutSeconds: 5
         failureThreshold: 2
       securityContext:
         allowPrivilegeEscalation: false
