@@ -164,8 +164,10 @@ describe("a backup", () => {
     const to = newDataDir();
     const first = backUp(join(to, "a"));
     await expect(backUp(join(to, "b"))).rejects.toThrow("another backup is being taken");
-    // Closing waits for it.
-    await Promise.all([close(), first]);
+    // Closing waits for it, and lets none begin any more.
+    const closing = close();
+    await expect(backUp(join(to, "c"))).rejects.toThrow("the database is being closed");
+    await Promise.all([closing, first]);
     expect(readdirSync(to)).toEqual(["a"]);
   });
 

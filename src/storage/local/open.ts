@@ -125,7 +125,7 @@ async function openRoot(dataDir: string, path: string): Promise<RootDatabase> {
 
 /** LMDB waits for its last flush, and after one that failed, for ever: so there is one more, of nothing. */
 async function close(root: RootDatabase, snapshots: Snapshots): Promise<void> {
-  await snapshots.settled();
+  await snapshots.close();
   await durably(root, () => {});
   await root.close();
 }

@@ -7,6 +7,7 @@ import { FILE_MODE } from "./file.js";
 /** Copies of the whole database as it is at one moment, while it is read and written. One at a time. */
 export class Snapshots {
   #running: Promise<void> | undefined;
+  #closed = false;
 
   constructor(private readonly root: RootDatabase) {}
 
@@ -18,6 +19,7 @@ export class Snapshots {
    * `unavailable` when the file cannot be written.
    */
   async write(path: string): Promise<void> {
+    if (this.#closed) throw refused("the database is being closed");
     if (this.#running !== undefined) throw refused("another backup is being taken");
     this.#running = this.#write(path);
     try {
@@ -27,8 +29,9 @@ export class Snapshots {
     }
   }
 
-  /** Resolves when none is being written: the database must not be closed before. */
-  async settled(): Promise<void> {
+  /** Resolves when none is being written, nor ever will be: the database must not be closed before. */
+  async close(): Promise<void> {
+    this.#closed = true;
     await this.#running?.catch(() => {});
   }
 
