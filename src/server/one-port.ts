@@ -57,8 +57,8 @@ export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
   silenceTimeoutMs: 120_000,
   pongTimeoutMs: 10_000,
   answerTimeoutMs: 60_000,
-  // No common client pipelines at all. One read of 64 KiB may hold a thousand requests, and Node takes all.
-  pipelinedMax: 8,
+  // As many as an HTTP/2 session may run. One read of 64 KiB may hold a thousand requests, and Node takes all.
+  pipelinedMax: 100,
   headerBytesMax: 16_384,
   headerLinesMax: 128,
   streamsMax: 100,
