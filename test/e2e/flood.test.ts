@@ -7,11 +7,14 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const start = (env: Record<string, string>) => startServer({ env });
 
-/** The promise is 2, of p99: `npm run test:faults -- flood` holds it. So few calls on a machine that others use say less. */
-function expectUndisturbed({ calls, failed, p50Ratio }: Compared): void {
+/**
+ * The promise is of p99, and twice: `npm run test:faults -- flood` holds it. Few calls on a machine that
+ * others use say less, but enough: without limits they would wait behind each other for seconds.
+ */
+function expectUndisturbed({ calls, failed, calm, disturbed }: Compared): void {
   expect(calls).toBeGreaterThan(50);
   expect(failed).toBe(0);
-  expect(p50Ratio).toBeLessThan(5);
+  expect(disturbed.p50).toBeLessThan(5 * calm.p50 + 250);
 }
 
 describe("one caller goes on as before", () => {
