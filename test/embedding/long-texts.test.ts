@@ -79,6 +79,6 @@ describe("a long text", () => {
     });
     setTimeout(() => stop.abort(new Error("the caller went away")), 100);
     await expect(reading).rejects.toThrow("the caller went away");
-    expect(embedder.waiting).toBe(0);
+    expect(embedder.waiting).toEqual({ query: 0, text: 0 });
   });
 });
