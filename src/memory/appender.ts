@@ -89,7 +89,9 @@ export class Appender {
 
   /** One attempt; answers what went wrong. No attempt begins after an entry's deadline: others rely on it. */
   async #writeGroup(): Promise<unknown> {
-    this.#giveUp(unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`));
+    this.#reject({ overdueOnly: true }, () =>
+      unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
+    );
     const { incarnation, applied, sealed } = this.replica;
     // The number after a log's last entry is free, and must stay so.
     if (sealed) return new Sealed();
@@ -124,9 +126,14 @@ export class Appender {
   /** Rejects what need not be tried again: all of it, unless the database is only away. */
   #giveUp(error: unknown): void {
     const away = error instanceof MemoryError && error.code === "unavailable";
+    this.#reject({ overdueOnly: away }, () => error);
+  }
+
+  /** An error is made only for whom there is: this is asked at every write. */
+  #reject({ overdueOnly }: { overdueOnly: boolean }, why: () => unknown): void {
     const nowMs = this.options.clock.nowMs();
     for (const { entry, deadlineMs } of [...this.#waiting.values()]) {
-      if (!away || deadlineMs < nowMs) this.#settle(entry, (waiting) => waiting.reject(error));
+      if (!overdueOnly || deadlineMs < nowMs) this.#settle(entry, (waiting) => waiting.reject(why()));
     }
   }
 
