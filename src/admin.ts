@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { openDesk } from "./compose/desk.js";
-import { openFacts, openStorage, openVectors } from "./compose/storage.js";
+import { openStorage, openVectors } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { MemoryError } from "./errors.js";
-import { abandon, begin, describe, follow } from "./memory/change-model.js";
-import { editionOf } from "./memory/edition.js";
+import { follow, type Standing } from "./memory/change-model.js";
+import { type Edition, editionOf } from "./memory/edition.js";
 import type { Facts } from "./memory/plan.js";
 import { type Verified, verify } from "./memory/verify.js";
 import { type Command, EXIT, exitCodeOf, readLine } from "./operator/commands.js";
@@ -142,34 +142,33 @@ async function reembed(config: Config, { model, status, abandon: givesUp, ...giv
   if ([model !== undefined, status === true, givesUp === true].filter(Boolean).length !== 1) {
     refuse("say either MODEL, --status or --abandon");
   }
-  const { facts, close } = await openFacts(config);
+  const desk = await openDesk(config, { creates: false });
+  const look = async () => (await desk.ask({ operation: "reembed look", given: {} })) as Standing;
   const progress = progressLine(process.stderr);
   try {
-    if (status === true) return say({ status: await statusOf(facts) });
-    const atOnce = given["at-once"] === true;
-    const edition =
-      givesUp === true ? await abandon(facts) : await begin(facts, { modelId: String(model), atOnce });
-    const changed = await follow(facts, { edition, show: progress.show });
+    if (status === true) return say({ status: statusOf(await look()) });
+    const operation = givesUp === true ? "reembed abandon" : "reembed begin";
+    const begun = await desk.ask({ operation, given: { model, atOnce: given["at-once"] === true } });
+    const { edition } = begun as { edition: Edition };
+    const { holds } = await follow(look, { edition, show: progress.show });
     progress.end();
-    const holds = (await facts.pinned())?.model.id;
-    const line = `the database holds vectors of ${holds}${changed ? `; set MODEL=${holds} from now on` : ""}`;
+    const changed = holds?.edition === edition;
+    const hint = changed ? `; set MODEL=${holds.modelId} from now on` : "";
     const failed = changed === (givesUp === true);
     return {
-      lines: [line],
-      json: { model: holds, changed },
+      lines: [`the database holds vectors of ${holds?.modelId}${hint}`],
+      json: { model: holds?.modelId, changed },
       ...(failed && { problems: ["it was not done"] }),
     };
   } finally {
-    await close();
+    await desk.close();
   }
 }
 
-async function statusOf(facts: Facts): Promise<string> {
-  const standing = await facts.plan();
-  if (standing !== undefined) return describe(standing.plan);
-  const pinned = await facts.pinned();
-  return pinned
-    ? `nothing under way; the database holds vectors of ${pinned.model.id}`
+function statusOf({ change, holds }: Standing): string {
+  if (change !== undefined) return change.line;
+  return holds
+    ? `nothing under way; the database holds vectors of ${holds.modelId}`
     : "the database is empty";
 }
 
@@ -177,7 +176,7 @@ async function compact(config: Config): Promise<Said> {
   const { mongodbUri, dataDir } = config;
   if (mongodbUri !== undefined) refuse("MongoDB has a command of its own for this: `compact`");
   // Refused when it is too new for this program.
-  await (await openFacts(config)).close();
+  await (await openStorage(config)).close();
   const { before, after } = await compactLocal({ dataDir });
   const lines = [`${count(before)} bytes before, ${count(after)} after`];
   return { lines, json: { bytes_before: before, bytes_after: after } };

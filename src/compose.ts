@@ -117,7 +117,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     parseNamespace,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
-  operator.open({ ...accountPorts, plans, backUp });
+  operator.open({ ...accountPorts, plans, facts, backUp });
   const load = new Load(() => sharesOf(longest(models)));
   closers.push(() => load.close());
   const app = createApp({

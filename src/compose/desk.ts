@@ -9,7 +9,8 @@ import { Mover } from "../memory/mover.js";
 import { parseNamespace } from "../memory/namespace.js";
 import { Namespaces } from "../memory/namespaces.js";
 import { operate } from "../operator/operations.js";
-import { findLocalOwner, hasLocal } from "../storage/local/open.js";
+import { expectLocal } from "../storage/local/open.js";
+import { askOwner } from "../storage/local/owner.js";
 import type { Answering } from "../storage/local/request.js";
 import type { Storage } from "../storage/storage.js";
 import { readPlans } from "./plans.js";
@@ -22,22 +23,31 @@ export interface Desk {
 }
 
 /**
- * By way of the server that owns the embedded database, if one does; else the database is opened here.
+ * Over MongoDB the commands work on it themselves. The embedded database has one owner: where that is
+ * a server, it is asked; where there is none, the command is the owner for as long as a request takes.
  *
  * @throws MemoryError `failed_precondition` when there is none, unless the command is to make one.
  */
 export async function openDesk(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
   const { mongodbUri, dataDir } = config;
-  if (mongodbUri === undefined && (!creates || (await hasLocal({ dataDir })))) {
-    const ask = await findLocalOwner({ dataDir });
-    if (ask !== undefined) return { ask, close: async () => {} };
-  }
+  if (mongodbUri !== undefined) return openHere(config);
+  if (!creates) await expectLocal({ dataDir });
+  const ask: Answering = async (request) => {
+    const answered = await askOwner(dataDir, request);
+    if (answered !== undefined) return answered.result;
+    const desk = await openHere(config);
+    return desk.ask(request).finally(() => desk.close());
+  };
+  return { ask, close: async () => {} };
+}
+
+async function openHere(config: Config): Promise<Desk> {
   const plans = await readPlans(config);
   const storage = await openStorage(config);
-  const { accounts, usage, backUp } = storage;
+  const { accounts, usage, facts, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;
-  const ports = { accounts, usage, plans, parseNamespace, eraseMemories, backUp, freeCalls };
+  const ports = { accounts, usage, facts, plans, parseNamespace, eraseMemories, backUp, freeCalls };
   return { ask: async (request) => operate(ports, request), close: () => storage.close() };
 }
 

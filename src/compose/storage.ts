@@ -5,7 +5,7 @@ import { systemClock } from "../memory/clock.js";
 import { admit } from "../memory/format.js";
 import { latestOf, Migrating } from "../memory/migrating.js";
 import type { Vectors } from "../memory/vectors.js";
-import { openLocal, openLocalFacts } from "../storage/local/open.js";
+import { openLocal } from "../storage/local/open.js";
 import type { Answering } from "../storage/local/request.js";
 import { openMongo } from "../storage/mongo/open.js";
 import type { Storage } from "../storage/storage.js";
@@ -50,19 +50,8 @@ export function openStorage(
   return admitted(mongodbUri === undefined ? openLocal({ dataDir, answer }) : openMongo({ uri: mongodbUri }));
 }
 
-/**
- * The facts of the database that the settings name, also while services use it.
- *
- * @throws MemoryError as `openStorage`
- */
-export function openFacts({ mongodbUri, dataDir }: Config): Promise<Pick<Storage, "facts" | "close">> {
-  return mongodbUri === undefined
-    ? admitted(openLocalFacts({ dataDir }))
-    : admitted(openMongo({ uri: mongodbUri }));
-}
-
 /** Only a database that this program can read and write is handed on. */
-async function admitted<T extends Pick<Storage, "formats" | "migrations" | "close">>(opening: Promise<T>) {
+async function admitted(opening: Promise<Storage>): Promise<Storage> {
   const storage = await opening;
   try {
     await admit(storage.formats, { known: latestOf(storage.migrations), program: VERSION });

@@ -30,17 +30,44 @@ export async function begin(
   throw refused(`a change to ${standing.modelId} is under way (${standing.phase}); see \`reembed --status\``);
 }
 
-/** Shows how far it is until it has ended; answers whether the database has the new model then. */
+/** How a database stands, as a look from outside shows it. */
+export interface Standing {
+  /** What is under way, and how far it is, in a line. */
+  readonly change?: { readonly edition: Edition; readonly line: string };
+  /** The model whose vectors the database holds; absent while it is empty. */
+  readonly holds?: { readonly edition: Edition; readonly modelId: string };
+}
+
+export async function standingOf(facts: Facts): Promise<Standing> {
+  const plan = (await facts.plan())?.plan;
+  // After the plan: one that has ended by now has pinned its model before.
+  const pinned = await facts.pinned();
+  return {
+    ...(plan && { change: { edition: plan.edition, line: describe(plan) } }),
+    ...(pinned && { holds: { edition: pinned.edition, modelId: pinned.model.id } }),
+  };
+}
+
+/** Shows how far the change is until it has ended; answers how the database stands then. */
 export async function follow(
-  facts: Facts,
+  look: () => Promise<Standing>,
   { edition, show }: { edition: Edition; show: (line: string) => void },
-): Promise<boolean> {
+): Promise<Standing> {
   for (;;) {
-    const standing = await facts.plan();
-    if (standing?.plan.edition !== edition) return (await facts.pinned())?.edition === edition;
-    show(describe(standing.plan));
+    const standing = await look().catch(showTrouble(show));
+    if (standing !== undefined && standing.change?.edition !== edition) return standing;
+    if (standing?.change !== undefined) show(standing.change.line);
     await sleep(LOOK_MS);
   }
+}
+
+/** A service that restarts takes the change up again. */
+function showTrouble(show: (line: string) => void): (error: unknown) => undefined {
+  return (error) => {
+    if (!(error instanceof MemoryError && error.code === "unavailable")) throw error;
+    show(error.message);
+    return undefined;
+  };
 }
 
 /**
@@ -62,7 +89,7 @@ export async function abandon(facts: Facts): Promise<Edition> {
 }
 
 /** One line: the phase, how far it is, and what keeps it. */
-export function describe({ phase, modelId, progress: { done, of }, replicas }: Plan): string {
+function describe({ phase, modelId, progress: { done, of }, replicas }: Plan): string {
   const reports = Object.values(replicas);
   const troubles = reports.flatMap(({ trouble }) => trouble ?? []);
   const share = of > 0 ? `, ${done.toLocaleString("en-US")} of ${of.toLocaleString("en-US")} entries` : "";

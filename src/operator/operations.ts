@@ -7,6 +7,8 @@ import { setPlan } from "../accounts/set-plan.js";
 import { signUp } from "../accounts/sign-up.js";
 import { type Usage, usageOf } from "../accounts/usage.js";
 import { invalid, MemoryError, unavailable } from "../errors.js";
+import { abandon, begin, standingOf } from "../memory/change-model.js";
+import type { Facts } from "../memory/plan.js";
 
 /** Accounts in one answer. */
 export const ACCOUNTS_MAX = 1_000;
@@ -18,6 +20,7 @@ export type OperatorPorts = KeysOptions &
     readonly usage: Pick<Usage, "read" | "remove">;
     readonly freeCalls: number;
     readonly plans: Plans;
+    readonly facts: Facts;
     /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
     readonly backUp?: ((path: string) => Promise<void>) | undefined;
   };
@@ -33,7 +36,7 @@ export interface Request {
 type Operation = (ports: OperatorPorts, given: Given) => Promise<unknown>;
 
 /**
- * What an operator may do with accounts and keys, whose key is never asked for. Answers are JSON. They
+ * What an operator may do, whose key is never asked for. Answers are JSON. They
  * run where the database is open: in the command itself, or in the server that it asks.
  */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -48,6 +51,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "keys revoke": revokeKey,
   usage: readUsage,
   backup: backUp,
+  "reembed look": ({ facts }) => standingOf(facts),
+  "reembed begin": async ({ facts }, given) => ({
+    edition: await begin(facts, { modelId: String(given.model), atOnce: given.atOnce === true }),
+  }),
+  "reembed abandon": async ({ facts }) => ({ edition: await abandon(facts) }),
 };
 
 /** @throws MemoryError what the rules of accounts and keys refuse; `not_found` for what is not there. */

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { open } from "lmdb";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
-import { claim } from "../../src/storage/local/owner.js";
+import { claim, LEAVE_WAIT_MS } from "../../src/storage/local/owner.js";
 import { type Child, startChild } from "./children/start.js";
 import { aMemory, anIncarnation } from "./samples.js";
 
@@ -60,15 +61,38 @@ describe("the folder of the local database", () => {
   }, 60_000);
 
   it("goes to one of several that find its owner dead at the same moment", async () => {
-    const root = open({ path: join(dataDir, "claim.mdb") });
-    const meta = root.openDB<unknown, string>("meta", { encoding: "json" });
-    await meta.put("owner", "owner-dead.sock");
-    const claims = await Promise.allSettled(Array.from({ length: STARTERS }, () => claim({ dataDir, meta })));
+    const dead = join(dataDir, "owner-000000000000.sock");
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(join(dataDir, "listening"), done));
+    await rename(join(dataDir, "listening"), dead);
+    await new Promise((done) => server.close(done));
+    expect(await sockets()).toHaveLength(1);
+    const claims = await Promise.allSettled(Array.from({ length: STARTERS }, () => claim({ dataDir })));
     const won = claims.filter((claim) => claim.status === "fulfilled");
     expect(won).toHaveLength(1);
-    expect(await sockets()).toEqual([meta.get("owner")]);
+    expect(await sockets()).toHaveLength(1);
+    expect(await sockets()).not.toContain(basename(dead));
     await won[0]?.value();
-    await root.close();
+    expect(await sockets()).toEqual([]);
+  });
+
+  // A process that opens an LMDB file sets its shared transaction number to the one that it has just
+  // read: what another committed meanwhile is gone, and the next pages are written over it.
+  it("is not opened, and no file made, by a process that does not own it", async () => {
+    const leave = await claim({ dataDir });
+    const [other] = await startAll(1);
+    expect(other?.said).toBe(inUse());
+    expect(await readdir(dataDir)).toEqual(await sockets());
+    await leave();
+  });
+
+  it("is waited for while a command is about to leave it", async () => {
+    const leave = await claim({ dataDir });
+    const opening = openLocal({ dataDir });
+    await sleep(LEAVE_WAIT_MS / 2);
+    expect(await sockets()).toHaveLength(2);
+    await leave();
+    await (await opening).close();
   });
 
   it("is free again once its owner closed it, and shows no trace of it", async () => {

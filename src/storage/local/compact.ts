@@ -2,7 +2,6 @@ import { rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, RootDatabase } from "lmdb";
-import type { Meta } from "./facts.js";
 import { FILE, openFile } from "./file.js";
 import { DRAFT, removeDraft } from "./open.js";
 import { claim } from "./owner.js";
@@ -26,10 +25,10 @@ export async function compactLocal({
 }): Promise<{ before: number; after: number }> {
   const path = join(dataDir, FILE);
   const draft = join(dataDir, DRAFT);
-  const root = openFile(path);
-  const release = await claim({ dataDir, meta: root.openDB("meta", { encoding: "json" }) as Meta });
+  const release = await claim({ dataDir });
   try {
     await removeDraft(dataDir);
+    const root = openFile(path);
     const copy = openFile(draft);
     for (const name of root.getKeys()) await copyAll(root, { name: String(name), to: copy });
     await copy.flushed;

@@ -8,10 +8,7 @@ import { durably, reading } from "./durably.js";
 export type Meta = Database<unknown, string>;
 
 export class LocalFacts implements Facts {
-  constructor(
-    private readonly meta: Meta,
-    private readonly read: <T>(action: () => T) => T = reading,
-  ) {}
+  constructor(private readonly meta: Meta) {}
 
   pinModel(model: ModelIdentity): Promise<Pinned> {
     return durably(this.meta, () => {
@@ -22,7 +19,7 @@ export class LocalFacts implements Facts {
   }
 
   async pinned(): Promise<Pinned | undefined> {
-    return this.read(() => this.#model());
+    return reading(() => this.#model());
   }
 
   async repin({ from, to }: Parameters<Facts["repin"]>[0]): Promise<void> {
@@ -32,7 +29,7 @@ export class LocalFacts implements Facts {
   }
 
   async plan(): Promise<Versioned | undefined> {
-    return this.read(() => this.#plan());
+    return reading(() => this.#plan());
   }
 
   replacePlan({ from, to: plan }: Parameters<Facts["replacePlan"]>[0]): Promise<boolean> {

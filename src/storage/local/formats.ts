@@ -4,13 +4,10 @@ import type { Meta } from "./facts.js";
 
 /** The mark of the database's format, in LMDB. */
 export class LocalFormats implements Formats {
-  constructor(
-    private readonly meta: Meta,
-    private readonly reads: <T>(action: () => T) => T = reading,
-  ) {}
+  constructor(private readonly meta: Meta) {}
 
   async read(): Promise<Marked | undefined> {
-    return this.reads(() => this.#get());
+    return reading(() => this.#get());
   }
 
   mark(format: Format): Promise<Marked> {

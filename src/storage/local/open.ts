@@ -11,11 +11,10 @@ import { LocalFacts, type Meta } from "./facts.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
 import { LocalFormats } from "./formats.js";
 import { LocalLog } from "./log.js";
-import { claim, findOwner } from "./owner.js";
+import { claim } from "./owner.js";
 import { LocalRecent } from "./recent.js";
-import { type Answering, resultIn } from "./request.js";
+import type { Answering } from "./request.js";
 import { Snapshots } from "./snapshots.js";
-import { ask } from "./socket.js";
 import { LocalUsage } from "./usage.js";
 
 /** What a compaction writes; it takes the file's place when it is complete. */
@@ -33,94 +32,57 @@ export interface LocalOptions {
  * @throws MemoryError `failed_precondition` when the folder is in use or cannot be used.
  */
 export async function openLocal({ dataDir, answer }: LocalOptions): Promise<Storage> {
-  const path = join(dataDir, FILE);
-  const root = await openRoot(dataDir, path);
   try {
-    const meta: Meta = root.openDB("meta", { encoding: "json" });
-    const release = await claim({ dataDir, meta, answer });
-    const snapshots = new Snapshots(root);
-    // Of a compaction that was killed: it may hold what is erased by now.
-    await removeDraft(dataDir);
-    return {
-      log: new LocalLog(root),
-      accounts: new LocalAccounts(root),
-      usage: new LocalUsage(root),
-      facts: new LocalFacts(meta),
-      formats: new LocalFormats(meta),
-      // Format 1 is the first there is.
-      migrations: [],
-      claims: new LocalClaims(root),
-      erasures: new LocalErasures(root),
-      recent: new LocalRecent(root),
-      exclusive: true,
-      check: () => check(path, meta),
-      backUp: (to) => snapshots.write(to),
-      // Released last, so that a successor finds everything written.
-      close: () => close(root, snapshots).finally(release),
-    };
+    await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
+    const release = await claim({ dataDir, answer });
+    return await open(dataDir, release).catch(async (error) => {
+      await release();
+      throw error;
+    });
   } catch (error) {
-    await root.close();
     throw unusable(dataDir, error);
   }
 }
 
-/**
- * The facts of the embedded database in a folder, also while a service owns it. Reads are write
- * transactions: a read-only one marks its place by process id, which two containers may share.
- *
- * @throws MemoryError `failed_precondition` when there is none.
- */
-export async function openLocalFacts({ dataDir }: { dataDir: string }) {
-  const { root, meta } = await openMeta(dataDir);
-  const read = <T>(action: () => T) => meta.transactionSync(action);
-  const [facts, formats] = [new LocalFacts(meta, read), new LocalFormats(meta, read)];
-  return { facts, formats, migrations: [], close: () => root.close() };
-}
-
-/**
- * How to ask the process that owns the folder; undefined when none does.
- *
- * @throws MemoryError `failed_precondition` when there is no database, and what the owner answers.
- */
-export async function findLocalOwner({ dataDir }: { dataDir: string }): Promise<Answering | undefined> {
-  const { root, meta } = await openMeta(dataDir);
-  const owner = await findOwner({ dataDir, meta }).finally(() => root.close());
-  if (owner === undefined) return undefined;
-  return async (request) => {
-    const line = await ask(owner, JSON.stringify(request));
-    if (line === undefined) throw unavailable(`the process that owns DATA_DIR ${dataDir} went away`);
-    return resultIn(line);
+async function open(dataDir: string, release: () => Promise<void>): Promise<Storage> {
+  // Of a compaction that was killed: it may hold what is erased by now.
+  await removeDraft(dataDir);
+  const path = join(dataDir, FILE);
+  const root = openFile(path);
+  const meta: Meta = root.openDB("meta", { encoding: "json" });
+  const snapshots = new Snapshots(root);
+  return {
+    log: new LocalLog(root),
+    accounts: new LocalAccounts(root),
+    usage: new LocalUsage(root),
+    facts: new LocalFacts(meta),
+    formats: new LocalFormats(meta),
+    // Format 1 is the first there is.
+    migrations: [],
+    claims: new LocalClaims(root),
+    erasures: new LocalErasures(root),
+    recent: new LocalRecent(root),
+    exclusive: true,
+    check: () => check(path, meta),
+    backUp: (to) => snapshots.write(to),
+    // Released last, so that a successor finds everything written.
+    close: () => close(root, snapshots).finally(release),
   };
 }
 
-/** Whether the folder holds a database. */
-export function hasLocal({ dataDir }: { dataDir: string }): Promise<boolean> {
-  return stat(join(dataDir, FILE)).then(
-    () => true,
-    () => false,
-  );
+/**
+ * Expects that the folder holds a database.
+ *
+ * @throws MemoryError `failed_precondition` when it does not.
+ */
+export async function expectLocal({ dataDir }: { dataDir: string }): Promise<void> {
+  await stat(join(dataDir, FILE)).catch((error) => {
+    throw unusable(dataDir, error);
+  });
 }
 
 export async function removeDraft(dataDir: string): Promise<void> {
   for (const name of [DRAFT, `${DRAFT}-lock`]) await rm(join(dataDir, name), { force: true });
-}
-
-async function openMeta(dataDir: string): Promise<{ root: RootDatabase; meta: Meta }> {
-  const path = join(dataDir, FILE);
-  await stat(path).catch((error) => {
-    throw unusable(dataDir, error);
-  });
-  const root = await openRoot(dataDir, path);
-  return { root, meta: root.openDB("meta", { encoding: "json" }) };
-}
-
-async function openRoot(dataDir: string, path: string): Promise<RootDatabase> {
-  try {
-    await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
-    return openFile(path);
-  } catch (error) {
-    throw unusable(dataDir, error);
-  }
 }
 
 /** LMDB waits for its last flush, and after one that failed, for ever: so there is one more, of nothing. */
@@ -143,5 +105,5 @@ async function check(path: string, meta: Meta): Promise<void> {
   await stat(path).catch((error) => {
     throw unavailable("the database's file is gone", error);
   });
-  reading(() => meta.get("owner"));
+  reading(() => meta.get("format"));
 }
