@@ -104,9 +104,11 @@ async function listening(child: ChildProcess, exited: Promise<number | null>) {
   let text = "";
   const output = () => text;
   const port = new Promise<number>((resolve) => {
+    let found: string | undefined;
     const onData = (chunk: Buffer) => {
       text += chunk;
-      const found = /address +https?:\/\/[^:]+:(\d+)/.exec(text)?.[1];
+      // Not looked for any more once it is found: a log grows, and whoever measures shares this process.
+      found ??= /address +https?:\/\/[^:]+:(\d+)/.exec(text)?.[1];
       if (found !== undefined) resolve(Number(found));
     };
     child.stdout?.on("data", onData);
