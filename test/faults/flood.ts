@@ -71,7 +71,7 @@ export interface KeyFlood extends Compared {
 export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
   const server = await options.start({ PLANS_FILE: plansFile() });
   try {
-    const [quiet, loud] = [await warmed(server), await warmed(server)];
+    const [quiet, loud] = [await warmed(server, options), await warmed(server, options)];
     const before = await loud.used();
     const floods = { sent: 0, admitted: 0, refused: 0, ms: 0 };
     const compared = await compare(options, { server, quiet }, async () => {
@@ -116,7 +116,7 @@ export async function crowd({
   });
   try {
     expectFiles(server.pid, idle + slow);
-    const [quiet, other] = [await warmed(server), await warmed(server)];
+    const [quiet, other] = [await warmed(server, options), await warmed(server, options)];
     // A page of these is 600 KB.
     const metadata = { note: "x".repeat(10_000) };
     for (let n = 0; n < 60; n++) await stored(other, { text: `large ${n}`, namespace: "n", metadata });
@@ -217,10 +217,13 @@ async function timed(
 }
 
 /** With something to recall, after some seconds of work: a server's memory grows with its first thousands of calls. */
-async function warmed({ url, port }: TestServer): Promise<Caller> {
+async function warmed(
+  { url, port }: TestServer,
+  { roundMs }: Pick<FloodOptions, "roundMs">,
+): Promise<Caller> {
   const busy = await signUp(url);
   const child = await begin({ kind: "flood", port, key: busy.key, perSecond: WARMING_PER_SECOND });
-  await sleep(WARMING_MS);
+  await sleep(Math.min(WARMING_MS, roundMs));
   await end(child);
   const caller = await signUp(url);
   for (let n = 0; n < 20; n++) await stored(caller, { text: `Ada lives in street ${n}.`, namespace: "n" });
