@@ -49,6 +49,19 @@ async function open(dataDir: string, release: () => Promise<void>): Promise<Stor
   await removeDraft(dataDir);
   const path = join(dataDir, FILE);
   const root = openFile(path);
+  try {
+    return storageIn(root, { path, release });
+  } catch (error) {
+    // Before the folder is given up: nobody else may have it open then.
+    await root.close();
+    throw error;
+  }
+}
+
+function storageIn(
+  root: RootDatabase,
+  { path, release }: { path: string; release: () => Promise<void> },
+): Storage {
   const meta: Meta = root.openDB("meta", { encoding: "json" });
   const snapshots = new Snapshots(root);
   return {
