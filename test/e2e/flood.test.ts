@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { type Compared, crowd, floodOneKey, keyProblemsOf } from "../faults/flood.js";
+import { type Compared, crowd, floodOneKey } from "../faults/flood.js";
+import { keyProblemsOf } from "../faults/flood-report.js";
 import { startServer } from "../support/server.js";
 
 // Whole servers and processes that call them start here, on machines that may be busy with others.

@@ -7,16 +7,14 @@ import { findMongo } from "../support/mongo/find.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 import { backUpUnderLoad } from "./backup.js";
+import { crowd, floodOneKey, TIMES } from "./flood.js";
 import {
   connectionProblemsOf,
-  crowd,
-  floodOneKey,
   keyProblemsOf,
   memoryProblemsOf,
   problemsOf,
-  TIMES,
   tableOf,
-} from "./flood.js";
+} from "./flood-report.js";
 import { killUnderLoad } from "./kills.js";
 import { outage } from "./outage.js";
 import { changeModelUnderLoad } from "./reembed.js";
