@@ -35,8 +35,13 @@ export async function openDesk(config: Config, { creates }: { creates: boolean }
   const ask: Answering = async (request) => {
     const answered = await askOwner(dataDir, request);
     if (answered !== undefined) return answered.result;
-    const desk = await openHere(config);
-    return desk.ask(request).finally(() => desk.close());
+    const opened = await openHere(config).catch(async (error) => {
+      // A server that became the owner meanwhile answers.
+      const late = await askOwner(dataDir, request);
+      if (late === undefined) throw error;
+      return { ask: async () => late.result, close: async () => {} };
+    });
+    return opened.ask(request).finally(() => opened.close());
   };
   return { ask, close: async () => {} };
 }
