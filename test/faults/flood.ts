@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Caller, type Sent, signUp } from "../support/caller.js";
 import { newDataDir, type TestServer } from "../support/server.js";
+import { type Compared, callQuietly, compare, type Rounds } from "./beside.js";
 import type { Did, Task } from "./flooder.js";
 
 const FLOODER = fileURLToPath(new URL("./flooder.ts", import.meta.url));
@@ -15,42 +15,16 @@ const FLOODER = fileURLToPath(new URL("./flooder.ts", import.meta.url));
 export const KEY_RATE = { calls_per_second: 20, burst: 40, concurrent_calls: 8 };
 /** How much more than its rate the key that floods calls. */
 export const TIMES = 10;
-/** How often the key that is looked at calls: far below its rate. */
-const QUIET_PER_SECOND = 15;
 /** By a key of its own. */
 const WARMING_PER_SECOND = 400;
 const WARMING_MS = 5_000;
-/** After a disturbance begins or ends, before anything is measured: a bucket is empty then, a queue too. */
+/** After the last call, for what it costs to be counted. */
 const SETTLE_MS = 2_500;
 /** Open files that a server needs beside its connections. */
 const OTHER_FILES = 500;
 
-export interface FloodOptions {
+export interface FloodOptions extends Rounds {
   start(env: Record<string, string>): Promise<TestServer>;
-  /** Each of them once undisturbed and once disturbed. */
-  readonly rounds: number;
-  /** Half of a round. */
-  readonly roundMs: number;
-}
-
-/** One caller's calls while nothing else happens, and while something does; from the same run, by turns. */
-export interface Compared {
-  readonly calls: number;
-  readonly failed: number;
-  readonly calm: Quantiles;
-  readonly disturbed: Quantiles;
-  /** The disturbed round's by the calm one's beside it; of these, the median. */
-  readonly p50Ratio: number;
-  readonly p99Ratio: number;
-  /** Memory of the server, at its most in the disturbed rounds by its most in the calm ones before. */
-  readonly memoryRatio: number;
-  readonly memoryBytes: number;
-}
-
-interface Quantiles {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
 }
 
 export interface KeyFlood extends Compared {
@@ -68,13 +42,14 @@ export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
   try {
     const [quiet, loud] = [await warmed(server, options), await warmed(server, options)];
     const before = await loud.used();
-    const floods = { sent: 0, admitted: 0, refused: 0, ms: 0 };
+    const floods = { times: 0, sent: 0, admitted: 0, refused: 0, ms: 0 };
     const compared = await compare(options, { server, quiet }, async () => {
       const beganMs = performance.now();
       const perSecond = KEY_RATE.calls_per_second * TIMES;
       const child = await begin({ kind: "flood", port: server.port, key: loud.key, perSecond });
       return async () => {
         const { sent, answered } = await end(child);
+        floods.times += 1;
         floods.sent += sent;
         floods.admitted += answered[200] ?? 0;
         floods.refused += answered[429] ?? 0;
@@ -82,8 +57,8 @@ export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
       };
     });
     const { burst, calls_per_second: perSecond } = KEY_RATE;
-    const { sent, admitted, refused, ms } = floods;
-    const admittedMax = options.rounds * burst + Math.ceil((ms / 1000) * perSecond);
+    const { times, sent, admitted, refused, ms } = floods;
+    const admittedMax = times * burst + Math.ceil((ms / 1000) * perSecond);
     await sleep(SETTLE_MS);
     // Of the last calls the answers may not have been read.
     return { ...compared, sent, admitted, refused, admittedMax, charged: (await loud.used()) - before };
@@ -128,87 +103,12 @@ export async function crowd({
         cutOff += slowly.sent - slowly.open;
       };
     });
-    const { memoryBytes, memoryRatio } = compared;
-    const connectionBytes = (memoryBytes - memoryBytes / memoryRatio) / (idle + slow);
+    const { calm, disturbed } = compared.memory;
+    const connectionBytes = (disturbed - calm) / (idle + slow);
     return { ...compared, cutOff, connectionBytes };
   } finally {
     await server.kill();
   }
-}
-
-/** By turns, because machines change their pace: calm, disturbed, calm, disturbed. */
-async function compare(
-  { rounds, roundMs }: FloodOptions,
-  { server, quiet }: { server: TestServer; quiet: Caller },
-  disturb: () => Promise<() => Promise<void>>,
-): Promise<Compared> {
-  const calm: number[][] = [];
-  const disturbed: number[][] = [];
-  const memory = { calm: 0, disturbed: 0 };
-  let failed = 0;
-  for (let round = 0; round < rounds; round++) {
-    const before = await quietly(quiet, roundMs);
-    if (round === 0) memory.calm = memoryOf(server.pid);
-    const stop = await disturb();
-    await sleep(SETTLE_MS);
-    const during = await quietly(quiet, roundMs);
-    memory.disturbed = Math.max(memory.disturbed, memoryOf(server.pid));
-    await stop();
-    await sleep(SETTLE_MS);
-    calm.push(before.ms);
-    disturbed.push(during.ms);
-    failed += before.failed + during.failed;
-  }
-  const [all, allDisturbed] = [quantilesOf(calm.flat()), quantilesOf(disturbed.flat())];
-  const ratio = (q: keyof Quantiles) =>
-    median(disturbed.map((ms, i) => quantilesOf(ms)[q] / quantilesOf(calm[i] as number[])[q]));
-  return {
-    calls: calm.flat().length + disturbed.flat().length,
-    failed,
-    calm: all,
-    disturbed: allDisturbed,
-    p50Ratio: ratio("p50"),
-    p99Ratio: ratio("p99"),
-    memoryRatio: memory.disturbed / memory.calm,
-    memoryBytes: memory.disturbed,
-  };
-}
-
-/** Recalls at a steady rate, whether they are answered or not; what each took, from when it was sent. */
-async function quietly({ url, key }: Caller, durationMs: number): Promise<{ ms: number[]; failed: number }> {
-  const agent = new Agent({ keepAlive: true });
-  const ms: number[] = [];
-  let failed = 0;
-  const running: Promise<void>[] = [];
-  const beganMs = performance.now();
-  for (let call = 0; performance.now() - beganMs < durationMs; call++) {
-    const query = `Where does Ada live? ${call} ${beganMs}`;
-    running.push(
-      timed({ url, key, agent }, query).then(
-        (took) => void ms.push(took),
-        () => void failed++,
-      ),
-    );
-    await sleep(Math.max(0, beganMs + ((call + 1) * 1000) / QUIET_PER_SECOND - performance.now()));
-  }
-  await Promise.all(running);
-  agent.destroy();
-  return { ms, failed };
-}
-
-async function timed(
-  { url, key, agent }: { url: string; key: string; agent: Agent },
-  query: string,
-): Promise<number> {
-  const sentMs = performance.now();
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const call = request(`${url}/recall`, { method: "POST", agent, headers });
-  call.end(JSON.stringify({ query, namespace: "n" }));
-  const [response] = await once(call, "response");
-  response.resume();
-  await once(response, "end");
-  if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
-  return performance.now() - sentMs;
 }
 
 /** With something to recall, after some seconds of work: a server's memory grows with its first thousands of calls. */
@@ -222,7 +122,7 @@ async function warmed(
   await end(child);
   const caller = await signUp(url);
   for (let n = 0; n < 20; n++) await stored(caller, { text: `Ada lives in street ${n}.`, namespace: "n" });
-  await quietly(caller, 2_000);
+  await callQuietly(caller, 2_000);
   return caller;
 }
 
@@ -272,21 +172,4 @@ function expectFiles(pid: number, connections: number): void {
       throw new Error(`${who} may open ${limit} files and needs ${needed}: raise ulimit -n`);
     }
   }
-}
-
-/** Resident, in bytes. */
-function memoryOf(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kilobytes) * 1024;
-}
-
-function quantilesOf(ms: readonly number[]): Quantiles {
-  const sorted = [...ms].sort((a, b) => a - b);
-  const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  return { p50: at(0.5), p90: at(0.9), p99: at(0.99) };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

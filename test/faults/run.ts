@@ -8,13 +8,7 @@ import { startStandIn } from "../support/mongo/stand-in.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 import { backUpUnderLoad } from "./backup.js";
 import { crowd, floodOneKey, TIMES } from "./flood.js";
-import {
-  connectionProblemsOf,
-  keyProblemsOf,
-  memoryProblemsOf,
-  problemsOf,
-  tableOf,
-} from "./flood-report.js";
+import { connectionProblemsOf, keyProblemsOf, memoryRatioOf, problemsOf, tableOf } from "./flood-report.js";
 import { killUnderLoad } from "./kills.js";
 import { outage } from "./outage.js";
 import { changeModelUnderLoad } from "./reembed.js";
@@ -179,14 +173,14 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
       ...keyProblemsOf(key),
       ...connectionProblemsOf(connections),
       // So few calls tell nothing of 99 in a hundred.
-      ...(full ? [...problemsOf(key), ...memoryProblemsOf(key), ...problemsOf(connections)] : []),
+      ...(full ? [...problemsOf(key), ...problemsOf(connections)] : []),
     ];
     if (wrong.length > 0) throw new Error(wrong.join("; "));
     return (
       `${count(key.sent)} calls of one key, ${TIMES} times its rate, ${count(key.admitted)} of them admitted; ` +
       `${most.idle} idle and ${most.slow} slow connections: another key's p99 is ${key.p99Ratio.toFixed(2)} and ` +
-      `${connections.p99Ratio.toFixed(2)} times what it is without, memory ${key.memoryRatio.toFixed(2)} and ` +
-      `${connections.memoryRatio.toFixed(2)} times (${count(Math.round(connections.connectionBytes))} bytes a connection), 0 calls failed`
+      `${connections.p99Ratio.toFixed(2)} times what it is without, memory ${memoryRatioOf(key).toFixed(2)} and ` +
+      `${memoryRatioOf(connections).toFixed(2)} times (${count(Math.round(connections.connectionBytes))} bytes a connection), 0 calls failed`
     );
   },
 

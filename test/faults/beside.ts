@@ -1,0 +1,172 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Caller } from "../support/caller.js";
+import type { TestServer } from "../support/server.js";
+
+/** How often the caller that is looked at calls: far below its rate. */
+const QUIET_PER_SECOND = 15;
+/** After a disturbance begins or ends, before anything is measured: a bucket is empty then, a queue too. */
+const SETTLE_MS = 2_500;
+const SAMPLE_MS = 250;
+
+/** Begins what disturbs; what it returns ends it. */
+type Disturb = () => Promise<() => Promise<void>>;
+
+/** How long something is measured. */
+export interface Rounds {
+  /** Each of them once undisturbed and once disturbed. */
+  readonly rounds: number;
+  /** Half of a round. */
+  readonly roundMs: number;
+}
+
+/** One caller's calls while nothing else happens, and while something does. */
+export interface Compared {
+  readonly calls: number;
+  readonly failed: number;
+  readonly calm: Quantiles;
+  readonly disturbed: Quantiles;
+  /** The disturbed round's by the calm one's beside it; of these, the median. */
+  readonly p50Ratio: number;
+  readonly p99Ratio: number;
+  readonly memory: Memory;
+}
+
+/** Milliseconds. */
+interface Quantiles {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+}
+
+/** The server's, resident, at its most; in bytes. */
+interface Memory {
+  readonly calm: number;
+  readonly disturbed: number;
+}
+
+interface Subject {
+  readonly server: TestServer;
+  readonly quiet: Caller;
+}
+
+/**
+ * Memory first, all calm and all disturbed, each for as long as all rounds take: what V8 takes for one turn
+ * it does not give back by the next. Then calls by turns, because machines change their pace.
+ */
+export async function compare(rounds: Rounds, subject: Subject, disturb: Disturb): Promise<Compared> {
+  const memory = await compareMemory(rounds, subject, disturb);
+  return { memory, ...(await compareCalls(rounds, subject.quiet, disturb)) };
+}
+
+async function compareMemory(
+  { rounds, roundMs }: Rounds,
+  { server, quiet }: Subject,
+  disturb: Disturb,
+): Promise<Memory> {
+  const calm = await mostMemory(server.pid, callQuietly(quiet, rounds * roundMs));
+  const stop = await disturb();
+  const disturbed = await mostMemory(server.pid, callQuietly(quiet, rounds * roundMs));
+  await stop();
+  await sleep(SETTLE_MS);
+  return { calm, disturbed };
+}
+
+async function compareCalls(
+  { rounds, roundMs }: Rounds,
+  quiet: Caller,
+  disturb: Disturb,
+): Promise<Omit<Compared, "memory">> {
+  const calm: number[][] = [];
+  const disturbed: number[][] = [];
+  let failed = 0;
+  for (let round = 0; round < rounds; round++) {
+    const before = await callQuietly(quiet, roundMs);
+    const stop = await disturb();
+    await sleep(SETTLE_MS);
+    const during = await callQuietly(quiet, roundMs);
+    await stop();
+    await sleep(SETTLE_MS);
+    calm.push(before.ms);
+    disturbed.push(during.ms);
+    failed += before.failed + during.failed;
+  }
+  const [all, allDisturbed] = [quantilesOf(calm.flat()), quantilesOf(disturbed.flat())];
+  const ratio = (q: keyof Quantiles) =>
+    median(disturbed.map((ms, i) => quantilesOf(ms)[q] / quantilesOf(calm[i] as number[])[q]));
+  return {
+    calls: calm.flat().length + disturbed.flat().length,
+    failed,
+    calm: all,
+    disturbed: allDisturbed,
+    p50Ratio: ratio("p50"),
+    p99Ratio: ratio("p99"),
+  };
+}
+
+/** Recalls at a steady rate, whether they are answered or not; what each took, from when it was sent. */
+export async function callQuietly(
+  { url, key }: Caller,
+  durationMs: number,
+): Promise<{ ms: number[]; failed: number }> {
+  const agent = new Agent({ keepAlive: true });
+  const ms: number[] = [];
+  let failed = 0;
+  const running: Promise<void>[] = [];
+  const beganMs = performance.now();
+  for (let call = 0; performance.now() - beganMs < durationMs; call++) {
+    const query = `Where does Ada live? ${call} ${beganMs}`;
+    running.push(
+      timed({ url, key, agent }, query).then(
+        (took) => void ms.push(took),
+        () => void failed++,
+      ),
+    );
+    await sleep(Math.max(0, beganMs + ((call + 1) * 1000) / QUIET_PER_SECOND - performance.now()));
+  }
+  await Promise.all(running);
+  agent.destroy();
+  return { ms, failed };
+}
+
+async function timed(
+  { url, key, agent }: { url: string; key: string; agent: Agent },
+  query: string,
+): Promise<number> {
+  const sentMs = performance.now();
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const call = request(`${url}/recall`, { method: "POST", agent, headers });
+  call.end(JSON.stringify({ query, namespace: "n" }));
+  const [response] = await once(call, "response");
+  response.resume();
+  await once(response, "end");
+  if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
+  return performance.now() - sentMs;
+}
+
+async function mostMemory(pid: number, meanwhile: Promise<unknown>): Promise<number> {
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, memoryOf(pid));
+  }, SAMPLE_MS);
+  await meanwhile.finally(() => clearInterval(timer));
+  return Math.max(most, memoryOf(pid));
+}
+
+function memoryOf(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+function quantilesOf(ms: readonly number[]): Quantiles {
+  const sorted = [...ms].sort((a, b) => a - b);
+  const at = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99) };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
