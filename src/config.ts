@@ -1,5 +1,6 @@
-import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
+import { SettingReader, whyNoBlock, whyNoOrigin } from "./setting-reader.js";
+import type { Environment } from "./settings.js";
 
 export interface Config {
   readonly port: number;
@@ -52,47 +53,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** As `src/embedding/convention.ts` has them. */
 const POOLINGS = ["mean", "cls", "last", "model"] as const;
-/** The longest instruction in front of a query that any model's card asks for is some 150. */
-const PREFIX_CHARS_MAX = 1_000;
-
-/** Every setting, as `docs/configuration.md` lists them. */
-export const SETTINGS = [
-  "PORT",
-  "HOST",
-  "DATA_DIR",
-  "MONGODB_URI",
-  "MODEL",
-  "MODELS_DIR",
-  "MODELS_HUB",
-  "MODEL_POOLING",
-  "MODEL_QUERY_PREFIX",
-  "MODEL_PASSAGE_PREFIX",
-  "EMBED_WORKERS",
-  "SIGNUP",
-  "SIGNUPS_PER_HOUR",
-  "SIGNUPS_PER_HOUR_TOTAL",
-  "FREE_CALLS",
-  "PLANS_FILE",
-  "CONNECTIONS_MAX",
-  "CONNECTIONS_PER_ADDRESS_MAX",
-  "TRUSTED_PROXIES",
-  "TLS_CERT",
-  "TLS_KEY",
-  "CORS_ORIGINS",
-  "LOG_LEVEL",
-  "METRICS_PORT",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "INDEX_MEMORY_BYTES_MAX",
-  "QUERY_CACHE_BYTES_MAX",
-  "DRAIN_NOTICE_MS",
-  "SHUTDOWN_TIMEOUT_MS",
-] as const;
-type Setting = (typeof SETTINGS)[number];
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Of OpenTelemetry's protocols the one that its specification has SDKs speak. */
-const OTLP_PROTOCOL = "http/protobuf";
-
 /** More sign-ups an hour than any one process could serve: as good as no limit. */
 const SIGN_UPS_MAX = 10_000_000;
 
@@ -109,7 +69,7 @@ export class ConfigError extends Error {
  * @throws ConfigError with every problem at once.
  */
 export function loadConfig(env: Environment): Config {
-  const read = new Reader(env);
+  const read = new SettingReader(env);
   const dataDir = read.text("DATA_DIR") ?? "./data";
   const config: Config = {
     port: read.number("PORT", { fallback: 8080, min: 0, max: 65_535 }),
@@ -168,148 +128,4 @@ export function loadConfig(env: Environment): Config {
   }
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return Object.freeze(config);
-}
-
-/** Reads single settings; a malformed one is noted, and its fallback taken, so that all are read. */
-class Reader {
-  readonly problems: string[];
-
-  constructor(private readonly env: Environment) {
-    this.problems = misspelt(env);
-  }
-
-  text(name: Setting): string | undefined {
-    return this.env[name] || undefined;
-  }
-
-  number(name: Setting, { fallback, min, max }: { fallback: number; min: number; max: number }): number {
-    const value = this.text(name);
-    if (value === undefined) return fallback;
-    const parsed = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (parsed >= min && parsed <= max) return parsed;
-    this.problems.push(
-      `${name} is ${JSON.stringify(value)}; it must be a whole number from ${min} to ${max}`,
-    );
-    return fallback;
-  }
-
-  choice<T extends string>(name: Setting, choices: readonly T[], fallback: T): T {
-    const value = this.text(name) ?? fallback;
-    if ((choices as readonly string[]).includes(value)) return value as T;
-    this.problems.push(`${name} is ${JSON.stringify(value)}; it must be one of ${choices.join(", ")}`);
-    return fallback;
-  }
-
-  /** An empty variable counts as absent, and files of variables hold no line breaks: hence `none` and `\n`. */
-  prefix(name: Setting): string | undefined {
-    const value = this.text(name);
-    if (value === undefined) return undefined;
-    if (value.length > PREFIX_CHARS_MAX) {
-      this.problems.push(`${name} is ${value.length} characters; the limit is ${PREFIX_CHARS_MAX}`);
-    }
-    return value === "none" ? "" : value.replaceAll("\\n", "\n");
-  }
-
-  /** Values between commas; `whyNot` says what is wrong with one. */
-  list(name: Setting, whyNot: (value: string) => string | undefined): readonly string[] {
-    const values = (this.text(name) ?? "").split(",").flatMap((value) => value.trim() || []);
-    for (const value of values) {
-      const wrong = whyNot(value);
-      if (wrong !== undefined) this.problems.push(`${name} holds ${JSON.stringify(value)}; ${wrong}`);
-    }
-    return Object.freeze(values);
-  }
-
-  plansFile(): string | undefined {
-    const file = this.text("PLANS_FILE");
-    if (file !== undefined && this.text("FREE_CALLS") !== undefined) {
-      this.problems.push("FREE_CALLS is set beside PLANS_FILE, which says the calls of every plan");
-    }
-    return file;
-  }
-
-  mongodbUri(): string | undefined {
-    const uri = this.text("MONGODB_URI");
-    // The value is not repeated: it may hold a password.
-    if (uri !== undefined && !/^mongodb(\+srv)?:\/\/./.test(uri)) {
-      this.problems.push("MONGODB_URI must begin with mongodb:// or mongodb+srv://");
-    }
-    return uri;
-  }
-
-  modelsHub(): string | undefined {
-    const url = this.text("MODELS_HUB");
-    if (url === undefined || (/^https?:/.test(url) && URL.canParse(url))) return url?.replace(/\/+$/, "");
-    this.problems.push(
-      `MODELS_HUB is ${JSON.stringify(url)}; it must be a URL, such as https://huggingface.co`,
-    );
-    return undefined;
-  }
-
-  otlpEndpoint(): string | undefined {
-    const url = this.text("OTEL_EXPORTER_OTLP_ENDPOINT");
-    if (url === undefined) return undefined;
-    // The value is not repeated: it may hold a password.
-    if (!/^https?:/.test(url) || !URL.canParse(url)) {
-      this.problems.push("OTEL_EXPORTER_OTLP_ENDPOINT must be a URL, such as http://collector:4318");
-    }
-    for (const name of ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]) {
-      const protocol = this.env[name] || OTLP_PROTOCOL;
-      if (protocol === OTLP_PROTOCOL) continue;
-      this.problems.push(`${name} is ${JSON.stringify(protocol)}; traces are sent by ${OTLP_PROTOCOL}`);
-    }
-    return url;
-  }
-
-  tls(): Config["tls"] {
-    const certFile = this.text("TLS_CERT");
-    const keyFile = this.text("TLS_KEY");
-    if (certFile !== undefined && keyFile !== undefined) return Object.freeze({ certFile, keyFile });
-    if (certFile !== undefined) this.problems.push("TLS_CERT is set without TLS_KEY; HTTPS needs both");
-    if (keyFile !== undefined) this.problems.push("TLS_KEY is set without TLS_CERT; HTTPS needs both");
-    return undefined;
-  }
-}
-
-function whyNoBlock(value: string): string | undefined {
-  const [address = "", length = "", ...rest] = value.split("/");
-  const lengthMax = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;
-  const good = /^\d{1,3}$/.test(length) && Number(length) <= lengthMax && rest.length === 0;
-  if (!good) return "it must be a block of addresses (CIDR), such as 10.0.0.0/8 or 192.0.2.7/32";
-  // Whoever trusts everybody lets every caller choose its own address.
-  return Number(length) === 0 ? "it would trust everybody; name the proxies' own addresses" : undefined;
-}
-
-function whyNoOrigin(value: string): string | undefined {
-  if (value === "*" || (/^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value)) {
-    return undefined;
-  }
-  return "it must be an origin, such as https://app.example.org, or * for all";
-}
-
-/** Variables that are one or two letters from a setting's name: those are never meant. */
-function misspelt(env: Environment): string[] {
-  const problems: string[] = [];
-  for (const name of Object.keys(env)) {
-    // Short names (PORT, HOST, MODEL) have neighbours of their own, such as PATH or SPORT.
-    const meant = SETTINGS.find((setting) => setting.length > 5 && isNear(name, setting));
-    if (meant !== undefined) problems.push(`${name} is not a setting; did you mean ${meant}?`);
-  }
-  return problems;
-}
-
-/** Whether two different names are at most two edits (Levenshtein) apart. */
-function isNear(a: string, b: string): boolean {
-  if (a === b || Math.abs(a.length - b.length) > 2 || (SETTINGS as readonly string[]).includes(a))
-    return false;
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return (row[b.length] as number) <= 2;
 }

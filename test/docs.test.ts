@@ -11,7 +11,7 @@ import { KEYS_MAX } from "../src/accounts/account.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../src/accounts/usage.js";
-import { type Config, loadConfig, SETTINGS } from "../src/config.js";
+import { type Config, loadConfig } from "../src/config.js";
 import { FAMILIES, familyOf } from "../src/embedding/families.js";
 import { HUB } from "../src/embedding/pull.js";
 import { type ErrorCode, MemoryError } from "../src/errors.js";
@@ -26,6 +26,7 @@ import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/top-k.js";
 import { COMMANDS, EXIT, lineOf } from "../src/operator/commands.js";
 import { BODY_BYTES_MAX } from "../src/server/app.js";
 import { toConnectError } from "../src/server/errors.js";
+import { SETTINGS } from "../src/settings.js";
 import { startServer } from "./support/server.js";
 
 const ROOT = join(import.meta.dirname, "..");

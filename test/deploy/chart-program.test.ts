@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { UNLIMITED_CALLS } from "../../src/accounts/plan.js";
 import { parsePlans } from "../../src/accounts/plans-file.js";
-import { loadConfig, SETTINGS } from "../../src/config.js";
+import { loadConfig } from "../../src/config.js";
+import { SETTINGS } from "../../src/settings.js";
 import { signUp } from "../support/caller.js";
 import {
   CHART,

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { loadConfig, SETTINGS } from "../../src/config.js";
+import { loadConfig } from "../../src/config.js";
+import { SETTINGS } from "../../src/settings.js";
 import { startServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, loadConfig, SETTINGS } from "../../src/config.js";
+import { ConfigError, loadConfig } from "../../src/config.js";
+import { SETTINGS } from "../../src/settings.js";
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {

@@ -13,7 +13,8 @@ import Fastify from "fastify";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { whenTaken } from "../../src/server/answers.js";
 import { protocolOf } from "../../src/server/first-bytes.js";
-import { createOnePortServer, ONE_PORT_LIMITS, type OnePortServer } from "../../src/server/one-port.js";
+import { createOnePortServer, type OnePortServer } from "../../src/server/one-port.js";
+import { ONE_PORT_LIMITS } from "../../src/server/one-port-limits.js";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS = Buffer.from("000000040000000000", "hex");

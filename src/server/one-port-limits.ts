@@ -1,0 +1,53 @@
+/** What one port may cost: every wait and every queue that a stranger can fill has its bound here. */
+export interface OnePortLimits {
+  /** Open connections; more are refused. */
+  readonly connectionsMax: number;
+  /** Of one client address; of IPv6, of one /64. */
+  readonly connectionsPerAddressMax: number;
+  /** From a new connection to the bytes that tell its protocol; with TLS, first as long for the handshake. */
+  readonly firstBytesTimeoutMs: number;
+  /** From a request's first byte to the end of its headers (HTTP/1). */
+  readonly headersTimeoutMs: number;
+  /** From a request's first byte, on HTTP/2 from its headers, to the end of its body. */
+  readonly requestTimeoutMs: number;
+  /** Between two requests of an HTTP/1 connection. */
+  readonly keepAliveTimeoutMs: number;
+  /** Without a byte either way; an HTTP/2 session with running calls is asked for a sign of life first. */
+  readonly silenceTimeoutMs: number;
+  /** From that question to its answer. */
+  readonly pongTimeoutMs: number;
+  /** How long bytes of an answer may wait to be read, before the client that does not is cut off. */
+  readonly answerTimeoutMs: number;
+  /** Requests of an HTTP/1 connection that may wait behind each other (pipelining); more end it. */
+  readonly pipelinedMax: number;
+  /** All headers of a request together; an HTTP/2 client that has not heard of it yet may send 64 KiB. */
+  readonly headerBytesMax: number;
+  /** How many they may be. */
+  readonly headerLinesMax: number;
+  /** Calls that one HTTP/2 session runs at a time. */
+  readonly streamsMax: number;
+  /** What one HTTP/2 session may make this program hold in memory, in megabytes as Node counts it. */
+  readonly sessionMegabytesMax: number;
+}
+
+export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 2_500,
+  firstBytesTimeoutMs: 10_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  // Longer than the 60 s after which common load balancers drop an idle connection: whoever closes
+  // first must be the one that sends requests, or some are lost.
+  keepAliveTimeoutMs: 72_000,
+  silenceTimeoutMs: 120_000,
+  pongTimeoutMs: 10_000,
+  answerTimeoutMs: 60_000,
+  // As many as an HTTP/2 session may run. One read of 64 KiB may hold a thousand requests, and Node takes all.
+  pipelinedMax: 100,
+  headerBytesMax: 16_384,
+  headerLinesMax: 128,
+  streamsMax: 100,
+  // Answers that wait to be read count: 100 of the largest that are likely, 1.6 MB, must fit. Beyond
+  // it Node refuses calls, and after 100 refusals ends the session; its default of 10 does so at 7.
+  sessionMegabytesMax: 256,
+});
