@@ -10,10 +10,10 @@ import { longest, type Models, openModel, openReembedding, sharesOf } from "./co
 import { readPlans } from "./compose/plans.js";
 import { openMigrating, openStorage } from "./compose/storage.js";
 import { listenForMetrics, openTelemetry, watchGauges } from "./compose/telemetry.js";
+import { warn } from "./compose/warn.js";
 import type { Config } from "./config.js";
 import type { FoundConvention } from "./embedding/find-convention.js";
 import { packageRoot } from "./embedding/package-root.js";
-import { systemClock } from "./memory/clock.js";
 import { dropAll } from "./memory/drop-all.js";
 import { Editions } from "./memory/editions.js";
 import type { ModelIdentity } from "./memory/embedder.js";
@@ -156,11 +156,11 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   await warm({
     recent: storage.recent,
     namespaces: memory.namespaces,
-    clock: systemClock,
     stopping: options.stopping,
     onProgress: (done, of) => logger.debug({ done, of }, "warming"),
+    onTrouble: warn({ logger, telemetry })("index", "no namespace is opened ahead"),
   });
-  readiness.set(true);
+  if (!options.stopping.aborted) readiness.start();
   const leave = (how: Leave) => drain(app, draining, how);
   return { address, metricsAddress, model: embedder.model, convention: embedder.convention, leave };
 }

@@ -66,10 +66,12 @@ function problemsOf(name: string, value: unknown): string[] {
   }
   if (!isObject(value)) return [`${plan}: must be an object`];
   const problems = Object.entries(value).flatMap(([field, given]) => {
-    const wrong = FIELDS[field] === undefined ? undefined : FIELDS[field](given);
-    if (FIELDS[field] === undefined) {
+    // A field may be named as what every object inherits.
+    const whyNot = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined;
+    if (whyNot === undefined) {
       return [`${plan}: ${field.slice(0, 64)} is not a field; there are ${Object.keys(FIELDS).join(", ")}`];
     }
+    const wrong = whyNot(given);
     return wrong === undefined ? [] : [`${plan}: ${field} is ${shortened(given)}; it ${wrong}`];
   });
   if (!("calls" in value)) problems.push(`${plan}: calls is missing; null is no limit`);

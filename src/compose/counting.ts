@@ -38,7 +38,7 @@ export function openCounting(
   const watch = new StorageWatch(storage, (away) => {
     logger[away ? "error" : "info"](away ? "the database is away" : "the database is back");
     telemetry.storageIsAway(away);
-    readiness.set(!away);
+    readiness.setAway(away);
   });
   closers.push(() => watch.close());
   const meter: Meter = {

@@ -190,23 +190,31 @@ async function eraseAll(ports: ForgetPorts, { scope, incarnation }: Erasure): Pr
   return true;
 }
 
-/** Ends a copy that is not needed any more, whoever may still be at it, and erases it. */
-export async function endCopy({ log, clock }: Pick<ForgetPorts, "log" | "clock">, incarnation: string) {
+/**
+ * Ends a copy that is not needed any more, whoever may still be at it, and erases it.
+ *
+ * @throws MemoryError `unavailable` when others write to it without a pause; nothing is erased then.
+ */
+export async function endCopy(ports: Pick<ForgetPorts, "log" | "clock">, incarnation: string): Promise<void> {
+  await sealCopy(ports, incarnation);
+  await eraseEntries(ports.log, incarnation);
+}
+
+async function sealCopy({ log, clock }: Pick<ForgetPorts, "log" | "clock">, incarnation: string) {
   for (let attempt = 0; attempt < SEAL_ATTEMPTS_MAX; attempt++) {
     const last = await log.last(incarnation);
-    if (last?.entry.op === "drop" || last?.entry.op === "moved") break;
+    if (last && isEnd(last.entry)) return;
     const entries = [{ op: "drop", opId: newOperationId() }] as const;
-    if ((await log.append({ incarnation, from: (last?.sequence ?? 0) + 1, entries })) === 1) break;
+    if ((await log.append({ incarnation, from: (last?.sequence ?? 0) + 1, entries })) === 1) return;
     await clock.sleep(clock.random() * SEAL_PAUSE_MS_MAX);
   }
-  await eraseEntries(log, incarnation);
+  throw unavailable("others write to this namespace's copy without a pause; try again");
 }
 
 async function eraseEntries(log: Log, incarnation: string): Promise<void> {
   for (let from = 1; ; from += ERASE_MANY) {
-    const sequences = Array.from({ length: ERASE_MANY }, (_, i) => from + i);
     const entries = await log.read({ incarnation, from, limit: ERASE_MANY });
-    await log.erase({ incarnation, sequences: sequences.slice(0, entries.length) });
+    await log.erase({ incarnation, sequences: entries.map(({ sequence }) => sequence) });
     if (entries.length < ERASE_MANY) return;
   }
 }

@@ -24,6 +24,8 @@ export class Mover {
   async move(scope: Scope, from: string): Promise<void> {
     const copying = { from, to: inEdition(from, this.ports.editions.newest) };
     if (await this.#seal(copying)) await this.finish(scope, copying);
+    // Whoever dropped it may have died before this, and everybody would come here again and again.
+    else await this.ports.log.retire(scope, from);
   }
 
   /** Copies what came before the move, and gives the copy the name. */

@@ -87,9 +87,24 @@ export class Namespaces {
     for (const { scope, replica } of [...this.#open.values()]) {
       const incarnation = inEdition(replica.incarnation, edition);
       if (incarnation === replica.incarnation || this.isFull) continue;
-      const prepared = this.#prepared.get(incarnation) ?? this.#create(scope, incarnation);
-      this.#prepared.set(incarnation, prepared);
+      await this.#prepare(scope, incarnation);
+    }
+  }
+
+  async #prepare(scope: Scope, incarnation: string): Promise<void> {
+    const prepared = this.#prepared.get(incarnation) ?? this.#create(scope, incarnation);
+    this.#prepared.set(incarnation, prepared);
+    try {
       await prepared.replica.current();
+    } catch (error) {
+      const { replica } = prepared;
+      const isDropped = error instanceof Sealed;
+      // Whoever opened it meanwhile closes it.
+      if ((isDropped || replica.broken) && this.#prepared.get(incarnation) === prepared) {
+        this.#prepared.delete(incarnation);
+        this.#upkeep.close(replica);
+      }
+      if (!isDropped) throw error;
     }
   }
 
@@ -112,8 +127,11 @@ export class Namespaces {
   }
 
   async close(): Promise<void> {
+    const held = [...this.#open.values(), ...this.#prepared.values()];
     for (const [key, open] of this.#open) this.#letGo(key, open);
     this.unprepare();
+    // Nobody waits any more for those that are still being built.
+    await Promise.all(held.map(({ replica }) => replica.stop()));
     await this.#upkeep.settled();
   }
 
@@ -123,7 +141,7 @@ export class Namespaces {
     work: (open: Open) => Promise<T>,
   ): Promise<T | undefined> {
     for (let i = 0; i < INCARNATIONS_MAX; i++) {
-      const open = this.#lookUp(scope) ?? (await this.#admit(scope, await resolve()));
+      const open = this.#lookUp(scope) ?? (await this.#admit(scope, resolve));
       if (open === undefined) return undefined;
       try {
         return await this.#using(open, work);
@@ -171,20 +189,27 @@ export class Namespaces {
     return open;
   }
 
-  async #admit(scope: Scope, incarnation: string | undefined): Promise<Open | undefined> {
+  async #admit(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
+    const incarnation = await resolve();
     if (incarnation === undefined) return undefined;
     if (await this.#options.editions.isOutdated(incarnation)) {
       await this.#options.mover.move(scope, incarnation);
-      return this.#admit(scope, await this.#options.log.find(scope));
+      // Asked again: it may have been dropped instead, and a store needs one in any case.
+      return this.#admit(scope, resolve);
     }
     // Its snapshot is being written: it is quicker to read than the log, and belongs to one at a time.
     await this.#upkeep.closed(incarnation);
     // Another call may have opened it while this one asked the log.
-    const open = this.#lookUp(scope) ?? this.#prepared.get(incarnation) ?? this.#create(scope, incarnation);
-    this.#prepared.delete(incarnation);
+    const open = this.#lookUp(scope) ?? this.#takePrepared(incarnation) ?? this.#create(scope, incarnation);
     this.#open.set(keyOf(scope), open);
     this.#makeRoom();
     return open;
+  }
+
+  #takePrepared(incarnation: string): Open | undefined {
+    const prepared = this.#prepared.get(incarnation);
+    this.#prepared.delete(incarnation);
+    return prepared;
   }
 
   #create(scope: Scope, incarnation: string): Open {

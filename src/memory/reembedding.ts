@@ -116,6 +116,7 @@ export class Reembedding {
     if (!editions.startLoading(edition)) return;
     this.#reports.set(edition, { stage: "loading" });
     const opened = openModel(wanted.id).then(async (model) => {
+      if (this.#closed) return model.close();
       if ("revision" in wanted && !isSame(model.model, wanted)) {
         editions.giveUp(edition, { forGood: true });
         await model.close();

@@ -61,6 +61,7 @@ export class Replica {
   /** Of the last entry applied, for snapshots. */
   #opId = "";
   #restored = false;
+  #stopped = false;
   /** The number of the last entry that a snapshot holds. */
   #kept = 0;
   readonly #catchUpOnce = coalesce(() => this.#time("read", () => this.#catchUp()));
@@ -124,6 +125,8 @@ export class Replica {
    */
   async nearest({ vectors, limit, steps = untimed }: NearestOptions) {
     const nearby = await steps.time("search", () => this.#search(vectors, limit));
+    // What a store behind which the index failed had answered may be missing.
+    if (this.broken) throw failed();
     const pairs = nearestPairs(nearby, limit);
     const range = { incarnation: this.incarnation, sequences: [...pairs.keys()] };
     const found = await steps.time("fetch", () => this.options.log.fetch(range));
@@ -159,6 +162,12 @@ export class Replica {
     this.#kept = this.#applied;
     const mark = { sequence: this.#applied, opId: this.#opId };
     await this.#time("snapshot", () => this.options.index.snapshot(mark));
+  }
+
+  /** Ends a catch-up that may have a long way to go; resolves when none runs. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#catchUpOnce().catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -225,7 +234,7 @@ export class Replica {
       // One that is only too busy has lost nothing.
       if (error instanceof MemoryError && error.code === "unavailable") throw error;
       this.broken = true;
-      throw unavailable("the index of this namespace failed; the next call builds it anew", error);
+      throw failed(error);
     }
   }
 
@@ -234,11 +243,10 @@ export class Replica {
   }
 
   async #catchUp(): Promise<void> {
-    if (!this.#restored) {
-      await this.#restore();
-      this.#restored = true;
-    }
     for (let limit = READ_FEW; ; limit = READ_MANY) {
+      if (this.#stopped) throw unavailable("the service is stopping");
+      if (!this.#restored) await this.#restore();
+      this.#restored = true;
       const range = { incarnation: this.incarnation, from: this.#applied + 1, limit };
       const tail = await this.options.log.read(range);
       if (tail.length > 0) this.options.onCaughtUp?.(tail.length);
@@ -248,6 +256,10 @@ export class Replica {
       await this.options.clock.yield();
     }
   }
+}
+
+function failed(error?: unknown): MemoryError {
+  return unavailable("the index of this namespace failed; the next call builds it anew", error);
 }
 
 /** By memory, for the `limit` memories with the nearest pairs. */

@@ -14,11 +14,15 @@ export function keepSweeping(
   ports: ForgetPorts,
   { onSwept, onTrouble }: SweepingOptions,
 ): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<void> | undefined;
   const run = () => {
-    running = sweep(ports).then((finished) => {
-      if (finished > 0) onSwept(finished);
-    }, onTrouble);
+    running ??= sweep(ports)
+      .then((finished) => {
+        if (finished > 0) onSwept(finished);
+      }, onTrouble)
+      .finally(() => {
+        running = undefined;
+      });
   };
   run();
   const timer = setInterval(run, SWEEP_MS).unref();

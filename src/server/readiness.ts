@@ -1,11 +1,12 @@
 /** Whether this process should be sent calls; read by `/readyz` and gRPC health. */
 export class Readiness {
-  #ready = false;
+  #started = false;
+  #away = false;
   #leaving = false;
   readonly #watchers = new Set<() => void>();
 
   now(): boolean {
-    return this.#ready && !this.#leaving;
+    return this.#started && !this.#away && !this.#leaving;
   }
 
   /** Whether the process is on its way out: it answers what comes, and wants no more of it. */
@@ -13,9 +14,17 @@ export class Readiness {
     return this.#leaving;
   }
 
-  set(ready: boolean): void {
+  /** All that the first calls need is there. */
+  start(): void {
     this.#change(() => {
-      this.#ready = ready;
+      this.#started = true;
+    });
+  }
+
+  /** Whether the database is away, which may change at any time, during the start too. */
+  setAway(away: boolean): void {
+    this.#change(() => {
+      this.#away = away;
     });
   }
 
@@ -26,10 +35,9 @@ export class Readiness {
     });
   }
 
-  /** Calls back on every change, until the answer is called. */
-  onChange(callback: () => void): () => void {
+  /** Calls back on every change. */
+  onChange(callback: () => void): void {
     this.#watchers.add(callback);
-    return () => this.#watchers.delete(callback);
   }
 
   #change(by: () => void): void {

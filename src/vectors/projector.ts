@@ -33,13 +33,14 @@ export class ThreadProjector implements Projector {
     const worker = new Worker(new URL("./plane-worker.js", import.meta.url));
     worker.unref();
     worker.on("message", (places: Float32Array) => this.#waiting.shift()?.resolve(places));
-    worker.on("error", (error) => this.#fail(error));
-    worker.on("exit", () => this.#fail(unavailable("the thread that draws maps ended")));
+    worker.on("error", (error) => this.#fail(worker, error));
+    worker.on("exit", () => this.#fail(worker, unavailable("the thread that draws maps ended")));
     return worker;
   }
 
-  /** The next projection starts another thread. */
-  #fail(error: unknown): void {
+  /** The next projection starts another thread, which the late end of this one must not reach. */
+  #fail(worker: Worker, error: unknown): void {
+    if (this.#worker !== worker) return;
     this.#worker = undefined;
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }

@@ -158,6 +158,12 @@ describe("a backup", () => {
     expect(readdirSync(join(folder, ".."))).toEqual([]);
   });
 
+  it("under a folder that cannot be made says so", async () => {
+    const dataDir = await filled();
+    const taken = await admin({ DATA_DIR: dataDir }, "backup", join(dataDir, "recalld.mdb", "backup"));
+    expect(taken).toMatchObject({ code: 3, stderr: expect.stringContaining("could not be written") });
+  });
+
   it("is taken one at a time", async () => {
     const { backUp = fail, close, log } = await openLocal({ dataDir: newDataDir() });
     await log.append({ incarnation: "i", from: 1, entries: memories(100) });
@@ -233,6 +239,12 @@ describe("restoring", () => {
     const refused = await restoring(copy);
     expect(refused).toMatchObject({ code: 1, stdout: "", names: [] });
     expect(refused.stderr).toMatch(said);
+  });
+
+  it("into a folder that cannot be made says so", async () => {
+    const dataDir = join(backup, "manifest.json", "data");
+    const refused = await admin({ DATA_DIR: dataDir }, "restore", backup);
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining("could not be restored") });
   });
 
   it("is refused where something is", async () => {

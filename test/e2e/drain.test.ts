@@ -100,12 +100,25 @@ describe("the notice", () => {
     const readiness = new Readiness();
     let changes = 0;
     readiness.onChange(() => changes++);
-    readiness.set(true);
+    readiness.start();
     readiness.leave();
-    readiness.set(false);
+    readiness.setAway(true);
     // As when the database comes back meanwhile.
-    readiness.set(true);
+    readiness.setAway(false);
     expect([readiness.now(), readiness.leaving, changes]).toEqual([false, true, 2]);
+  });
+
+  it("is given only by who has started and whose database is there, in whichever order", async () => {
+    const readiness = new Readiness();
+    readiness.setAway(true);
+    readiness.start();
+    expect(readiness.now()).toBe(false);
+    readiness.setAway(false);
+    expect(readiness.now()).toBe(true);
+    const other = new Readiness();
+    other.setAway(true);
+    other.setAway(false);
+    expect(other.now()).toBe(false);
   });
 });
 

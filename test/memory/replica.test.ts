@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Entry, Lost, Numbered } from "../../src/memory/log.js";
 import { Replica, Sealed } from "../../src/memory/replica.js";
@@ -126,6 +127,37 @@ describe("a replica", () => {
       cause: { message: "the index thread ended" },
     });
     expect(replica.broken).toBe(true);
+  });
+
+  it("answers nothing from an index that has failed to take in what was answered before", async () => {
+    let fail = (_: Error) => {};
+    const { replica } = setUp({
+      add: () => new Promise((_, reject) => (fail = reject)),
+      // As its thread does, which answers in turn.
+      search: async () => {
+        fail(new Error("out of memory"));
+        await nextTurn();
+        return [];
+      },
+    });
+    const applied = replica.apply([{ sequence: 1, entry: aMemory() }]).catch(() => "failed");
+    await expect(replica.nearest({ vectors: [new Float32Array(8)], limit: 1 })).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    expect(await applied).toBe("failed");
+  });
+
+  it("is stopped in the midst of a long way to catch up", async () => {
+    const { log, replica } = setUp();
+    log.add(...memories(5_000));
+    const caught = replica.current();
+    await nextTurn();
+    await replica.stop();
+    const { reads } = log;
+    await expect(caught).rejects.toMatchObject({ code: "unavailable" });
+    await nextTurn();
+    expect(log.reads).toBe(reads);
+    expect(replica.applied).toBeLessThan(5_000);
   });
 
   it("goes on serving, and is closed, when its snapshot cannot be kept", async () => {

@@ -80,9 +80,10 @@ describe("gRPC health", () => {
 
   it.each(NAMES)("says of %j what readiness says", async (service) => {
     const { health, readiness } = server;
-    readiness.set(false);
+    readiness.start();
+    readiness.setAway(true);
     expect((await health.check({ service })).status).toBe(Status.NOT_SERVING);
-    readiness.set(true);
+    readiness.setAway(false);
     expect((await health.check({ service })).status).toBe(Status.SERVING);
   });
 
@@ -91,14 +92,14 @@ describe("gRPC health", () => {
   });
 
   it("lists all it knows", async () => {
-    server.readiness.set(true);
+    server.readiness.start();
     const { statuses } = await server.health.list({});
     expect(Object.keys(statuses).sort()).toEqual([...NAMES].sort());
     for (const { status } of Object.values(statuses)) expect(status).toBe(Status.SERVING);
   });
 
   it("answers a client of grpc-js", async () => {
-    server.readiness.set(true);
+    server.readiness.start();
     const grpc = new GrpcClient(`127.0.0.1:${server.port}`, credentials.createInsecure());
     onTestFinished(() => grpc.close());
     const answer = await new Promise((resolve, reject) => {
@@ -119,8 +120,10 @@ describe("a watch of gRPC health", () => {
     const { app, health, readiness } = await serve();
     const { next } = watch(health, "recalld.v1.MemoryService");
     expect(await next()).toBe(Status.NOT_SERVING);
-    for (const ready of [true, false, true]) {
-      readiness.set(ready);
+    readiness.start();
+    expect(await next()).toBe(Status.SERVING);
+    for (const ready of [false, true]) {
+      readiness.setAway(!ready);
       expect(await next()).toBe(ready ? Status.SERVING : Status.NOT_SERVING);
     }
     await app.close();
@@ -131,7 +134,7 @@ describe("a watch of gRPC health", () => {
     const transport = createConnectTransport({ baseUrl: `http://127.0.0.1:${port}`, httpVersion: "1.1" });
     const { next } = watch(createClient(Health, transport));
     expect(await next()).toBe(Status.NOT_SERVING);
-    readiness.set(true);
+    readiness.start();
     expect(await next()).toBe(Status.SERVING);
     await app.close();
   });
@@ -141,7 +144,7 @@ describe("a watch of gRPC health", () => {
     const { next } = watch(health, "nobody");
     expect(await next()).toBe(Status.SERVICE_UNKNOWN);
     const second = next();
-    readiness.set(true);
+    readiness.start();
     expect(await Promise.race([second, sleep(50, "open")])).toBe("open");
     await app.close();
     expect(await second).toBe("ended");
@@ -149,10 +152,10 @@ describe("a watch of gRPC health", () => {
 
   it("tells the last status, then ends when the server closes, and does not hold it open", async () => {
     const { app, health, readiness } = await serve();
-    readiness.set(true);
+    readiness.start();
     const { next } = watch(health);
     expect(await next()).toBe(Status.SERVING);
-    readiness.set(false);
+    readiness.setAway(true);
     await app.close();
     expect([await next(), await next()]).toEqual([Status.NOT_SERVING, "ended"]);
   });

@@ -35,6 +35,12 @@ describe("a file of plans", () => {
     expect(plans.get("own")).toMatchObject({ calls: 0, rate: undefined });
   });
 
+  it("has no field that an object merely inherits", () => {
+    expect(problemsOf(JSON.parse('{"free":{"calls":1,"__proto__":2,"toString":3}}'))).toEqual(
+      ["__proto__", "toString"].map((field) => expect.stringContaining(`${field} is not a field`)),
+    );
+  });
+
   it("that is wrong is refused with every problem: the file, the plan, the field and the limit", () => {
     expect(
       problemsOf({

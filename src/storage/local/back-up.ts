@@ -27,8 +27,7 @@ export interface BackUpOptions {
 export async function backUp({ program, copy, onProgress, ...given }: BackUpOptions): Promise<Manifest> {
   const folder = resolve(given.folder);
   await expectNone(folder);
-  await mkdir(dirname(folder), { recursive: true, mode: FOLDER_MODE });
-  const draft = await mkdtemp(`${folder}.partial-`);
+  const draft = await draftOf(folder);
   try {
     const begunAt = new Date().toISOString();
     const file = join(draft, FILE);
@@ -46,6 +45,15 @@ export async function backUp({ program, copy, onProgress, ...given }: BackUpOpti
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     throw error instanceof MemoryError ? error : unwritable(error);
+  }
+}
+
+async function draftOf(folder: string): Promise<string> {
+  try {
+    await mkdir(dirname(folder), { recursive: true, mode: FOLDER_MODE });
+    return await mkdtemp(`${folder}.partial-`);
+  } catch (error) {
+    throw unwritable(error);
   }
 }
 

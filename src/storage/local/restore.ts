@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { MemoryError } from "../../errors.js";
+import { MemoryError, unavailable } from "../../errors.js";
 import { FILE, FOLDER_MODE, LOCK } from "./file.js";
 import { checkSum, damaged, flush, lookInto, type Manifest, readManifest } from "./manifest.js";
 
@@ -31,7 +31,17 @@ export interface Restored extends Manifest {
  * @throws MemoryError `failed_precondition` when the folder is not empty, or the backup is damaged;
  * `unavailable` when the folder cannot be written.
  */
-export async function restore({ backup, dataDir, verify }: RestoreOptions): Promise<Restored> {
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  try {
+    return await restoreWhole(options);
+  } catch (error) {
+    if (error instanceof MemoryError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw unavailable(`the backup could not be restored: ${reason}`, error);
+  }
+}
+
+async function restoreWhole({ backup, dataDir, verify }: RestoreOptions): Promise<Restored> {
   const manifest = await readManifest(backup);
   await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
   await expectEmpty(dataDir);
@@ -51,10 +61,6 @@ export async function restore({ backup, dataDir, verify }: RestoreOptions): Prom
     await link(file, join(dataDir, FILE));
     await flush(dataDir);
     return { ...manifest, problems };
-  } catch (error) {
-    if (error instanceof MemoryError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new MemoryError("unavailable", `the backup could not be restored: ${reason}`, { cause: error });
   } finally {
     await removeDrafts(dataDir);
   }

@@ -55,7 +55,7 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
   const usage = new MongoUsage(db);
   try {
     await client.connect();
-    await Promise.all([log, accounts, claims, usage].map((each) => each.createIndexes()));
+    await Promise.all([log, accounts, claims, recent, usage].map((each) => each.createIndexes()));
   } catch (error) {
     await client.close();
     throw unreachable(error);

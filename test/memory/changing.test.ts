@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { inEdition } from "../../src/memory/edition.js";
+import { Editions } from "../../src/memory/editions.js";
+import { endCopy } from "../../src/memory/forget.js";
+import { newOperationId } from "../../src/memory/id.js";
+import type { Dropped, Log } from "../../src/memory/log.js";
+import { aMemory, memories } from "../contract/samples.js";
+import { HandClock } from "./clock.js";
+import { modelOf } from "./models.js";
+import { House, plainVectors, scopeOf } from "./room.js";
+
+const [OLD, NEW] = ["", "1"];
+const VECTOR = Float32Array.of(1, 0);
+const model = modelOf([...VECTOR]);
+const anEnd = (): Dropped => ({ op: "drop", opId: newOperationId() });
+
+let house: House;
+afterEach(() => house.close());
+
+describe("while the model changes", () => {
+  it("a namespace that another replica drops holds up no other that is prepared", async () => {
+    house = await House.open();
+    const editions = new Editions(OLD, model);
+    editions.add(NEW, model);
+    const { vectors, opened } = plainVectors(() => ({}));
+    const room = house.room({ editions, vectors });
+    const copies: string[] = [];
+    for (const name of ["a", "b"]) {
+      const incarnation = await house.write(name, memories(2));
+      copies.push(inEdition(incarnation, NEW));
+      expect(await room.size(name)).toBe(2);
+    }
+    const [dropped = "", kept = ""] = copies;
+    const { log } = house.storage;
+    await log.append({ incarnation: dropped, from: 1, entries: [aMemory(), anEnd()] });
+    await log.append({ incarnation: kept, from: 1, entries: memories(2) });
+    for (let time = 0; time < 2; time++) await room.namespaces.prepare(NEW);
+    await room.namespaces.close();
+    const copy = (of: string) => opened.filter(({ incarnation }) => incarnation === of);
+    expect(copy(kept).map(({ index }) => [index.size, index.closed])).toEqual([[2, 1]]);
+    expect(copy(dropped).map(({ index }) => index.closed)).toEqual([1, 1]);
+  });
+
+  it("a copy whose index fails is made anew", async () => {
+    house = await House.open();
+    const editions = new Editions(OLD, model);
+    editions.add(NEW, model);
+    const copy = inEdition(await house.write("a", memories(2)), NEW);
+    await house.storage.log.append({ incarnation: copy, from: 1, entries: memories(2) });
+    const failing = { add: () => Promise.reject(new Error("no more")) };
+    const { vectors, opened } = plainVectors((incarnation, nth) =>
+      incarnation === copy && nth === 0 ? failing : {},
+    );
+    const room = house.room({ editions, vectors });
+    await room.size("a");
+    await expect(room.namespaces.prepare(NEW)).rejects.toMatchObject({ code: "unavailable" });
+    await room.namespaces.prepare(NEW);
+    expect(opened.map(({ index }) => index.size)).toEqual([2, 0, 2]);
+  });
+});
+
+describe("a log of a model that is gone", () => {
+  it("and whose dropper died is taken off its name: a store begins it anew, and is found", async () => {
+    house = await House.open();
+    await house.write("a", [aMemory(), anEnd()]);
+    const editions = new Editions(NEW, model);
+    const room = house.room({ editions, vectors: plainVectors(() => ({})).vectors });
+    const entry = aMemory();
+    await room.append("a", entry);
+    expect(await room.recall("a", VECTOR)).toEqual([entry.id]);
+  });
+
+  it("is no namespace for who recalls then", async () => {
+    house = await House.open();
+    await house.write("a", [aMemory(), anEnd()]);
+    const room = house.room({ editions: new Editions(NEW, model) });
+    expect(await room.recall("a", VECTOR)).toBeUndefined();
+    expect(await house.storage.log.find(scopeOf("a"))).toBeUndefined();
+  });
+});
+
+describe("a copy that is not needed", () => {
+  it("is not erased before it has an end, which others may be quicker than", async () => {
+    house = await House.open();
+    let erased = 0;
+    const log = {
+      last: async () => ({ sequence: 1, entry: aMemory() }),
+      append: async () => 0,
+      read: async () => [],
+      erase: async () => void erased++,
+    } as unknown as Log;
+    await expect(endCopy({ log, clock: new HandClock() }, "i")).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    expect(erased).toBe(0);
+  });
+});

@@ -1,0 +1,27 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Erasure } from "../../src/memory/erasures.js";
+import type { ForgetPorts } from "../../src/memory/forget.js";
+import { keepSweeping } from "../../src/memory/sweeping.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+it("one sweep runs at a time, however long it takes, and the end waits for it", async () => {
+  const begun: (() => void)[] = [];
+  const pending = () => new Promise<Erasure[]>((resolve) => begun.push(() => resolve([])));
+  const ports = { erasures: { pending }, vectors: { kept: async () => [] } } as unknown as ForgetPorts;
+  const close = keepSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });
+  await vi.advanceTimersByTimeAsync(180_000);
+  expect(begun).toHaveLength(1);
+  begun[0]?.();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(begun).toHaveLength(2);
+  let closed = false;
+  const closing = close().then(() => {
+    closed = true;
+  });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(closed).toBe(false);
+  begun[1]?.();
+  await closing;
+});
