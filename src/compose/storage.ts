@@ -63,8 +63,13 @@ async function admitted(opening: Promise<Storage>): Promise<Storage> {
 }
 
 export function openVectors(
-  { dataDir }: Config,
+  { dataDir, indexMemoryBytesMax }: Config,
   dimensionsOf: (incarnation: string) => number | undefined,
 ): Vectors {
-  return openUsearch({ dimensionsOf, snapshotsDir: join(dataDir, "snapshots") });
+  return openUsearch({
+    dimensionsOf,
+    snapshotsDir: join(dataDir, "snapshots"),
+    // A snapshot is smaller than its index: of all that can be open at once there is room.
+    snapshotBytesMax: indexMemoryBytesMax,
+  });
 }

@@ -52,7 +52,8 @@ function strict(
     const onTooLarge = () => {
       large = true;
     };
-    const body = checkedBody(request.body, { message, ...encoding, bytesMax, onTooLarge });
+    const { signal } = request;
+    const body = checkedBody(request.body, { message, ...encoding, bytesMax, signal, onTooLarge });
     const response = await handler({ ...request, body });
     return large && tooLargeStatus !== undefined ? { ...response, status: tooLargeStatus } : response;
   };

@@ -1,11 +1,16 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid, MemoryError } from "../errors.js";
 import { toConnectError } from "./errors.js";
 import { checkJson } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
+
+/** Counted with Node 20: two, and one to spare. */
+const RESET_TURNS = 3;
 
 const TOO_LARGE = "BODY_TOO_LARGE";
 
@@ -26,6 +31,8 @@ export interface BodyOptions extends Encoding {
   readonly message: DescMessage;
   /** The limit, which holds before and after decompressing. */
   readonly bytesMax: number;
+  /** Aborted when the connection or the stream ends before its answer. */
+  readonly signal: AbortSignal;
   /** Called before `resource_exhausted` is thrown. */
   onTooLarge(): void;
 }
@@ -34,21 +41,25 @@ export interface BodyOptions extends Encoding {
  * The body of a unary call, checked before it is decoded: what cannot be read is the caller's
  * mistake, and Connect would call it a fault of ours. Yields the bytes as they came.
  *
- * @throws ConnectError when read: `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
+ * @throws ConnectError when read: `invalid_argument`, `resource_exhausted` beyond `bytesMax`, or
+ * `canceled` when the caller breaks off, or is cut off, before the end.
  */
 export async function* checkedBody(
   body: AsyncIterable<Uint8Array>,
-  { message, codec, bytesMax, onTooLarge, ...encoding }: BodyOptions,
+  { message, codec, bytesMax, signal, onTooLarge, ...encoding }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
     const bytes = await readAll(body, bytesMax + (encoding.enveloped ? ENVELOPE_BYTES : 0));
     const plain = await unwrap(bytes, { ...encoding, bytesMax });
+    if (plain === undefined) await expectUnbroken(signal);
     if (plain !== undefined && codec === "json") checkJson(message, plain);
     if (plain !== undefined && codec === "proto") checkBinary(message, plain);
     yield bytes;
   } catch (error) {
-    if (error instanceof MemoryError && error.reason === TOO_LARGE) onTooLarge();
-    throw error instanceof MemoryError ? toConnectError(error) : error;
+    if (!(error instanceof MemoryError)) throw error;
+    if (error.reason === TOO_LARGE) onTooLarge();
+    else await expectUnbroken(signal);
+    throw toConnectError(error);
   }
 }
 
@@ -58,13 +69,28 @@ export function tooLarge(bytesMax: number): MemoryError {
   return new MemoryError("resource_exhausted", message, { reason: TOO_LARGE });
 }
 
+/** On HTTP/2 the body of a call that was reset just ends; Node says that it was some turns of its loop later. */
+async function expectUnbroken(signal: AbortSignal): Promise<void> {
+  for (let turn = 0; turn < RESET_TURNS && !signal.aborted; turn++) await nextTurn();
+  if (signal.aborted) throw brokenOff(signal.reason);
+}
+
+function brokenOff(cause: unknown): ConnectError {
+  return new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, cause);
+}
+
 async function readAll(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > bytesMax) throw tooLarge(bytesMax);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // HTTP/1 fails where the body breaks off.
+    throw error instanceof MemoryError ? error : brokenOff(error);
   }
   return Buffer.concat(chunks);
 }

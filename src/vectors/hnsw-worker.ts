@@ -3,7 +3,7 @@ import { Index, MetricKind, ScalarKind } from "usearch";
 import type { Hit, Mark } from "../memory/vectors.js";
 import { searchDistinct } from "./distinct.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./keys.js";
-import { eraseSnapshot, findSnapshot, keepSnapshot, type SnapshotOf } from "./snapshot.js";
+import { eraseSnapshot, findSnapshot, keepSnapshot, noteUse, type SnapshotOf } from "./snapshot.js";
 
 /**
  * The thread that owns one HNSW graph. Every call into usearch holds its thread, so a graph lives in
@@ -94,6 +94,7 @@ function restore(): Answer {
   if (found === undefined) return {};
   const { mark, size } = found.manifest;
   index.load(found.path);
+  noteUse(of);
   blanks = found.manifest.blanks;
   memories = size;
   return { restored: { mark, size, rows: index.size() - blanks, dead: blanks } };

@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -38,6 +39,8 @@ export interface Manifest {
 
 export interface SnapshotOf {
   readonly folder: string;
+  /** What all snapshots there may take, beside the one that is being written. */
+  readonly folderBytesMax: number;
   readonly incarnation: string;
   readonly dimensions: number;
 }
@@ -76,6 +79,7 @@ export function keepSnapshot(
   sync(draft);
   renameSync(draft, manifestPath(of));
   removeFiles(of, (name) => name.endsWith(".usearch") && name !== file);
+  makeRoom(of);
 }
 
 /**
@@ -96,6 +100,35 @@ export function findSnapshot(of: SnapshotOf): { manifest: Manifest; path: string
   }
 }
 
+/** Says that a snapshot was of use: others are erased before it. */
+export function noteUse(of: SnapshotOf): void {
+  const now = new Date();
+  utimesSync(manifestPath(of), now, now);
+}
+
+/** Erases what was written or of use least recently, until the rest fits; all of it can be built anew. */
+function makeRoom({ folder, folderBytesMax, incarnation }: SnapshotOf): void {
+  const snapshots = snapshotsIn(folder).map((each) => ({ incarnation: each, ...sizeOf(folder, each) }));
+  let bytes = snapshots.reduce((sum, each) => sum + each.bytes, 0);
+  for (const oldest of snapshots.sort((a, b) => a.usedMs - b.usedMs)) {
+    if (bytes <= folderBytesMax) return;
+    if (oldest.incarnation === incarnation) continue;
+    eraseSnapshot({ folder, incarnation: oldest.incarnation });
+    bytes -= oldest.bytes;
+  }
+}
+
+function sizeOf(folder: string, incarnation: string): { bytes: number; usedMs: number } {
+  const stats = namesIn(folder)
+    .filter((name) => incarnationIn(name) === incarnation)
+    // Another index's thread may have erased it meanwhile.
+    .flatMap((name) => statSync(join(folder, name), { throwIfNoEntry: false }) ?? []);
+  return {
+    bytes: stats.reduce((sum, { size }) => sum + size, 0),
+    usedMs: Math.max(...stats.map(({ mtimeMs }) => mtimeMs)),
+  };
+}
+
 /** Whether there is something that claims to be a snapshot. */
 export function hasSnapshot(of: SnapshotOf): boolean {
   return existsSync(manifestPath(of));
@@ -103,7 +136,11 @@ export function hasSnapshot(of: SnapshotOf): boolean {
 
 /** The incarnations that files in the folder are of, whole or not. */
 export function snapshotsIn(folder: string): string[] {
-  return [...new Set(namesIn(folder).map((name) => name.replace(/[-.].*$/, "")))];
+  return [...new Set(namesIn(folder).map(incarnationIn))];
+}
+
+function incarnationIn(name: string): string {
+  return name.replace(/[-.].*$/, "");
 }
 
 /** Erases a snapshot, the manifest first. */
@@ -131,8 +168,7 @@ function removeFiles(
   which: (name: string) => boolean,
 ): void {
   for (const name of namesIn(folder)) {
-    if (name.replace(/[-.].*$/, "") === incarnation && which(name))
-      rmSync(join(folder, name), { force: true });
+    if (incarnationIn(name) === incarnation && which(name)) rmSync(join(folder, name), { force: true });
   }
 }
 

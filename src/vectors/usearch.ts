@@ -21,8 +21,9 @@ const MOVE_ROWS = 256;
 export interface UsearchOptions {
   /** Of the vectors of an incarnation; undefined when its model is not known, and it cannot be opened. */
   dimensionsOf(incarnation: string): number | undefined;
-  /** Where snapshots of graphs are kept. */
+  /** Where snapshots of graphs are kept, and what all of them may take: those of use least recently go first. */
   readonly snapshotsDir: string;
+  readonly snapshotBytesMax?: number;
   readonly exactRowsMax?: number;
 }
 
@@ -30,10 +31,16 @@ export interface UsearchOptions {
 export function openUsearch({
   dimensionsOf,
   snapshotsDir,
+  snapshotBytesMax = Number.MAX_SAFE_INTEGER,
   exactRowsMax = EXACT_ROWS_MAX,
 }: UsearchOptions): Vectors {
   const snapshotOf = (incarnation: string) => {
-    return { folder: snapshotsDir, incarnation, dimensions: dimensionsOf(incarnation) ?? 0 };
+    return {
+      folder: snapshotsDir,
+      folderBytesMax: snapshotBytesMax,
+      incarnation,
+      dimensions: dimensionsOf(incarnation) ?? 0,
+    };
   };
   return {
     open: (incarnation) => new UsearchIndex(snapshotOf(incarnation), exactRowsMax),

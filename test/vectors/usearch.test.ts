@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -22,6 +22,10 @@ function open(snapshotsDir = newFolder()): { index: VectorIndex; snapshotsDir: s
 }
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "recalld-vectors-"));
+const manifestsIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .sort();
 const mark = (sequence: number) => ({ sequence, opId: `op${sequence}` });
 
 async function recallOf(index: VectorIndex, present: readonly Point[]): Promise<number> {
@@ -223,6 +227,32 @@ describe("a snapshot", () => {
     await index.snapshot(mark(2000));
     for (const sequence of [5, 6, 7]) expect(kept().includes(bytesOf(sequence))).toBe(false);
     expect(kept().includes(bytesOf(8))).toBe(true);
+  });
+
+  it("that was of use least recently makes room for a new one", async () => {
+    const snapshotsDir = newFolder();
+    const options = { dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: EXACT_ROWS_MAX };
+    const openOne = (name: string, snapshotBytesMax?: number) => {
+      const index = openUsearch({ ...options, ...(snapshotBytesMax && { snapshotBytesMax }) }).open(name);
+      opened.push(index);
+      return index;
+    };
+    for (const name of ["i1", "i2", "i3"]) {
+      const index = openOne(name);
+      await index.add(rows.slice(0, 1000));
+      await index.snapshot(mark(1000));
+    }
+    const bytes = statSync(join(snapshotsDir, "i1-1000.usearch")).size;
+    await openOne("i1").restore();
+    const index = openOne("i4", 3.5 * bytes);
+    await index.add(rows.slice(0, 1000));
+    await index.snapshot(mark(1000));
+    expect(manifestsIn(snapshotsDir)).toEqual(["i1.json", "i3.json", "i4.json"]);
+    // What is larger than all may be is kept all the same, alone.
+    const large = openOne("i5", 1);
+    await large.add(rows.slice(0, 1000));
+    await large.snapshot(mark(1000));
+    expect(readdirSync(snapshotsDir).sort()).toEqual(["i5-1000.usearch", "i5.json"]);
   });
 
   it("is gone after a reset", async () => {

@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import { connect as connectHttp2, constants } from "node:http2";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Caller, signUp } from "../support/caller.js";
+import { scrape } from "../support/scrape.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+// A whole server starts here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const MEMORY = "/recalld.v1.MemoryService";
+
+let server: TestServer;
+let caller: Caller;
+beforeAll(async () => {
+  server = await startServer({ env: { METRICS_PORT: "0" } });
+  caller = await signUp(server.url);
+});
+afterAll(() => server.stop());
+
+interface Line {
+  readonly msg: string;
+  readonly code: string;
+  readonly requestId: string;
+}
+
+/** What the log says of a call, once it does. */
+async function lineOf(requestId: string): Promise<Line> {
+  return vi.waitFor(
+    () => {
+      const lines = server.output().split("\n");
+      const line = lines.find((each) => each.includes(`"requestId":"${requestId}"`));
+      return JSON.parse(line ?? "none yet") as Line;
+    },
+    { timeout: 10_000 },
+  );
+}
+
+/** Sends the beginning of a body, and goes away. */
+const WAYS: Record<string, (path: string, given: { type: string; id: string }) => Promise<void>> = {
+  "HTTP/1": async (path, { type, id }) => {
+    const socket = connect(server.port, "127.0.0.1");
+    const head = [
+      `POST ${path} HTTP/1.1`,
+      "Host: x",
+      `Content-Type: ${type}`,
+      `Authorization: Bearer ${caller.key}`,
+      `X-Request-ID: ${id}`,
+      "Content-Length: 1000",
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n{`);
+    await sleep(100);
+    socket.destroy();
+  },
+  "HTTP/2": async (path, { type, id }) => {
+    const session = connectHttp2(server.url);
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": type,
+      authorization: `Bearer ${caller.key}`,
+      "x-request-id": id,
+    });
+    stream.on("error", () => {});
+    stream.write("{");
+    await sleep(100);
+    stream.close(constants.NGHTTP2_CANCEL);
+    await once(stream, "close");
+    session.close();
+  },
+};
+
+describe.each(Object.keys(WAYS))("a caller that breaks off on %s", (way) => {
+  it.each([
+    ["/store", "application/json"],
+    ["/signup", "application/json"],
+    [`${MEMORY}/Recall`, "application/json"],
+    [`${MEMORY}/Recall`, "application/proto"],
+    [`${MEMORY}/Store`, "application/grpc"],
+    [`${MEMORY}/Store`, "application/grpc-web"],
+  ])("while it sends a body to %s (%s) has canceled the call: it is no fault", async (path, type) => {
+    const id = `broken-${way}-${path}-${type}`.replaceAll("/", ".");
+    await WAYS[way]?.(path, { type, id });
+    expect(await lineOf(id)).toMatchObject({ msg: "call", code: "canceled" });
+  });
+});
+
+describe("callers that go away while they wait", () => {
+  it("are no faults of any step", async () => {
+    const gone = Array.from({ length: 30 }, (_, i) => {
+      const body = JSON.stringify({ query: `${i} ${"word ".repeat(300)}`, namespace: "n" });
+      const aborted = AbortSignal.timeout(20);
+      const headers = { authorization: `Bearer ${caller.key}`, "content-type": "application/json" };
+      return fetch(`${server.url}/recall`, { method: "POST", headers, body, signal: aborted }).then(
+        () => 0,
+        () => 1,
+      );
+    });
+    const went: number[] = await Promise.all(gone);
+    expect(went.filter(Boolean).length).toBeGreaterThan(10);
+    await sleep(500);
+    const { text } = await scrape(server.metricsUrl);
+    expect(text).toMatch(/recalld_step_duration_seconds_count\{step="embed",outcome="ok"\}/);
+    expect(text).not.toMatch(/recalld_step_duration_seconds_count\{step="embed",outcome="error"\} [1-9]/);
+  });
+});
