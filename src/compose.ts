@@ -27,7 +27,7 @@ import { listen } from "./server/listen.js";
 import { Load } from "./server/load.js";
 import { loadPortal } from "./server/portal-files.js";
 import { Readiness } from "./server/readiness.js";
-import { readTls } from "./server/tls.js";
+import { openTls } from "./server/tls.js";
 import { within } from "./storage/within.js";
 
 /** From the last call's end: for what is counted, snapshots and the database to be written and closed. */
@@ -74,9 +74,19 @@ export async function openService(config: Config, options: ServiceOptions): Prom
   }
 }
 
+async function tlsOf({ tls }: Config, { logger, closers }: { logger: FastifyBaseLogger; closers: Closers }) {
+  if (tls === undefined) return undefined;
+  const opened = await openTls(tls, {
+    onRenewed: () => logger.info("the certificate was renewed"),
+    onTrouble: (error) => logger.error({ err: error }, "the certificate cannot be renewed"),
+  });
+  closers.push(() => opened.close());
+  return opened.tls;
+}
+
 async function openHouse(config: Config, options: ServiceOptions & { closers: Closers }) {
   const { logger, closers } = options;
-  const tls = config.tls && (await readTls(config.tls));
+  const tls = await tlsOf(config, { logger, closers });
   const plans = await readPlans(config);
   const telemetry = await openTelemetry(config, logger);
   closers.push(() => telemetry.close());

@@ -39,7 +39,7 @@ import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
 import { addResourcePaths } from "./resource-paths.js";
 import { limitSignUps, SignUpLimit, type SignUpLimits } from "./sign-up-limit.js";
-import type { TlsFiles } from "./tls.js";
+import type { Tls } from "./tls.js";
 
 /**
  * The largest request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
@@ -69,7 +69,7 @@ export interface AppOptions {
   readonly connections: Pick<OnePortLimits, "connectionsMax" | "connectionsPerAddressMax">;
   readonly corsOrigins: readonly string[];
   /** HTTPS when given. */
-  readonly tls: TlsFiles | undefined;
+  readonly tls: Tls | undefined;
   authenticate(key: string | undefined): Promise<Guest>;
   readonly plans: Plans;
   readonly load: Pick<Load, "admit">;

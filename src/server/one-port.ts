@@ -12,7 +12,7 @@ import { Answers } from "./answers.js";
 import { ConnectionLimit } from "./connection-limit.js";
 import { sniff } from "./first-bytes.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
-import type { TlsFiles } from "./tls.js";
+import type { Tls } from "./tls.js";
 
 /** How often Node looks for connections beyond its HTTP/1 timeouts; at its default of 30 s they mean little. */
 const TIMEOUT_CHECK_MS = 1000;
@@ -38,7 +38,7 @@ export function createOnePortServer(
 }
 
 interface OnePortOptions {
-  readonly tls: TlsFiles | undefined;
+  readonly tls: Tls | undefined;
   /** Addresses that stand for many clients, and so have no limit of their own. */
   readonly isProxy: ((address: string) => boolean) | undefined;
 }
@@ -101,10 +101,11 @@ export class OnePortServer extends Server {
   }
 
   /** Never listens: it is given this server's connections, and its decrypted ones go the common way. */
-  #createTls({ cert, key }: TlsFiles): TlsServer {
+  #createTls({ cert, key, onRenewal }: Tls): TlsServer {
     const handshakeTimeout = this.#limits.firstBytesTimeoutMs;
     const server = createTlsServer({ cert, key, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout });
     server.on("tlsClientError", (_error, socket) => socket.destroy());
+    onRenewal?.((files) => server.setSecureContext(files));
     return server.on("secureConnection", (socket) => {
       this.#handshaking.delete(remoteOf(socket));
       // What was agreed on (ALPN) is not looked at: the first bytes tell the same.

@@ -3,10 +3,62 @@ import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { MemoryError } from "../errors.js";
 
+/** How often the files are looked at: so soon a renewed certificate is served. */
+export const RENEWAL_LOOK_MS = 5_000;
+
 /** A certificate (its chain with it) and its key, in PEM. */
 export interface TlsFiles {
   readonly cert: Buffer;
   readonly key: Buffer;
+}
+
+/** What is served, and from when on something else is. */
+export interface Tls extends TlsFiles {
+  onRenewal?(serve: (files: TlsFiles) => void): void;
+}
+
+interface FileNames {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface TlsOptions {
+  /** Told when the files have changed to something that can be served. */
+  onRenewed(): void;
+  /** Told, once, when they have changed to something that cannot: what was read before is served on. */
+  onTrouble(error: unknown): void;
+}
+
+/**
+ * Reads what HTTPS needs, and goes on looking whether it was renewed. Answers what ends that, too.
+ *
+ * @throws MemoryError `failed_precondition`, naming the setting.
+ */
+export async function openTls(
+  names: FileNames,
+  { onRenewed, onTrouble }: TlsOptions,
+): Promise<{ tls: Tls; close(): void }> {
+  const tls = await readTls(names);
+  let [serving, trouble]: [TlsFiles, string | undefined] = [tls, undefined];
+  let serve: (files: TlsFiles) => void = () => {};
+  const look = async () => {
+    const files = await readTls(names);
+    trouble = undefined;
+    if (files.cert.equals(serving.cert) && files.key.equals(serving.key)) return;
+    serving = files;
+    serve(files);
+    onRenewed();
+  };
+  const complain = (error: unknown) => {
+    const isNew = String(error) !== trouble;
+    trouble = String(error);
+    if (isNew) onTrouble(error);
+  };
+  const timer = setInterval(() => void look().catch(complain), RENEWAL_LOOK_MS).unref();
+  const onRenewal = (callback: typeof serve) => {
+    serve = callback;
+  };
+  return { tls: { ...tls, onRenewal }, close: () => clearInterval(timer) };
 }
 
 /**
@@ -15,7 +67,7 @@ export interface TlsFiles {
  *
  * @throws MemoryError `failed_precondition`, naming the setting.
  */
-export async function readTls(files: { certFile: string; keyFile: string }): Promise<TlsFiles> {
+async function readTls(files: FileNames): Promise<TlsFiles> {
   const cert = await read("TLS_CERT", files.certFile);
   const key = await read("TLS_KEY", files.keyFile);
   parse(`TLS_CERT ${files.certFile} does not hold a certificate in PEM`, () => new X509Certificate(cert));

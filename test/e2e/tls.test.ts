@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { connect as connectTcp } from "node:net";
@@ -9,6 +11,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { RENEWAL_LOOK_MS } from "../../src/server/tls.js";
 import { runUntilExit, startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
@@ -198,5 +201,43 @@ describe("a start says what is wrong with", () => {
     const { code, output } = await runUntilExit(env);
     expect(output).toMatch(says);
     expect(code).toBe(1);
+  });
+});
+
+describe("a certificate that is renewed", () => {
+  const [cert, key] = [file("renewed.crt"), file("renewed.key")];
+  const put = (name: string) => {
+    writeFileSync(cert, readFileSync(file(`${name}.crt`)));
+    writeFileSync(key, readFileSync(file(`${name}.key`)));
+  };
+  const served = (port: number) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
+        resolve(socket.getPeerX509Certificate()?.fingerprint256 ?? "");
+        socket.destroy();
+      });
+      socket.on("error", reject);
+    });
+  const fingerprintOf = (name: string) =>
+    new X509Certificate(readFileSync(file(`${name}.crt`))).fingerprint256;
+
+  it("is served without a restart, and one that does not fit its key is not", async () => {
+    put("a");
+    const own = await startServer({ env: { TLS_CERT: cert, TLS_KEY: key } });
+    const kept = connectTls({ port: own.port, host: "127.0.0.1", rejectUnauthorized: false });
+    await once(kept, "secureConnect");
+    expect(await served(own.port)).toBe(fingerprintOf("a"));
+    writeFileSync(cert, readFileSync(file("b.crt")));
+    const wait = { timeout: 3 * RENEWAL_LOOK_MS, interval: 200 };
+    await vi.waitFor(() => expect(own.output()).toMatch(/TLS_KEY .* is not the key of TLS_CERT/), wait);
+    expect(await served(own.port)).toBe(fingerprintOf("a"));
+    put("b");
+    await vi.waitFor(async () => expect(await served(own.port)).toBe(fingerprintOf("b")), wait);
+    // Who is connected stays so.
+    kept.write("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect(String((await once(kept, "data"))[0])).toMatch(/^HTTP\/1\.1 200/);
+    kept.destroy();
+    expect(own.output().match(/cannot be renewed/g)).toHaveLength(1);
+    expect(await own.stop()).toBe(0);
   });
 });
