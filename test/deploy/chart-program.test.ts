@@ -45,9 +45,12 @@ const MANAGED = [
   "TLS_KEY",
   "METRICS_PORT",
 ];
+/** All that goes together; the Service's port is not the pods'. */
 const EVERYTHING: Values = {
-  examples: ["mongodb", "autoscaling", "gateway", "monitoring", "ingress-nginx", "tls", "plans"],
+  examples: ["mongodb", "autoscaling", "gateway", "monitoring", "ingress-nginx", "plans"],
+  set: { service: { port: 80 } },
 };
+const WITH_TLS: Values = { examples: ["mongodb", "monitoring", "plans", "tls"] };
 
 describe("the chart's settings", () => {
   const { properties } = schema.properties.settings;
@@ -147,6 +150,8 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
   });
 
   test("sets what the program knows, once, as it is meant", () => {
+    const settings = { TRUSTED_PROXIES: "10.244.0.0/16" };
+    const { env } = workloadOf(render({ ...WITH_TLS, set: { settings } }));
     const names = env.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
     expect(names.filter((name) => !(SETTINGS as readonly string[]).includes(name))).toEqual([]);
@@ -304,10 +309,33 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     }
     for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
       expect(portNamed(probe.httpGet.port)).toBe(8080);
-      // Here with TLS.
-      expect(probe.httpGet.scheme).toBe("HTTPS");
     }
-    expect(workloadOf(render({})).container.livenessProbe.httpGet.scheme).toBeUndefined();
+  });
+
+  test("speaks TLS wherever the pods do, and nowhere else", () => {
+    const spoken = (values: Values) => {
+      const objects = render(values);
+      const { container } = workloadOf(objects);
+      const [service] = objects.filter(({ kind }) => kind === "Service");
+      const asked = objects.find(({ kind }) => kind === "Pod")?.spec.containers[0].env[0].value;
+      return {
+        probes: ["startupProbe", "livenessProbe", "readinessProbe"].map(
+          (probe) => container[probe].httpGet.scheme ?? "HTTP",
+        ),
+        service: service?.spec.ports[0].appProtocol,
+        asked: new URL(asked).protocol,
+      };
+    };
+    expect(spoken({})).toEqual({
+      probes: ["HTTP", "HTTP", "HTTP"],
+      service: "kubernetes.io/h2c",
+      asked: "http:",
+    });
+    expect(spoken(WITH_TLS)).toEqual({
+      probes: ["HTTPS", "HTTPS", "HTTPS"],
+      service: "https",
+      asked: "https:",
+    });
   });
 
   test("lets nobody scrape but who may, and lets out what is needed", () => {

@@ -23,7 +23,18 @@ const MONGODB = { kind: "mongodb", mongodb: { existingSecret: { name: "uri" } } 
 
 const renderings: Readonly<Record<string, Values>> = {
   "the defaults": {},
-  "all examples that can be": { examples: ["mongodb", "autoscaling", "gateway", "monitoring", "tls"] },
+  "MongoDB, scaled, behind a Gateway, watched": {
+    examples: ["mongodb", "autoscaling", "gateway", "monitoring"],
+  },
+  "MongoDB and TLS up to the pods, watched": { examples: ["mongodb", "autoscaling", "monitoring", "tls"] },
+  "TLS up to the pods behind nginx": {
+    examples: ["tls", "ingress-nginx"],
+    set: { ingress: { annotations: { "nginx.ingress.kubernetes.io/backend-protocol": "GRPCS" } } },
+  },
+  "TLS up to the pods behind Traefik": {
+    examples: ["tls", "ingress-traefik"],
+    set: { service: { annotations: { "traefik.ingress.kubernetes.io/service.serversscheme": "https" } } },
+  },
   ...Object.fromEntries(
     readdirSync(join(CHART, "examples")).map((file) => {
       const name = file.replace(".yaml", "");
@@ -135,6 +146,13 @@ const refusals: readonly (readonly [why: string, values: Values, words: RegExp])
     /ingress.enabled needs ingress.host/,
   ],
   ["routes without a Gateway", { set: { gateway: { enabled: true } } }, /gateway.parentRefs/],
+  [
+    "a Gateway that speaks without TLS to pods that speak TLS",
+    { examples: ["gateway", "tls"] },
+    /gateway.enabled with tls.existingSecret/,
+  ],
+  ["an nginx that does", { examples: ["ingress-nginx", "tls"] }, /backend-protocol: GRPC with .*GRPCS/],
+  ["a Traefik that does", { examples: ["ingress-traefik", "tls"] }, /serversscheme: h2c with .*https/],
   [
     "two routes with one name",
     {

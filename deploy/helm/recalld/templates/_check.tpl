@@ -33,6 +33,20 @@
 {{- if and .Values.gateway.enabled (not .Values.gateway.parentRefs) -}}
 {{- fail "gateway.enabled needs gateway.parentRefs: the Gateway that the routes belong to" -}}
 {{- end -}}
+{{- /* Pods that speak TLS are reached by TLS alone. */ -}}
+{{- if .Values.tls.existingSecret -}}
+{{- if .Values.gateway.enabled -}}
+{{- fail "gateway.enabled with tls.existingSecret: the Gateway would speak to the pods without TLS. Leave TLS to the Gateway, or write the routes yourself, beside a BackendTLSPolicy" -}}
+{{- end -}}
+{{- $nginx := get .Values.ingress.annotations "nginx.ingress.kubernetes.io/backend-protocol" -}}
+{{- if and .Values.ingress.enabled $nginx (not (has $nginx (list "GRPCS" "HTTPS"))) -}}
+{{- fail (printf "the Ingress has nginx.ingress.kubernetes.io/backend-protocol: %s with tls.existingSecret: the pods speak TLS, make it GRPCS" $nginx) -}}
+{{- end -}}
+{{- $traefik := get .Values.service.annotations "traefik.ingress.kubernetes.io/service.serversscheme" -}}
+{{- if and $traefik (ne $traefik "https") -}}
+{{- fail (printf "the Service has traefik.ingress.kubernetes.io/service.serversscheme: %s with tls.existingSecret: the pods speak TLS, make it https" $traefik) -}}
+{{- end -}}
+{{- end -}}
 {{- range .Values.gateway.grpc.hostnames -}}
 {{- if or (not $values.gateway.hostnames) (has . $values.gateway.hostnames) -}}
 {{- fail (printf "gateway.grpc.hostnames has %s, which the HTTPRoute has too: give gateway.hostnames other names" .) -}}
