@@ -111,7 +111,7 @@ spec:
     {{- if not (include "recalld.stateful" .) }}
     - name: data
       emptyDir:
-        sizeLimit: {{ .Values.scratchSizeLimit }}
+        sizeLimit: {{ include "recalld.scratchSize" . }}
     {{- end }}
     {{- with .Values.tls.existingSecret }}
     - name: tls

@@ -22,6 +22,17 @@ docs/kubernetes.md#sizing
 {{- div $left 2 -}}
 {{- end -}}
 
+{{/*
+Room in an emptyDir, beyond which the kubelet evicts the pod at once: twice the budget of indexes, within
+which the program keeps their snapshots, and 1Gi for a model that is downloaded.
+*/}}
+{{- define "recalld.scratchSize" -}}
+{{- $env := merge dict .Values.settings (include "recalld.managed" . | fromYaml) -}}
+{{- $index := get $env "INDEX_MEMORY_BYTES_MAX" | default 2000000000 | int64 -}}
+{{- $bytes := add (mul 2 $index) (include "recalld.bytes" "1Gi" | int64) -}}
+{{- default (printf "%dMi" (div (add $bytes 1048575) 1048576)) .Values.scratchSizeLimit -}}
+{{- end -}}
+
 {{/* What the chart sets by itself, which wins over nothing: values.schema.json keeps these out of `settings`. */}}
 {{- define "recalld.managed" -}}
 PORT: "8080"
