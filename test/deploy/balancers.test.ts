@@ -1,9 +1,11 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { loadConfig } from "../../src/config.js";
 import { BODY_BYTES_MAX } from "../../src/server/app.js";
+import { haproxy } from "../support/balancer.js";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -90,6 +92,42 @@ describe("deploy/ingress-nginx/recalld.yaml", () => {
     expect(Number(annotation("proxy-read-timeout")) * 1000).toBeGreaterThan(callMs);
     expect(Number.parseInt(annotation("proxy-body-size"), 10) * 2 ** 20).toBeGreaterThan(BODY_BYTES_MAX);
     expect(annotation("upstream-hash-by")).toBe(upstreamHash);
+  });
+});
+
+describe("balancers in the cluster, as docs/kubernetes.md has them", () => {
+  const page = read("docs/kubernetes.md");
+  /** The block of a language that names the pods. */
+  const block = (language: string) =>
+    page
+      .split(/^```/m)
+      .find((text) => text.startsWith(`${language}\n`) && text.includes("recalld-pods"))
+      ?.slice(language.length + 1) ?? "";
+  const folder = mkdtempSync(join(tmpdir(), "recalld-balancers-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const { missing, check } = haproxy();
+  test.skipIf(missing !== undefined)(`HAProxy finds them valid (missing: ${missing ?? "nothing"})`, () => {
+    const [servers = "", more = ""] = block("haproxy").split("\n\n");
+    const replicas = /(?:^\tserver replica\d .*\n)+/m;
+    const config = read("deploy/haproxy/haproxy.cfg");
+    expect(config).toMatch(replicas);
+    expect(servers).toContain("server-template");
+    const file = join(folder, "haproxy.cfg");
+    writeFileSync(file, `${config.replace(replicas, `${servers}\n`)}\n${more}`);
+    const { status, output } = check(file);
+    expect(output).not.toMatch(/\bwarning\b|\balert\b|\berror\b/i);
+    expect(status).toBe(0);
+  });
+
+  test("Envoy looks their names up, again and again", () => {
+    const { clusters } = parse(read("deploy/envoy/envoy.yaml")).static_resources;
+    expect(clusters[0].type).toBe("STRICT_DNS");
+    const [endpoint] = parse(block("yaml"));
+    const [shipped] = clusters[0].load_assignment.endpoints[0].lb_endpoints;
+    const { address } = endpoint.endpoint.address.socket_address;
+    shipped.endpoint.address.socket_address.address = address;
+    expect(endpoint).toEqual(shipped);
+    expect(block("haproxy")).toContain(`${address}:${port}`);
   });
 });
 

@@ -102,7 +102,12 @@ describe("the chart's settings", () => {
         each.properties ? leaves(each, `${at}${name}.`) : [`${at}${name}`],
       );
     const outer = (all: string[]) =>
-      all.filter((path) => !/^settings\.|^global$|^plans|dashboard\.labels|limits\.cpu$/.test(path)).sort();
+      all
+        .filter(
+          (path) =>
+            !/^settings\.|^global$|^plans|dashboard\.labels|limits\.cpu$|mongodb.*resources/.test(path),
+        )
+        .sort();
     expect(outer(paths(values))).toEqual(outer(leaves(schema)));
   });
 });
@@ -219,6 +224,20 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     expect(user.roles).toEqual([{ name: "readWrite", db: user.db }]);
   });
 
+  test("asks the operator for a MongoDB with memory, and as it is told", () => {
+    const mongod = (community: object) =>
+      render({
+        examples: ["mongodb-community"],
+        set: { database: { mongodb: { community } } },
+      }).find(({ kind }) => kind === "MongoDBCommunity")?.spec.statefulSet.spec.template?.spec.containers;
+    const { resources } = values.database.mongodb.community;
+    expect(mongod({})).toEqual([{ name: "mongod", resources }]);
+    expect(mongod({ resources: { limits: { memory: "8Gi" } } })).toMatchObject([
+      { resources: { limits: { memory: "8Gi" } } },
+    ]);
+    expect(mongod({ resources: null })).toBeUndefined();
+  });
+
   test.each([
     {},
     { DRAIN_NOTICE_MS: 30_000 },
@@ -325,6 +344,19 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       expect(portNamed(probe.httpGet.port)).toBe(8080);
     }
   });
+
+  test.each<Values>([{ examples: ["mongodb"] }, { examples: ["mongodb", "autoscaling"] }, {}])(
+    "has a name that lists the pods that are ready, and those alone: %j",
+    (values) => {
+      const objects = render(values);
+      const [pods] = objects.filter(
+        ({ kind, metadata }) => kind === "Service" && metadata.name === "recalld-pods",
+      );
+      expect(pods?.spec).toMatchObject({ clusterIP: "None", ports: [{ port: 8080, targetPort: "http" }] });
+      expect(pods?.spec.publishNotReadyAddresses).toBeUndefined();
+      expect(workloadOf(objects).workload.spec.serviceName ?? "recalld-pods").toBe("recalld-pods");
+    },
+  );
 
   test("speaks TLS wherever the pods do, and nowhere else", () => {
     const spoken = (values: Values) => {

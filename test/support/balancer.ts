@@ -23,8 +23,8 @@ export interface BalancerKind {
   readonly missing: string | undefined;
   /** When one of three replicas goes: the share of the others' keys that may move as well. */
   readonly movesOthersMax: number;
-  /** Lets it check the shipped file as it is. */
-  check(): { status: number | null; output: string };
+  /** Lets it check a file; the shipped one as it is, where none is named. */
+  check(file?: string): { status: number | null; output: string };
   /** Runs it in front of the replicas; all else is as shipped. Resolves when it answers. */
   start(replicas: readonly string[]): Promise<Balancer>;
 }
@@ -47,7 +47,7 @@ export function haproxy(env = process.env): BalancerKind {
     name: "HAProxy",
     missing,
     movesOthersMax: 0,
-    check: () => run(program, ["-c", "-f", config]),
+    check: (file = config) => run(program, ["-c", "-f", file]),
     start: async (replicas) => {
       const port = await freePort();
       const addresses = replicas.map((url, i) => [`RECALLD_${i + 1}`, new URL(url).host]);
@@ -66,7 +66,7 @@ export function envoy(env = process.env): BalancerKind {
     missing: program === "" ? "ENVOY names no Envoy" : undefined,
     // Its ring has as many places for two replicas as for three, and the new ones take some keys over.
     movesOthersMax: 0.4,
-    check: () => run(program, ["--mode", "validate", "-c", config]),
+    check: (file = config) => run(program, ["--mode", "validate", "-c", file]),
     start: async (replicas) => {
       const port = await freePort();
       const folder = mkdtempSync(join(tmpdir(), "recalld-envoy-"));
