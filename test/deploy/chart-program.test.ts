@@ -358,6 +358,14 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     },
   );
 
+  test("keeps callers' addresses behind a load balancer, whose limits are those of each address", () => {
+    const policy = (service: object) =>
+      render({ set: { service } }).find(({ kind }) => kind === "Service")?.spec.externalTrafficPolicy;
+    expect(policy({ type: "LoadBalancer" })).toBe("Local");
+    expect(policy({ type: "LoadBalancer", externalTrafficPolicy: "Cluster" })).toBe("Cluster");
+    expect([policy({}), policy({ type: "NodePort" })]).toEqual([undefined, undefined]);
+  });
+
   test("speaks TLS wherever the pods do, and nowhere else", () => {
     const spoken = (values: Values) => {
       const objects = render(values);

@@ -46,7 +46,17 @@ const renderings: Readonly<Record<string, Values>> = {
   "MongoDB and gRPC behind nginx": { examples: ["mongodb", "ingress-nginx", "monitoring"] },
   "MongoDB by the operator, scaled": { examples: ["mongodb-community", "autoscaling"] },
   "a service of the kind LoadBalancer": {
-    set: { service: { type: "LoadBalancer", port: 443, annotations: { a: "b" } } },
+    set: {
+      service: {
+        type: "LoadBalancer",
+        port: 443,
+        annotations: { a: "b" },
+        loadBalancerSourceRanges: ["192.0.2.0/24", "2001:db8::/32"],
+      },
+    },
+  },
+  "a service of the kind NodePort": {
+    set: { service: { type: "NodePort", externalTrafficPolicy: "Local" } },
   },
   "an image by its digest, from a registry with a password": {
     set: { image: { digest: `sha256:${"0".repeat(64)}` }, imagePullSecrets: [{ name: "registry" }] },
@@ -153,6 +163,16 @@ const refusals: readonly (readonly [why: string, values: Values, words: RegExp])
   ],
   ["an nginx that does", { examples: ["ingress-nginx", "tls"] }, /backend-protocol: GRPC with .*GRPCS/],
   ["a Traefik that does", { examples: ["ingress-traefik", "tls"] }, /serversscheme: h2c with .*https/],
+  [
+    "callers' addresses where nobody comes from outside",
+    { set: { service: { externalTrafficPolicy: "Local" } } },
+    /externalTrafficPolicy is for/,
+  ],
+  [
+    "a balancer's callers without a balancer",
+    { set: { service: { type: "NodePort", loadBalancerSourceRanges: ["192.0.2.0/24"] } } },
+    /loadBalancerSourceRanges is for/,
+  ],
   [
     "two routes with one name",
     {

@@ -27,6 +27,12 @@
 {{- if and .Values.autoscaling.enabled (not (dig "requests" "cpu" "" .Values.resources)) -}}
 {{- fail "autoscaling.enabled needs resources.requests.cpu, of which the load is a part" -}}
 {{- end -}}
+{{- if and .Values.service.externalTrafficPolicy (eq .Values.service.type "ClusterIP") -}}
+{{- fail "service.externalTrafficPolicy is for service.type NodePort and LoadBalancer" -}}
+{{- end -}}
+{{- if and .Values.service.loadBalancerSourceRanges (ne .Values.service.type "LoadBalancer") -}}
+{{- fail "service.loadBalancerSourceRanges is for service.type LoadBalancer" -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}
 {{- fail "ingress.enabled needs ingress.host" -}}
 {{- end -}}
