@@ -105,7 +105,9 @@ describe("the chart's settings", () => {
       all
         .filter(
           (path) =>
-            !/^settings\.|^global$|^plans|dashboard\.labels|limits\.cpu$|mongodb.*resources/.test(path),
+            !/^settings\.|^global$|^plans|dashboard\.labels|limits\.cpu$|ephemeral-storage$|mongodb.*resources/.test(
+              path,
+            ),
         )
         .sort();
     expect(outer(paths(values))).toEqual(outer(leaves(schema)));
@@ -270,7 +272,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
   test("leaves indexes the memory that is left, half of it for one that is built anew", () => {
     const indexMemory = (set: object) =>
       loadConfig(workloadOf(render({ set: { ...set } })).settings).indexMemoryBytesMax;
-    const limits = (memory: string) => ({ resources: { limits: { memory } } });
+    const limits = (memory: string | number) => ({ resources: { limits: { memory } } });
     const connections = loadConfig({}).connectionsMax * 20_000;
     const left = (bytes: number, workers = 1) =>
       Math.floor((bytes - (192 + workers * 128) * MIB - connections) / 2);
@@ -279,7 +281,9 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       `\`INDEX_MEMORY_BYTES_MAX\` ${Math.round(indexMemory({}) / 1e6)} MB`,
     );
     expect(indexMemory(limits("4Gi"))).toBe(left(4096 * MIB));
-    expect(indexMemory(limits("2500M"))).toBe(left(2_500_000_000));
+    for (const memory of ["2500M", "2500000000", 2_500_000_000]) {
+      expect(indexMemory(limits(memory))).toBe(left(2_500_000_000));
+    }
     expect(indexMemory({ settings: { EMBED_WORKERS: 4 } })).toBe(left(1536 * MIB, 4));
     expect(indexMemory({ settings: { CONNECTIONS_MAX: 20 } })).toBe(left(1536 * MIB + connections - 400_000));
     expect(indexMemory({ resources: { limits: null } })).toBe(loadConfig({}).indexMemoryBytesMax);

@@ -93,6 +93,18 @@ const renderings: Readonly<Record<string, Values>> = {
       ],
     },
   },
+  "amounts as numbers, and room on the node": {
+    set: {
+      resources: {
+        requests: { cpu: 2, memory: 2_000_000_000, "ephemeral-storage": "1Gi" },
+        limits: { memory: 2_500_000_000, "ephemeral-storage": 10_737_418_240 },
+      },
+      workerMemory: 134_217_728,
+      scratchSizeLimit: 5_000_000_000,
+      database: MONGODB,
+    },
+  },
+  "a volume whose size is a number": { set: { persistence: { size: 10_737_418_240 } } },
   "no policies, and no limits": {
     set: {
       networkPolicy: { enabled: false },
@@ -149,6 +161,14 @@ const refusals: readonly (readonly [why: string, values: Values, words: RegExp])
     "a setting twice",
     { set: { extraEnv: [{ name: "EMBED_WORKERS", value: "2" }] } },
     /EMBED_WORKERS.*already/,
+  ],
+  ["a release that no Service can be named after", { release: "1st" }, /1st-recalld cannot be the name/],
+  ["one with a dot", { release: "my.recalld" }, /my.recalld cannot be the name/],
+  ["a name with a dot", { set: { fullnameOverride: "my.recalld" } }, /fullnameOverride.*pattern/],
+  [
+    "a budget that lets no pod go",
+    { examples: ["mongodb"], set: { podDisruptionBudget: { maxUnavailable: "0%" } } },
+    /maxUnavailable.*pattern/,
   ],
   [
     "an Ingress without a name",

@@ -38,6 +38,7 @@ export interface Variable {
 
 /** Values as a file and, on top, as JSON: examples of the chart by their names. */
 export interface Values {
+  readonly release?: string;
   readonly examples?: readonly string[];
   readonly set?: Readonly<Record<string, unknown>>;
 }
@@ -45,12 +46,12 @@ export interface Values {
 /** Runs Helm on the chart. */
 export function helm(
   command: "lint" | "template",
-  { examples = [], set = {} }: Values,
+  { release = "recalld", examples = [], set = {} }: Values,
   more: string[] = [],
   chart = CHART,
 ) {
   const files = examples.flatMap((name) => ["--values", join(CHART, `examples/${name}.yaml`)]);
-  const args = [...(command === "template" ? ["recalld"] : []), chart, ...files, "--values", "-", ...more];
+  const args = [...(command === "template" ? [release] : []), chart, ...files, "--values", "-", ...more];
   return spawnSync(HELM, [command, ...args], { encoding: "utf8", input: JSON.stringify(set) });
 }
 

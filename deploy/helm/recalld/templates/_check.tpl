@@ -2,6 +2,10 @@
 {{- define "recalld.check" -}}
 {{- $values := .Values -}}
 {{- $mongodb := .Values.database.mongodb -}}
+{{- $name := include "recalld.fullname" . -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) -}}
+{{- fail (printf "%s cannot be the name of a Service, which begins with a letter and has no dots: set fullnameOverride" $name) -}}
+{{- end -}}
 {{- if eq .Values.database.kind "embedded" -}}
 {{- if .Values.autoscaling.enabled -}}
 {{- fail "autoscaling.enabled needs database.kind=mongodb: the embedded database is for one replica" -}}
@@ -75,7 +79,7 @@
 {{- $limit := dig "limits" "memory" "" .Values.resources -}}
 {{- $index := get .Values.settings "INDEX_MEMORY_BYTES_MAX" | default 0 | int64 -}}
 {{- if and $limit (gt $index (include "recalld.bytes" $limit | int64)) -}}
-{{- fail (printf "settings.INDEX_MEMORY_BYTES_MAX is %d, more than resources.limits.memory, which is %s" $index $limit) -}}
+{{- fail (printf "settings.INDEX_MEMORY_BYTES_MAX is %d, more than resources.limits.memory, which is %v" $index $limit) -}}
 {{- end -}}
 {{- $taken := keys (include "recalld.managed" . | fromYaml) .Values.settings (dict "MONGODB_URI" "") -}}
 {{- range .Values.extraEnv -}}

@@ -17,7 +17,7 @@ docs/kubernetes.md#sizing
 {{- $connections := mul 20000 (default 10000 .Values.settings.CONNECTIONS_MAX | int64) -}}
 {{- $left := sub $limit (add (include "recalld.bytes" "192Mi" | int64) $threads $connections) -}}
 {{- if lt $left (include "recalld.bytes" "64Mi" | int64) -}}
-{{- fail (printf "resources.limits.memory is %s: too little for the process (192Mi), the embedding threads (settings.EMBED_WORKERS of workerMemory, %s), connections (settings.CONNECTIONS_MAX of 20 kB) and indexes (64Mi at least)" .Values.resources.limits.memory .Values.workerMemory) -}}
+{{- fail (printf "resources.limits.memory is %v: too little for the process (192Mi), the embedding threads (settings.EMBED_WORKERS of workerMemory, %v), connections (settings.CONNECTIONS_MAX of 20 kB) and indexes (64Mi at least)" .Values.resources.limits.memory .Values.workerMemory) -}}
 {{- end -}}
 {{- div $left 2 -}}
 {{- end -}}
@@ -30,7 +30,7 @@ which the program keeps their snapshots, and 1Gi for a model that is downloaded.
 {{- $env := merge dict .Values.settings (include "recalld.managed" . | fromYaml) -}}
 {{- $index := get $env "INDEX_MEMORY_BYTES_MAX" | default 2000000000 | int64 -}}
 {{- $bytes := add (mul 2 $index) (include "recalld.bytes" "1Gi" | int64) -}}
-{{- default (printf "%dMi" (div (add $bytes 1048575) 1048576)) .Values.scratchSizeLimit -}}
+{{- default (printf "%dMi" (div (add $bytes 1048575) 1048576)) .Values.scratchSizeLimit | toYaml -}}
 {{- end -}}
 
 {{/* What the chart sets by itself, which wins over nothing: values.schema.json keeps these out of `settings`. */}}
