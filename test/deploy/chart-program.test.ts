@@ -141,6 +141,21 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     expect(container.volumeMounts[0]).toEqual({ name: "data", mountPath: volume });
   });
 
+  test("leaves its user and the ports of DNS to the cluster, where it is told to", () => {
+    const objects = render({ examples: ["openshift"] });
+    const policy = objects.find(({ kind }) => kind === "NetworkPolicy");
+    expect(policy?.spec.egress[0].ports.map(({ port }: { port: number }) => port)).toEqual([5353, 5353]);
+    for (const { securityContext } of [
+      workloadOf(objects).pod,
+      objects.find(({ kind }) => kind === "Pod")?.spec,
+    ]) {
+      expect(
+        Object.keys(securityContext).filter((name) => /runAs(User|Group)$|^fsGroup$/.test(name)),
+      ).toEqual([]);
+      expect(securityContext.runAsNonRoot).toBe(true);
+    }
+  });
+
   test("has no rights", () => {
     expect(pod).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
     expect(pod.securityContext).toMatchObject({

@@ -39,9 +39,9 @@ spec:
   {{- end }}
   securityContext:
     runAsNonRoot: true
-    runAsUser: 1000
-    runAsGroup: 1000
-    fsGroup: 1000
+    {{- with .Values.podSecurityContext }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
     fsGroupChangePolicy: OnRootMismatch
     seccompProfile:
       type: RuntimeDefault
