@@ -13,6 +13,7 @@ import { signUp } from "../support/caller.js";
 import {
   CHART,
   notes,
+  objectsIn,
   reasonToSkip,
   render,
   schema,
@@ -445,6 +446,25 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       ({ kind }) => kind === "MongoDBCommunity",
     );
     expect(database?.metadata.annotations).toEqual({ "helm.sh/resource-policy": "keep" });
+  });
+
+  test("leaves its volumes to deploy/stopped-pod.yaml, which runs as its pods do", () => {
+    const [stopped] = objectsIn(read("deploy/stopped-pod.yaml"));
+    const { pod, container, workload } = workloadOf(render({ examples: ["backup"] }));
+    const [ours] = stopped?.spec.containers ?? [];
+    expect(stopped?.spec.securityContext).toEqual(pod.securityContext);
+    for (const name of ["image", "securityContext", "volumeMounts"])
+      expect(ours[name]).toEqual(container[name]);
+    const [{ metadata }] = workload.spec.volumeClaimTemplates;
+    const data = { claimName: `${metadata.name}-${workload.metadata.name}-0` };
+    expect(stopped?.spec.volumes).toEqual([{ name: "data", persistentVolumeClaim: data }, ...pod.volumes]);
+  });
+
+  test("adds and takes away one pod at a time when it scales", () => {
+    const [scaler] = of("HorizontalPodAutoscaler");
+    for (const way of ["scaleUp", "scaleDown"]) {
+      expect(scaler?.spec.behavior[way].policies).toMatchObject([{ type: "Pods", value: 1 }]);
+    }
   });
 
   test("tells afterwards how to reach what it has made, by commands that there are", () => {

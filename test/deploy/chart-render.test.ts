@@ -303,6 +303,13 @@ describe.skipIf(reasonToSkip)(`the chart${reasonToSkip}`, () => {
     expect(status, stderr).toBe(0);
   });
 
+  test("deploy/stopped-pod.yaml is right", () => {
+    const objects = objectsIn(readFileSync(join(ROOT, "deploy/stopped-pod.yaml"), "utf8"));
+    expect(objects).toHaveLength(1);
+    for (const { schema } of schemas)
+      expect(objects.flatMap((object) => schema.problems(object))).toEqual([]);
+  });
+
   test.each(readdirSync(join(ROOT, "deploy/kubernetes")))("deploy/kubernetes/%s is right", (file) => {
     const objects = objectsIn(readFileSync(join(ROOT, "deploy/kubernetes", file), "utf8"));
     expect(objects.length).toBeGreaterThan(3);
