@@ -36,6 +36,7 @@ VOLUME /data
 # By number: Kubernetes' runAsNonRoot cannot judge a name. Nothing but /data is written to.
 USER 1000:1000
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "health.js"]
+# As long as a start may take: an embedding thread has two minutes, and a model may have to be downloaded.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=300s CMD ["node", "health.js"]
 # No init in front: it ends on SIGTERM by itself, and starts threads only, so there is nothing to reap.
 CMD ["node", "dist/src/main.js"]

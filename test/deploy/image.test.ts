@@ -63,6 +63,12 @@ describe("the Dockerfile", () => {
     expect(read("scripts/production-tree.js")).toContain('"health.js"');
   });
 
+  test("gives a start the time that the chart gives it", () => {
+    const [, seconds] = /--start-period=(\d+)s/.exec(dockerfile) ?? [];
+    const { startupSeconds } = parse(read("deploy/helm/recalld/values.yaml"));
+    expect(Number(seconds)).toBe(startupSeconds);
+  });
+
   test("needs no init: the program starts no processes", () => {
     const starters = filesBelow("src").filter((code) => /node:child_process|node:cluster/.test(code));
     expect(starters).toEqual([]);
@@ -140,6 +146,14 @@ describe("compose.yaml", () => {
       `mongodb://mongo/recalld?replicaSet=${replicaSet}`,
     );
     expect(mongo.healthcheck.test.join(" ")).toContain(`_id: "${replicaSet}"`);
+  });
+
+  test("finds the file of plans where docs/container.md mounts it", () => {
+    const [, override = ""] = /^```yaml\n(services:.*?)^```$/ms.exec(read("docs/container.md")) ?? [];
+    const { recalld } = parse(override).services;
+    const [name, file] = recalld.environment[0].split("=");
+    expect(services.recalld.environment).toContain(name);
+    expect(recalld.volumes[0].split(":")[1]).toBe(file);
   });
 
   test("runs on a read-only root, without rights, and is given time to end", () => {
