@@ -55,7 +55,9 @@ function read(response: Response, hops: readonly Headers[]): HubFile {
   if (body === null || (status !== 200 && status !== 206)) throw refusal(response);
   const digest = digestIn(hops);
   const commit = hops.map((hop) => hop.get("x-repo-commit")).find((each) => each !== null) ?? undefined;
-  const file = { body, digest, commit, cancel: () => body.cancel() };
+  // By way of the response, which must live until its body is read: fetch cancels the body of one that
+  // is collected before anybody has begun to.
+  const file = { body, digest, commit, cancel: async () => response.body?.cancel() };
   if (status === 206) return { ...file, ...rangeOf(headers) };
   const length = headers.get("content-length");
   return { ...file, offset: 0, bytesTotal: length === null ? undefined : Number(length) };

@@ -7,8 +7,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { downloadFile } from "../../src/embedding/download.js";
+import { requestFile } from "../../src/embedding/hub.js";
 
 const CONTENT = randomBytes(300_000);
 const SHA256 = createHash("sha256").update(CONTENT).digest("hex");
@@ -263,6 +266,20 @@ it("small files are held against git's hash", async () => {
   await download(url, path);
   tag = "0".repeat(40);
   await expect(download(url, `${path}2`)).rejects.toThrow("does not match its hash");
+});
+
+it("a file comes whole when garbage is collected before it is read", async () => {
+  const url = await serve((request, response) => send(request, response));
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const file = await requestFile(url, { offset: 0, signal: new AbortController().signal });
+  for (let time = 0; time < 5; time++) {
+    collectGarbage();
+    await sleep(10);
+  }
+  let bytes = 0;
+  for await (const piece of file.body) bytes += piece.length;
+  expect(bytes).toBe(file.bytesTotal);
 });
 
 it("a file that is not there is asked for once, a server in trouble four times", async () => {
