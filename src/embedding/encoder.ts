@@ -36,7 +36,7 @@ type Model = Awaited<ReturnType<typeof AutoModel.from_pretrained>>;
 /** One model in one single-threaded session. Reading holds the thread: it belongs into a worker. */
 export class Encoder {
   /** The longest text it reads at once, in tokens, special tokens not counted. */
-  readonly tokensMax: number;
+  readonly #tokensMax: number;
   readonly #prefixes: Record<Question["field"], string>;
   readonly #specialTokens: number;
 
@@ -48,7 +48,7 @@ export class Encoder {
     this.#prefixes = { query: convention.queryPrefix, text: convention.passagePrefix };
     this.#specialTokens = this.#tokenize("").length;
     const prefixed = Object.values(this.#prefixes).map((prefix) => this.#tokenize(prefix).length);
-    this.tokensMax = windowOf(tokenizer, model, convention) - Math.max(...prefixed);
+    this.#tokensMax = windowOf(tokenizer, model, convention) - Math.max(...prefixed);
   }
 
   /** One text a run: in int8 a text's neighbours in a batch, and padding, change its vector. */
@@ -56,7 +56,7 @@ export class Encoder {
     const prefix = this.#prefixes[field];
     const alone = this.#tokenize(text);
     const tokens = alone.length - this.#specialTokens;
-    if (tokens > this.tokensMax || text.length > WHOLE_UNITS) {
+    if (tokens > this.#tokensMax || text.length > WHOLE_UNITS) {
       return { tokens, parts: this.#partsOf({ text, field }) };
     }
     // Read together they are not the tokens of one and then of the other: a space belongs to what follows.
@@ -67,7 +67,7 @@ export class Encoder {
   /** A part may turn out to be too long for itself: it is cut again when it is read. */
   #partsOf({ text, field }: Question): Part[] {
     return windowsOf(text, {
-      tokensMax: Math.min(this.tokensMax, WINDOW_TOKENS),
+      tokensMax: Math.min(this.#tokensMax, WINDOW_TOKENS),
       unitsMax: WINDOW_UNITS,
       overlap: field === "text",
       countTokens: (part) => this.#tokenize(part).length - this.#specialTokens,

@@ -98,7 +98,7 @@ class PooledEmbedder implements OpenEmbedder {
   }
 
   get waiting() {
-    return this.pool.waitingByField;
+    return this.pool.waiting;
   }
 
   async embed(input: EmbedInput): Promise<Embedding> {

@@ -62,11 +62,7 @@ export class Pool {
     throw failed.reason;
   }
 
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
-  get waitingByField(): Record<EmbedInput["field"], number> {
+  get waiting(): Record<EmbedInput["field"], number> {
     return this.#waiting.byField;
   }
 

@@ -24,10 +24,6 @@ export class Waiting {
   readonly #lanes: Record<EmbedInput["field"], Job[]> = { query: [], text: [] };
   #queriesInARow = 0;
 
-  get length(): number {
-    return this.#lanes.query.length + this.#lanes.text.length;
-  }
-
   get byField(): Record<EmbedInput["field"], number> {
     return { query: this.#lanes.query.length, text: this.#lanes.text.length };
   }

@@ -7,7 +7,6 @@ import { revisionOf } from "./model-files.js";
 export interface LoadedModel {
   readonly revision: string;
   readonly dimensions: number;
-  readonly tokensMax: number;
   readonly pooling: Pooling;
 }
 
@@ -25,9 +24,8 @@ async function load() {
   // Tells the dimensions, and takes the slow first run off the first caller.
   const probe = await encoder.encode({ text: "probe", field: "text" });
   if (!("vector" in probe)) throw new Error("the model reads less than one word");
-  const { tokensMax, convention } = encoder;
-  const { pooling } = convention;
-  return { encoder, loaded: { revision, dimensions: probe.vector.length, tokensMax, pooling } };
+  const { pooling } = encoder.convention;
+  return { encoder, loaded: { revision, dimensions: probe.vector.length, pooling } };
 }
 
 const { encoder, loaded } = await load();

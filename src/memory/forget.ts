@@ -7,9 +7,9 @@ import { type MemoryRequest, noSuchMemory } from "./get.js";
 import { newOperationId, parseMemoryId } from "./id.js";
 import { type Dropped, isEnd, type Log, type Scope } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
-import { parseNamespace } from "./namespace.js";
+import { scopeOf } from "./namespace.js";
 import type { Namespaces, Open } from "./namespaces.js";
-import { permit } from "./permit.js";
+import { permitFree } from "./permit.js";
 import type { Vectors } from "./vectors.js";
 
 /** Memories of a dropped namespace erased in one go. */
@@ -39,10 +39,9 @@ export interface ForgetPorts {
  * may be gone already or go within a minute.
  */
 export async function deleteMemory(ports: ForgetPorts, { caller, ...request }: MemoryRequest): Promise<void> {
-  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
-  await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
-  await ports.meter.verify(caller);
+  await permitFree(ports.meter, caller, { writes: true, namespace: scope.namespace });
   const found = await ports.namespaces.reading(scope, async ({ replica }) => {
     await replica.current();
     const { incarnation } = replica;
@@ -69,9 +68,8 @@ export interface DropRequest {
  */
 export async function deleteNamespace(ports: ForgetPorts, request: DropRequest): Promise<number> {
   const { caller, force } = request;
-  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
-  await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
-  await ports.meter.verify(caller);
+  const scope = scopeOf(request);
+  await permitFree(ports.meter, caller, { writes: true, namespace: scope.namespace });
   const dropped = await drop(ports, scope, { force });
   if (dropped === undefined) throw new MemoryError("not_found", "there is no namespace with this name");
   return dropped;

@@ -1,9 +1,10 @@
 import { MemoryError } from "../errors.js";
+import { findMemory } from "./find.js";
 import { parseMemoryId } from "./id.js";
 import type { Log, Stored } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
-import { parseNamespace } from "./namespace.js";
-import { permit } from "./permit.js";
+import { scopeOf } from "./namespace.js";
+import { permitFree } from "./permit.js";
 
 export interface MemoryRequest {
   readonly caller: Caller;
@@ -20,17 +21,12 @@ export async function getMemory(
   { meter, log }: { meter: Meter; log: Log },
   { caller, ...request }: MemoryRequest,
 ): Promise<Stored> {
-  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
-  await permit(meter, caller, { writes: false, namespace: scope.namespace });
-  await meter.verify(caller);
-  const incarnation = await log.find(scope);
-  if (incarnation === undefined) throw noSuchMemory();
-  const sequence = await log.locate({ incarnation, id });
-  if (sequence === undefined) throw noSuchMemory();
-  const [found] = await log.fetch({ incarnation, sequences: [sequence] });
+  await permitFree(meter, caller, { writes: false, namespace: scope.namespace });
+  const found = await findMemory(log, scope, id);
   if (found === undefined) throw noSuchMemory();
-  return found.entry;
+  return found;
 }
 
 export function noSuchMemory(): MemoryError {

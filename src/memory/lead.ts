@@ -5,9 +5,8 @@ import { endCopy } from "./forget.js";
 import type { Log, Named } from "./log.js";
 import type { Mover } from "./mover.js";
 import { changePlan, type Facts, type Plan, type ReplicaReport } from "./plan.js";
+import { allIncarnations, allNames } from "./walk.js";
 
-/** Names and logs looked up at a time. */
-const LIST_MANY = 100;
 /** A lead that says nothing for so long is taken for dead, and so is any replica. */
 export const LEASE_MS = 10_000;
 export const SILENCE_MS = 15_000;
@@ -36,9 +35,9 @@ export function takeLead(
   const isAlive = ([each, { seenAtMs }]: [string, ReplicaReport]) =>
     each === replica || (!exclusive && nowMs - seenAtMs < SILENCE_MS);
   const plan = { ...rest, replicas: Object.fromEntries(Object.entries(replicas).filter(isAlive)) };
-  if (exclusive) return { ...plan, lead: { replica, untilMs: nowMs + LEASE_MS } };
-  const other = plan.lead !== undefined && plan.lead.replica !== replica && plan.lead.untilMs > nowMs;
-  return other ? plan : { ...plan, lead: { replica, untilMs: nowMs + LEASE_MS } };
+  const { lead } = plan;
+  const isLed = !exclusive && lead !== undefined && lead.replica !== replica && lead.untilMs > nowMs;
+  return isLed ? plan : { ...plan, lead: { replica, untilMs: nowMs + LEASE_MS } };
 }
 
 /** Does what the plan's phase asks for, as far as it can now; called again until there is no plan. */
@@ -108,13 +107,8 @@ async function endCopies(
   ports: LeadPorts,
   { plan, which }: { plan: Plan; which: (copy: string) => Promise<boolean> },
 ): Promise<void> {
-  for (let after = ""; ; ) {
-    const some = await ports.log.incarnations({ after, limit: LIST_MANY });
-    for (const each of some) {
-      if (editionOf(each) === plan.edition && (await which(each))) await endCopy(ports, each);
-      after = each;
-    }
-    if (some.length < LIST_MANY) return;
+  for await (const each of allIncarnations(ports.log)) {
+    if (editionOf(each) === plan.edition && (await which(each))) await endCopy(ports, each);
   }
 }
 
@@ -136,13 +130,8 @@ async function* outside(
   log: Log,
   { plan, signal }: { plan: Plan; signal: AbortSignal },
 ): AsyncGenerator<Named> {
-  for (let after: Named["scope"] | undefined; ; ) {
-    const some = await log.names({ after, limit: LIST_MANY });
-    for (const named of some) {
-      signal.throwIfAborted();
-      if (editionOf(named.incarnation) !== plan.edition) yield named;
-    }
-    after = some.at(-1)?.scope;
-    if (some.length < LIST_MANY) return;
+  for await (const named of allNames(log)) {
+    signal.throwIfAborted();
+    if (editionOf(named.incarnation) !== plan.edition) yield named;
   }
 }

@@ -1,5 +1,6 @@
 import { endOf, type Page } from "./list.js";
 import type { Head, Log, Measured } from "./log.js";
+import { mapSome } from "./map-some.js";
 import type { Caller, Meter } from "./meter.js";
 import { pageToken, parsePageSize, parsePageToken } from "./page.js";
 
@@ -55,13 +56,10 @@ async function measureAll(
   log: Log,
   { accountId, heads }: { accountId: string; heads: readonly Head[] },
 ): Promise<Namespace[]> {
-  const measured: Namespace[] = [];
-  for (let from = 0; from < heads.length; from += MEASURING_MAX) {
-    const some = heads.slice(from, from + MEASURING_MAX);
-    const found = await Promise.all(some.map(({ namespace }) => measure(log, { accountId, namespace })));
-    measured.push(...found.filter((each) => each !== undefined));
-  }
-  return measured;
+  const measured = await mapSome(heads, MEASURING_MAX, ({ namespace }) =>
+    measure(log, { accountId, namespace }),
+  );
+  return measured.filter((each) => each !== undefined);
 }
 
 /** Undefined for one that holds nothing yet, or is being dropped. */

@@ -1,9 +1,9 @@
 import { baseOf } from "./edition.js";
 import type { Log, Numbered, Scope, Stored } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
-import { parseNamespace } from "./namespace.js";
+import { scopeOf } from "./namespace.js";
 import { badToken, pageToken, parsePageSize, parsePageToken } from "./page.js";
-import { permit } from "./permit.js";
+import { permitFree } from "./permit.js";
 
 /** Entries read at a time, and how often for one page: in between may be many that were deleted. */
 const READ_MANY = 128;
@@ -35,11 +35,10 @@ export async function listMemories(
   { meter, log }: { meter: Meter; log: Log },
   { caller, ...request }: ListRequest,
 ): Promise<Page<Stored>> {
-  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  const scope = scopeOf({ caller, ...request });
   const size = parsePageSize(request.pageSize);
   const token = parsePageToken(request.pageToken, ["memories", 2]);
-  await permit(meter, caller, { writes: false, namespace: scope.namespace });
-  await meter.verify(caller);
+  await permitFree(meter, caller, { writes: false, namespace: scope.namespace });
   const end = await endOf(log, scope);
   if (end === undefined) {
     if (token !== undefined) throw badToken();

@@ -3,8 +3,8 @@ import type { Clock } from "./clock.js";
 import { endOf } from "./list.js";
 import type { Log, Numbered, Stored } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
-import { parseNamespace } from "./namespace.js";
-import { permit } from "./permit.js";
+import { scopeOf } from "./namespace.js";
+import { permitFree } from "./permit.js";
 import { vectorsOf } from "./windows.js";
 
 /** Points of a map: beyond this, memories are sampled. */
@@ -84,9 +84,8 @@ export async function mapNamespace(
   { meter, log, maps }: { meter: Meter; log: Log; maps: Maps },
   { caller, ...request }: { caller: Caller; namespace: string },
 ): Promise<NamespaceMap> {
-  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
-  await permit(meter, caller, { writes: false, namespace: scope.namespace });
-  await meter.verify(caller);
+  const scope = scopeOf({ caller, ...request });
+  await permitFree(meter, caller, { writes: false, namespace: scope.namespace });
   const end = await endOf(log, scope);
   return end === undefined ? { points: [], memories: 0 } : maps.of(end);
 }

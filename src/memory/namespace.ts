@@ -1,7 +1,14 @@
 import { invalid } from "../errors.js";
 import { count } from "./count.js";
+import type { Scope } from "./log.js";
+import type { Caller } from "./meter.js";
 
 export const NAMESPACE_BYTES_MAX = 256;
+
+/** The namespace of the caller's account that a call names. @throws MemoryError as `parseNamespace` */
+export function scopeOf({ caller, namespace }: { caller: Caller; namespace: string }): Scope {
+  return { accountId: caller.accountId, namespace: parseNamespace(namespace) };
+}
 
 /** A namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end. */
 export function parseNamespace(value: string): string {

@@ -3,6 +3,7 @@ import { invalid, MemoryError, unavailable } from "../errors.js";
 import { APPEND_TIMEOUT_MS } from "./appender.js";
 import type { Claim, Claims } from "./claims.js";
 import type { Clock } from "./clock.js";
+import { findMemory } from "./find.js";
 import { newMemoryId } from "./id.js";
 import type { Log, Scope, Stored } from "./log.js";
 
@@ -104,7 +105,7 @@ export class Once {
 
   /** What a dead owner left in the log already. */
   async #finished(scope: Scope, { id: claimId, memoryId }: Claim): Promise<Outcome | undefined> {
-    const found = await findInLog(this.ports.log, scope, memoryId);
+    const found = await findMemory(this.ports.log, scope, memoryId);
     if (found === undefined) return undefined;
     const { id, tokens, createdAtMs } = found;
     await this.ports.claims.answer({ id: claimId, answer: { tokens, createdAtMs } });
@@ -130,13 +131,6 @@ export function parseIdempotencyKey(value: string): string {
     "Idempotency-Key",
     `is ${value.length} characters; the limit is ${IDEMPOTENCY_KEY_CHARS_MAX}`,
   );
-}
-
-async function findInLog(log: Log, scope: Scope, id: string): Promise<Stored | undefined> {
-  const incarnation = await log.find(scope);
-  const sequence = incarnation && (await log.locate({ incarnation, id }));
-  if (!incarnation || !sequence) return undefined;
-  return (await log.fetch({ incarnation, sequences: [sequence] }))[0]?.entry;
 }
 
 function newClaim(

@@ -22,6 +22,17 @@ export async function permit(meter: Meter, caller: Caller, action: Action): Prom
   throw refusal;
 }
 
+/**
+ * The same for a call that costs nothing, whose key no charge will prove.
+ *
+ * @throws MemoryError `unauthenticated`, or `permission_denied`.
+ */
+export async function permitFree(meter: Meter, caller: Caller, action: Action): Promise<void> {
+  await meter.verify(caller);
+  const refusal = refusalOf(caller, action);
+  if (refusal !== undefined) throw refusal;
+}
+
 function refusalOf({ access, namespace }: Caller, action: Action): MemoryError | undefined {
   if (action.writes && access !== "full") {
     return denied("KEY_READ_ONLY", "this key may only read: it cannot store or delete");

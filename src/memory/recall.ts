@@ -2,7 +2,7 @@ import { charged } from "./charged.js";
 import { type Edition, editionOf } from "./edition.js";
 import type { Embedding } from "./embedder.js";
 import type { Caller } from "./meter.js";
-import { parseNamespace } from "./namespace.js";
+import { scopeOf } from "./namespace.js";
 import { permit } from "./permit.js";
 import { rank, type Scored } from "./score.js";
 import { type CallStep, type Steps, untimed } from "./steps.js";
@@ -39,7 +39,7 @@ export interface Recalled {
 export async function recall(ports: Ports, request: RecallRequest): Promise<Recalled> {
   const { caller, steps = untimed } = request;
   const text = parseText("query", request.query);
-  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  const scope = scopeOf(request);
   const topK = parseTopK(request.topK);
   await permit(ports.meter, caller, { writes: false, namespace: scope.namespace });
 

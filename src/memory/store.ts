@@ -2,11 +2,10 @@ import { charged } from "./charged.js";
 import type { Clock } from "./clock.js";
 import type { Edition } from "./edition.js";
 import type { Editions } from "./editions.js";
-import type { Embedding } from "./embedder.js";
 import { newMemoryId } from "./id.js";
 import { type JsonObject, parseMetadata } from "./metadata.js";
 import type { Caller, Meter } from "./meter.js";
-import { parseNamespace } from "./namespace.js";
+import { scopeOf } from "./namespace.js";
 import type { Namespaces } from "./namespaces.js";
 import { type Once, type Outcome, parseIdempotencyKey, type Write } from "./once.js";
 import { permit } from "./permit.js";
@@ -43,22 +42,17 @@ export interface StoreRequest {
 export async function store(ports: Ports, request: StoreRequest): Promise<Outcome> {
   const { caller, steps = untimed } = request;
   const text = parseText("text", request.text);
-  const scope = { accountId: caller.accountId, namespace: parseNamespace(request.namespace) };
+  const scope = scopeOf(request);
   const metadata = parseMetadata(request.metadata);
   await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
   const write: Write = (id, onAppend) =>
     charged({ meter: ports.meter, caller, steps }, async ({ paid, unpaid }) => {
       const signal = either(unpaid, request.signal);
-      const embedded = new Map<Edition, Promise<Embedding>>();
-      const embed = (edition: Edition) => {
-        const embedding =
-          embedded.get(edition) ??
-          steps.time("embed", (onBegin) => {
-            return ports.editions.embed(edition, { text, field: "text", signal, onBegin });
-          });
-        embedded.set(edition, embedding);
-        return embedding;
-      };
+      const embed = onceEach((edition: Edition) =>
+        steps.time("embed", (onBegin) =>
+          ports.editions.embed(edition, { text, field: "text", signal, onBegin }),
+        ),
+      );
       const [{ tokens }] = await Promise.all([embed(ports.namespaces.editionOf(scope)), paid]);
       const memory = {
         op: "store",
@@ -85,6 +79,16 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
   // A replay is not charged, and so proves nothing of the key.
   await ports.meter.verify(caller);
   return ports.once.run({ scope, idempotencyKey, content: [text, metadata] }, write);
+}
+
+/** Does the work once for each of what it is asked for. */
+function onceEach<K, V>(work: (key: K) => V): (key: K) => V {
+  const done = new Map<K, V>();
+  return (key) => {
+    const value = done.get(key) ?? work(key);
+    done.set(key, value);
+    return value;
+  };
 }
 
 /** Aborted when either is. */

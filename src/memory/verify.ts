@@ -1,13 +1,12 @@
 import { baseOf } from "./edition.js";
 import type { Erasure, Erasures } from "./erasures.js";
-import { type Entry, isEnd, type Log, type Numbered, type Scope } from "./log.js";
+import { type Entry, isEnd, type Log, type Numbered } from "./log.js";
 import type { Vectors } from "./vectors.js";
+import { allIncarnations, allNames } from "./walk.js";
 import { vectorsOf } from "./windows.js";
 
-const INCARNATIONS_MANY = 100;
 const ENTRIES_MANY = 512;
 const ERASURES_MAX = 100_000;
-const NAMES_MANY = 1000;
 
 export interface VerifyPorts {
   readonly log: Log;
@@ -37,11 +36,8 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   const pending = await ports.erasures.pending(ERASURES_MAX);
   const verified: Verified = { ...counted, unfinished: pending.length, problems: [] };
   const living = await livingIn(ports.log);
-  for (let after = ""; ; ) {
-    const some = await ports.log.incarnations({ after, limit: INCARNATIONS_MANY });
-    for (const incarnation of some) await verifyLog(ports, { incarnation, verified, pending, living });
-    if (some.length < INCARNATIONS_MANY) break;
-    after = some.at(-1) as string;
+  for await (const incarnation of allIncarnations(ports.log)) {
+    await verifyLog(ports, { incarnation, verified, pending, living });
   }
   for (const incarnation of await ports.vectors.kept()) {
     verified.snapshots++;
@@ -71,12 +67,8 @@ interface Subject {
 
 async function livingIn(log: Log): Promise<Set<string>> {
   const living = new Set<string>();
-  for (let after: Scope | undefined; ; ) {
-    const some = await log.names({ after, limit: NAMES_MANY });
-    for (const { incarnation } of some) living.add(incarnation);
-    after = some.at(-1)?.scope;
-    if (some.length < NAMES_MANY) return living;
-  }
+  for await (const { incarnation } of allNames(log)) living.add(incarnation);
+  return living;
 }
 
 async function verifyLog(

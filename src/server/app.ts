@@ -21,7 +21,7 @@ import { contextOf, gate } from "./caller.js";
 import { clientAddresses, clientAddressKey, inBlocks } from "./client-address.js";
 import { allowOrigins } from "./cors.js";
 import { deadline } from "./deadline.js";
-import { translateErrors } from "./errors.js";
+import { translated, translateErrors } from "./errors.js";
 import { dressHandlers } from "./handlers.js";
 import { registerHealth } from "./health.js";
 import { type Load, shedLoad } from "./load.js";
@@ -31,7 +31,7 @@ import type { Call, CallWatcher, ObserveOptions } from "./observe.js";
 import { createOnePortServer } from "./one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { addReference } from "./openapi.js";
-import { answerUnreadable, answerUnroutable, errorBody, shapeFastifyErrors } from "./plain-errors.js";
+import { answerUnreadable, answerUnroutable, sendError, shapeFastifyErrors } from "./plain-errors.js";
 import { PLAIN_PATHS } from "./plain-paths.js";
 import { addPortal } from "./portal.js";
 import type { PortalFile } from "./portal-files.js";
@@ -140,9 +140,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     },
     contextValues: ({ raw }) => contextOf(raw).set(clientAddressKey, addressOf(raw)),
     requestGate: async (context) => {
-      shed(context);
-      limitSignUp(context);
-      await admit(context);
+      try {
+        shed(context);
+        limitSignUp(context);
+        await admit(context);
+      } catch (error) {
+        throw translated(error);
+      }
     },
     interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS)],
     acceptCompression: [compressionGzip],
@@ -195,7 +199,7 @@ function nameHost({ headers }: IncomingMessage): void {
 /** Node would leave out what is over its own bound, which might be the key. */
 function tooManyHeaders(reply: FastifyReply): FastifyReply {
   const message = `the request has more than ${ONE_PORT_LIMITS.headerLinesMax} headers`;
-  return reply.code(431).type("application/json").send(errorBody(431, message));
+  return sendError(reply, 431, message);
 }
 
 function requestId(given: string | string[] | undefined): string {

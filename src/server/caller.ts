@@ -7,10 +7,8 @@ import {
 import type { Guest } from "../accounts/authenticate.js";
 import type { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
-import { MemoryError } from "../errors.js";
 import type { Caller } from "../memory/meter.js";
 import { whenTaken } from "./answers.js";
-import { toConnectError } from "./errors.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 
 /** Who asks; set by the gate, read by the handlers and the log line. */
@@ -46,12 +44,7 @@ export interface GateOptions {
 export function gate({ open, ...options }: GateOptions): (context: HandlerContext) => Promise<void> {
   return async (context) => {
     const name = `${context.service.typeName}/${context.method.name}`;
-    if (open.some((prefix) => name.startsWith(prefix))) return;
-    try {
-      await admit(context, options);
-    } catch (error) {
-      throw error instanceof MemoryError ? toConnectError(error) : error;
-    }
+    if (!open.some((prefix) => name.startsWith(prefix))) await admit(context, options);
   };
 }
 

@@ -26,6 +26,11 @@ export function toConnectError(error: MemoryError): ConnectError {
   return new ConnectError(error.message, code, headersOf(error), detailsOf(error), error.cause);
 }
 
+/** Any error, one of ours as Connect sends it. */
+export function translated(error: unknown): unknown {
+  return error instanceof MemoryError ? toConnectError(error) : error;
+}
+
 /** Anything that is not one of our errors: a fault of ours, whose text is none of the caller's business. */
 export function masked(cause: unknown): ConnectError {
   return new ConnectError(INTERNAL_MESSAGE, Code.Internal, undefined, undefined, cause);

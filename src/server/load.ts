@@ -1,7 +1,6 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import { MemoryError, unavailable } from "../errors.js";
-import { toConnectError } from "./errors.js";
+import { unavailable } from "../errors.js";
 
 /** Calls are turned away while the event loop is late by more than this, smoothed. */
 export const LOOP_DELAY_MS_MAX = 500;
@@ -70,11 +69,7 @@ export class Load {
 export function shedLoad(load: Pick<Load, "admit">): (context: HandlerContext) => void {
   return ({ service, method }) => {
     if (!service.typeName.startsWith("recalld.")) return;
-    try {
-      load.admit(FIELDS.get(method.name));
-    } catch (error) {
-      throw error instanceof MemoryError ? toConnectError(error) : error;
-    }
+    load.admit(FIELDS.get(method.name));
   };
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, HTTPMethods } from "fastify";
-import { errorBody } from "./plain-errors.js";
+import { sendError } from "./plain-errors.js";
 
 /** What a browser or a tool may try on a path. OPTIONS is a preflight's, and no mistake. */
 const METHODS: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -24,10 +24,7 @@ export function noteMethods(app: FastifyInstance): () => void {
         method: others,
         url,
         handler: (request, reply) =>
-          reply
-            .code(405)
-            .headers({ allow, "content-type": "application/json" })
-            .send(errorBody(405, `${request.method} is not served here; use ${allow}`)),
+          sendError(reply.header("allow", allow), 405, `${request.method} is not served here; use ${allow}`),
       });
     }
   };

@@ -45,11 +45,11 @@ export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknow
     const type = request.headers["content-type"] ?? "none";
     const message =
       status === 415 ? unsupported(type) : status >= 500 ? "internal error" : "the request could not be read";
-    return send(reply, status, message);
+    return sendError(reply, status, message);
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0] as string;
-    return send(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}`);
+    return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}`);
   });
 }
 
@@ -57,7 +57,7 @@ export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknow
 export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   // The hooks that see to this elsewhere do not run.
   reply.header("x-request-id", request.id);
-  send(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
+  sendError(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
 }
 
 /** For bytes that are no HTTP/1 request at all: there is nothing yet to answer through but the socket. */
@@ -83,6 +83,7 @@ export function unsupported(contentType: string): string {
   return `content type ${contentType.slice(0, 64)} is not served here; send Content-Type: application/json`;
 }
 
-function send(reply: FastifyReply, status: number, message: string): FastifyReply {
+/** The answer of a route that is no RPC. */
+export function sendError(reply: FastifyReply, status: number, message: string): FastifyReply {
   return reply.code(status).type("application/json").send(errorBody(status, message));
 }

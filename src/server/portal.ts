@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { errorBody } from "./plain-errors.js";
+import { sendError } from "./plain-errors.js";
 import type { PortalFile } from "./portal-files.js";
 
 const INDEX = "/index.html";
@@ -78,5 +78,5 @@ export function takesGzip({ headers }: FastifyRequest): boolean {
 function notBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const message =
     "the portal is not built: run `npm run build:web` and start again; the API is at /openapi.json";
-  return reply.code(404).type("application/json").send(errorBody(404, message));
+  return sendError(reply, 404, message);
 }

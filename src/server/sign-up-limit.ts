@@ -3,7 +3,6 @@ import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { type Rate, take } from "../accounts/bucket.js";
 import { MemoryError } from "../errors.js";
 import { clientAddressKey, networkOf } from "./client-address.js";
-import { toConnectError } from "./errors.js";
 
 const HOUR_SECONDS = 3_600;
 
@@ -58,12 +57,7 @@ export class SignUpLimit {
 /** Turns those away who sign up too often, before their request is read. */
 export function limitSignUps(limit: SignUpLimit): (context: HandlerContext) => void {
   return ({ method, values }) => {
-    if (method !== AccountService.method.signUp) return;
-    try {
-      limit.admit(values.get(clientAddressKey));
-    } catch (error) {
-      throw error instanceof MemoryError ? toConnectError(error) : error;
-    }
+    if (method === AccountService.method.signUp) limit.admit(values.get(clientAddressKey));
   };
 }
 

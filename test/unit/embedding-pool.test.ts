@@ -140,7 +140,7 @@ it("behind eight queries in a row one text has its turn", async () => {
 it("a reader gets one more short text while it reads one, and a long one only when it is idle", async () => {
   const { pool, first, read } = await open(1);
   for (const text of ["a", "b", "c"]) read(text, { short: true });
-  expect(pool.waiting).toBe(1);
+  expect(pool.waiting.text).toBe(1);
   const order: (string | undefined)[] = [];
   read("long");
   for (let i = 0; i < 4; i++) {
@@ -172,7 +172,7 @@ it("all readers work at once", async () => {
 it("a text beyond what may wait is unavailable at once, and a query still finds room", async () => {
   const { pool, first, read } = await open(1);
   for (let i = 0; i < WAITING_MAX + 1; i++) read(`text ${i}`);
-  expect(pool.waiting).toBe(WAITING_MAX);
+  expect(pool.waiting.text).toBe(WAITING_MAX);
   await expect(read("one more")).rejects.toMatchObject({ code: "unavailable", retryAfterMs: 1000 });
   read("query", { field: "query" });
   first.answer();
@@ -188,7 +188,7 @@ it("an aborted call leaves the queue and answers with the signal's reason", asyn
   read("c");
   stop.abort(new Error("the caller went away"));
   await expect(dropped).rejects.toThrow("the caller went away");
-  expect(pool.waiting).toBe(1);
+  expect(pool.waiting.text).toBe(1);
   first.answer();
   await settle();
   expect(first.text).toBe("c");
