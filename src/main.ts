@@ -41,7 +41,8 @@ async function main(): Promise<void> {
   // From the beginning, and for every repeat: as process 1 of a container there is no default that would end it.
   process.on("SIGTERM", () => stop(config.drainNoticeMs));
   process.on("SIGINT", () => stop(Math.min(config.drainNoticeMs, INTERRUPT_NOTICE_MS)));
-  console.log(banner(config, await opening));
+  const service = await opening;
+  if (!stopping.signal.aborted) console.log(banner(config, service));
 }
 
 function banner({ mongodbUri, dataDir, model, signUp }: Config, service: Service): string {

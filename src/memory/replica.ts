@@ -61,10 +61,16 @@ export class Replica {
   /** Of the last entry applied, for snapshots. */
   #opId = "";
   #restored = false;
+  #catchingUp = false;
   #stopped = false;
   /** The number of the last entry that a snapshot holds. */
   #kept = 0;
-  readonly #catchUpOnce = coalesce(() => this.#time("read", () => this.#catchUp()));
+  readonly #catchUpOnce = coalesce(() => {
+    this.#catchingUp = true;
+    return this.#time("read", () => this.#catchUp()).finally(() => {
+      this.#catchingUp = false;
+    });
+  });
 
   constructor(
     readonly incarnation: string,
@@ -164,9 +170,10 @@ export class Replica {
     await this.#time("snapshot", () => this.options.index.snapshot(mark));
   }
 
-  /** Ends a catch-up that may have a long way to go; resolves when none runs. */
+  /** Ends a catch-up that may have a long way to go, and with it the index; resolves when none runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    if (this.#catchingUp) await this.options.index.close();
     await this.#catchUpOnce().catch(() => {});
   }
 

@@ -7,12 +7,14 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/health/v1/health_pb.js";
 import { Readiness } from "../../src/server/readiness.js";
+import { openLocal } from "../../src/storage/local/open.js";
+import { aMemory, aScope } from "../contract/samples.js";
 import { expectGot, keptOf, outcomeOf } from "../faults/load.js";
 import { signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { MONGO_DATABASE } from "../support/databases.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
-import { startServer, type TestServer } from "../support/server.js";
+import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -119,6 +121,32 @@ describe("the notice", () => {
     other.setAway(true);
     other.setAway(false);
     expect(other.now()).toBe(false);
+  });
+});
+
+describe("a start", () => {
+  it("that still builds a large index ends at SIGTERM, at once and without a notice", async () => {
+    const dataDir = newDataDir();
+    const { log, recent, close } = await openLocal({ dataDir });
+    const scope = aScope();
+    const incarnation = await log.create(scope);
+    // Of the bundled model's length, and enough of them for a graph, which takes seconds to build.
+    const entries = Array.from({ length: 30_000 }, (_, i) => {
+      const vectors = Float32Array.from({ length: 384 }, (_, at) => Math.sin(i + at ** 2));
+      return aMemory({ vectors });
+    });
+    for (let from = 0; from < entries.length; from += 1000) {
+      await log.append({ incarnation, from: from + 1, entries: entries.slice(from, from + 1000) });
+    }
+    await recent.touch(scope, Date.now());
+    await close();
+    const server = await startServer({ dataDir, until: "listening", env: { DRAIN_NOTICE_MS: "20000" } });
+    servers.push(server);
+    expect(await statusOf(server, "/readyz")).toBe(503);
+    const begunMs = performance.now();
+    expect(await server.stop()).toBe(0);
+    expect(performance.now() - begunMs).toBeLessThan(SLACK_MS);
+    expect(server.output()).not.toMatch(/notice|is ready/);
   });
 });
 

@@ -42,19 +42,28 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Its main.js; the one in dist when left out. */
   readonly main?: string;
+  /** What is waited for: that it is ready, when left out. */
+  readonly until?: keyof typeof SAID;
 }
+
+/** What it says, with its port. */
+const SAID = {
+  ready: /address +https?:\/\/[^:]+:(\d+)/,
+  listening: /listening at https?:\/\/[^:]+:(\d+)/,
+};
 
 export async function startServer({
   dataDir = newDataDir(),
   env = {},
   main = MAIN,
+  until = "ready",
 }: ServerOptions = {}): Promise<TestServer> {
   const child = runMain(
     { DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...UNLIMITED, ...QUICK, ...env },
     main,
   );
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const { port, output } = await listening(child, exited);
+  const { port, output } = await listening(child, { exited, said: SAID[until] });
   const stop = (signal: NodeJS.Signals) => {
     child.kill(signal);
     return exited;
@@ -100,7 +109,10 @@ function runMain(env: Readonly<Record<string, string>>, main = MAIN): ChildProce
   return child;
 }
 
-async function listening(child: ChildProcess, exited: Promise<number | null>) {
+async function listening(
+  child: ChildProcess,
+  { exited, said }: { exited: Promise<number | null>; said: RegExp },
+) {
   let text = "";
   const output = () => text;
   const port = new Promise<number>((resolve) => {
@@ -108,7 +120,7 @@ async function listening(child: ChildProcess, exited: Promise<number | null>) {
     const onData = (chunk: Buffer) => {
       text += chunk;
       // Not looked for any more once it is found: a log grows, and whoever measures shares this process.
-      found ??= /address +https?:\/\/[^:]+:(\d+)/.exec(text)?.[1];
+      found ??= said.exec(text)?.[1];
       if (found !== undefined) resolve(Number(found));
     };
     child.stdout?.on("data", onData);
