@@ -86,7 +86,7 @@ async function verifyDatabase(config: Config): Promise<Said> {
 }
 
 async function readBack(config: Config): Promise<Verified> {
-  const storage = await openStorage(config);
+  const storage = await openStorage(config, { creates: false });
   try {
     const dimensionsOf = await dimensionsIn(storage.facts);
     const vectors = openVectors(config, dimensionsOf);
@@ -175,8 +175,8 @@ function statusOf({ change, holds }: Standing): string {
 async function compact(config: Config): Promise<Said> {
   const { mongodbUri, dataDir } = config;
   if (mongodbUri !== undefined) refuse("MongoDB has a command of its own for this: `compact`");
-  // Refused when it is too new for this program.
-  await (await openStorage(config)).close();
+  // Refused when it is not there, or too new for this program.
+  await (await openStorage(config, { creates: false })).close();
   const { before, after } = await compactLocal({ dataDir });
   const lines = [`${count(before)} bytes before, ${count(after)} after`];
   return { lines, json: { bytes_before: before, bytes_after: after } };

@@ -95,7 +95,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     logger.info({ operation: request.operation }, "the operator asks");
     return operator.answer(request);
   };
-  const storage = await openStorage(config, { answer });
+  const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
   openMigrating({ ...options, storage });
   const { facts } = storage;

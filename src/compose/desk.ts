@@ -30,12 +30,12 @@ export interface Desk {
  */
 export async function openDesk(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
   const { mongodbUri, dataDir } = config;
-  if (mongodbUri !== undefined) return openHere(config);
+  if (mongodbUri !== undefined) return openHere(config, { creates });
   if (!creates) await expectLocal({ dataDir });
   const ask: Answering = async (request) => {
     const answered = await askOwner(dataDir, request);
     if (answered !== undefined) return answered.result;
-    const opened = await openHere(config).catch(async (error) => {
+    const opened = await openHere(config, { creates }).catch(async (error) => {
       // A server that became the owner meanwhile answers.
       const late = await askOwner(dataDir, request);
       if (late === undefined) throw error;
@@ -46,9 +46,9 @@ export async function openDesk(config: Config, { creates }: { creates: boolean }
   return { ask, close: async () => {} };
 }
 
-async function openHere(config: Config): Promise<Desk> {
+async function openHere(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
   const plans = await readPlans(config);
-  const storage = await openStorage(config);
+  const storage = await openStorage(config, { creates });
   const { accounts, usage, facts, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;

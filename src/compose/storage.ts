@@ -41,13 +41,18 @@ export function openMigrating({
 /**
  * Opens the database that the settings name.
  *
- * @throws MemoryError `failed_precondition` when it is too new for this program, in use, or cannot be used.
+ * @throws MemoryError `failed_precondition` when it is too new for this program, in use, or cannot be
+ * used, or when there is none and none is to be made.
  */
 export function openStorage(
   { mongodbUri, dataDir }: Config,
-  { answer }: { answer?: Answering } = {},
+  { answer, creates }: { answer?: Answering; creates: boolean },
 ): Promise<Storage> {
-  return admitted(mongodbUri === undefined ? openLocal({ dataDir, answer }) : openMongo({ uri: mongodbUri }));
+  return admitted(
+    mongodbUri === undefined
+      ? openLocal({ dataDir, answer, creates })
+      : openMongo({ uri: mongodbUri, creates }),
+  );
 }
 
 /** Only a database that this program can read and write is handed on. */

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { MongoClient } from "mongodb";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { doorsOf } from "../support/doors.js";
+import { withDatabase } from "../support/mongo/database.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { newDataDir, startServer } from "../support/server.js";
 
@@ -12,9 +14,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 const SECRET = "zanzibar quokka ledger";
 
-function admin(env: Record<string, string>, command: string): Promise<{ code: number; output: string }> {
+function admin(env: Record<string, string>, ...command: string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ADMIN, command], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [ADMIN, ...command], { env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
     );
   });
@@ -77,6 +79,30 @@ describe("verify and compact", () => {
       expect(code).toBe(1);
     }
     await server.stop();
+  });
+
+  it("are told that there is no database, and make none", async () => {
+    const dataDir = join(newDataDir(), "typo");
+    for (const command of ["verify", "compact"]) {
+      const { code, output } = await admin({ DATA_DIR: dataDir }, command);
+      expect(output).toContain(`recalld-admin: DATA_DIR ${dataDir} cannot be used: ENOENT`);
+      expect(code).toBe(1);
+    }
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it.skipIf("reason" in mongo)(`are told that a MongoDB has no such database${skipped}`, async () => {
+    if ("reason" in mongo) return;
+    const uri = withDatabase(mongo.uri, `recalld_typo_${process.pid}`);
+    for (const command of ["verify", "accounts list"]) {
+      expect(await admin({ MONGODB_URI: uri }, ...command.split(" "))).toEqual({
+        code: 1,
+        output: `recalld-admin: MONGODB_URI: the database recalld_typo_${process.pid} holds nothing of recalld\n`,
+      });
+    }
+    const client = await MongoClient.connect(uri);
+    expect(await client.db().listCollections().toArray()).toEqual([]);
+    await client.close();
   });
 
   it.skipIf("reason" in mongo)(`read a MongoDB as well${skipped}`, async () => {

@@ -24,15 +24,19 @@ export interface LocalOptions {
   readonly dataDir: string;
   /** Answers the operator's commands, which reach the database through its owner. */
   readonly answer?: Answering | undefined;
+  /** Left out, a database that is not there is made. */
+  readonly creates?: boolean | undefined;
 }
 
 /**
  * Opens the embedded database in a folder, which is created if needed. One process at a time.
  *
- * @throws MemoryError `failed_precondition` when the folder is in use or cannot be used.
+ * @throws MemoryError `failed_precondition` when the folder is in use or cannot be used, or holds no
+ * database and none is to be made.
  */
-export async function openLocal({ dataDir, answer }: LocalOptions): Promise<Storage> {
+export async function openLocal({ dataDir, answer, creates = true }: LocalOptions): Promise<Storage> {
   try {
+    if (!creates) await expectLocal({ dataDir });
     await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
     const release = await claim({ dataDir, answer });
     return await open(dataDir, release).catch(async (error) => {

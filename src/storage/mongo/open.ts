@@ -1,5 +1,7 @@
 import { MongoClient, type MongoClientOptions } from "mongodb";
 import { MemoryError } from "../../errors.js";
+import type { Formats } from "../../memory/format.js";
+import type { Facts } from "../../memory/plan.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { answer } from "./answer.js";
@@ -12,6 +14,12 @@ import { MongoRecent } from "./recent.js";
 import { MongoUsage } from "./usage.js";
 
 const DATABASE = "recalld";
+
+export interface MongoOptions {
+  readonly uri: string;
+  /** Left out, a database that is not there is made. */
+  readonly creates?: boolean | undefined;
+}
 
 /** How long a call waits for a server that can answer it, for a connection to it, for its answer. */
 const SELECTION_TIMEOUT_MS = 4_000;
@@ -42,10 +50,10 @@ const OPTIONS: MongoClientOptions = {
  * Opens a MongoDB database, which many processes may share: the one in the connection string's path,
  * else `recalld`.
  *
- * @throws MemoryError `failed_precondition` when the connection string is malformed, `unavailable`
- * when the database does not answer.
+ * @throws MemoryError `failed_precondition` when the connection string is malformed, or when there is
+ * no such database and none is to be made; `unavailable` when the database does not answer.
  */
-export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
+export async function openMongo({ uri, creates = true }: MongoOptions): Promise<Storage> {
   const client = clientFor(uri);
   const db = client.db(databaseIn(uri) ?? DATABASE);
   const log = new MongoLog(db);
@@ -53,8 +61,12 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
   const claims = new MongoClaims(db);
   const recent = new MongoRecent(db);
   const usage = new MongoUsage(db);
+  const facts = new MongoFacts(db);
+  const formats = new MongoFormats(db);
   try {
     await client.connect();
+    // Before the indexes, which would make it.
+    if (!creates) await expectMongo({ name: db.databaseName, facts, formats });
     await Promise.all([log, accounts, claims, recent, usage].map((each) => each.createIndexes()));
   } catch (error) {
     await client.close();
@@ -64,8 +76,8 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
     log,
     accounts,
     usage,
-    facts: new MongoFacts(db),
-    formats: new MongoFormats(db),
+    facts,
+    formats,
     // Format 1 is the first there is.
     migrations: [],
     claims,
@@ -77,6 +89,12 @@ export async function openMongo({ uri }: { uri: string }): Promise<Storage> {
     },
     close: () => client.close(),
   };
+}
+
+/** MongoDB knows no database that is not there: what every database of ours says of itself tells it. */
+async function expectMongo({ name, facts, formats }: { name: string; facts: Facts; formats: Formats }) {
+  if ((await facts.pinned()) !== undefined || (await formats.read()) !== undefined) return;
+  throw new MemoryError("failed_precondition", `MONGODB_URI: the database ${name} holds nothing of recalld`);
 }
 
 function clientFor(uri: string): MongoClient {
@@ -96,6 +114,8 @@ function databaseIn(uri: string): string | undefined {
 
 /** Says why, because this is read by an operator, before any caller is there. */
 function unreachable(error: unknown): MemoryError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new MemoryError("unavailable", `MONGODB_URI: MongoDB does not answer: ${reason}`, { cause: error });
+  if (error instanceof MemoryError && error.code !== "unavailable") return error;
+  const cause = error instanceof MemoryError ? error.cause : error;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new MemoryError("unavailable", `MONGODB_URI: MongoDB does not answer: ${reason}`, { cause });
 }
