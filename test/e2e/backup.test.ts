@@ -177,6 +177,18 @@ describe("a backup", () => {
     expect(readdirSync(to)).toEqual(["a"]);
   });
 
+  it("leaves a file that has its name as it is", async () => {
+    const { backUp = fail, close } = await openLocal({ dataDir: newDataDir() });
+    const path = join(newDataDir(), "recalld.mdb");
+    writeFileSync(path, "mine");
+    await expect(backUp(path)).rejects.toMatchObject({
+      code: "failed_precondition",
+      message: `${path} is there already; nothing is overwritten`,
+    });
+    expect(readFileSync(path, "utf8")).toBe("mine");
+    await close();
+  });
+
   it("goes nowhere where the server does not see the folder", async () => {
     const { backUp = fail, close } = await openLocal({ dataDir: newDataDir() });
     await expect(backUp("/nowhere/recalld.mdb")).rejects.toThrow("does not see the folder /nowhere");

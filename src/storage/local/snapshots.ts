@@ -1,4 +1,4 @@
-import { chmod, rm, stat } from "node:fs/promises";
+import { chmod, lstat, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { MemoryError } from "../../errors.js";
@@ -15,8 +15,8 @@ export class Snapshots {
    * Writes a copy into a new file: all that was answered before the call is in it, and free pages are
    * not. LMDB does it in a thread, from one read transaction.
    *
-   * @throws MemoryError `failed_precondition` when another is being written, or the folder is not there;
-   * `unavailable` when the file cannot be written.
+   * @throws MemoryError `failed_precondition` when another is being written, the folder is not there, or
+   * the file is; `unavailable` when the file cannot be written.
    */
   async write(path: string): Promise<void> {
     if (this.#closed) throw refused("the database is being closed");
@@ -40,6 +40,8 @@ export class Snapshots {
     await stat(folder).catch(() => {
       throw refused(`the process that holds the database does not see the folder ${folder}`);
     });
+    // What is removed below is then what was made here.
+    if (await isThere(path)) throw refused(`${path} is there already; nothing is overwritten`);
     try {
       await this.root.backup(path, true);
       await chmod(path, FILE_MODE);
@@ -49,6 +51,14 @@ export class Snapshots {
       throw new MemoryError("unavailable", `the backup could not be written: ${reason}`, { cause: error });
     }
   }
+}
+
+/** Also a link that leads nowhere. */
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function refused(message: string): MemoryError {
