@@ -2565,11 +2565,11 @@ export const openapi: Record<string, unknown> = {
           },
           "access": {
             "$ref": "#/components/schemas/KeyAccess",
-            "description": "Full when left out. Ignored in a rotation, where the old key's applies."
+            "description": "Full when left out. In a rotation the old key's applies, and read-only is refused here: make a key without `replaces` for less than the old one may."
           },
           "namespace": {
             "type": "string",
-            "description": "The only namespace it may touch; left out, all. Ignored in a rotation.",
+            "description": "The only namespace it may touch; left out, all. Refused in a rotation, where the old key's applies.",
             "maxLength": 256,
             "x-max-bytes": 256
           },
@@ -2580,7 +2580,7 @@ export const openapi: Record<string, unknown> = {
           "grace_seconds": {
             "type": "integer",
             "format": "int32",
-            "description": "How long the replaced key works on once the new one is used: 0 to 86,400.",
+            "description": "How long the replaced key works on once the new one is used: 0 to 86,400. Refused without `replaces`.",
             "minimum": 0,
             "maximum": 86400
           }

@@ -50,6 +50,7 @@ export async function createKeyIn(
   const name = parseName(request.name);
   const graceMs = parseGraceSeconds(request) * 1000;
   const namespace = request.namespace === "" ? {} : { namespace: parseNamespace(request.namespace) };
+  refuseContradictions(request);
   const account = await find();
   const scope = { access: request.access, ...namespace };
   const made = makeKey(
@@ -137,6 +138,22 @@ function parseName(value: string): string {
   if (!value.isWellFormed()) throw invalid("name", "is not well-formed Unicode (a lone surrogate)");
   if (/\p{Cc}/u.test(value)) throw invalid("name", "has a control character");
   return value;
+}
+
+/** What would be left out of account is refused: a key must never do more than was asked for. */
+function refuseContradictions({
+  access,
+  namespace,
+  replaces,
+  graceSeconds,
+}: Pick<CreateKeyRequest, "access" | "namespace" | "replaces" | "graceSeconds">): void {
+  if (replaces === "") {
+    if (graceSeconds === undefined) return;
+    throw invalid("grace_seconds", "is of the key that replaces names; without one there is no grace");
+  }
+  const why = "follows from replaces: the new key may do what the old one may; make one without replaces";
+  if (access !== "full") throw invalid("access", why);
+  if (namespace !== "") throw invalid("namespace", why);
 }
 
 function parseGraceSeconds({ graceSeconds = 0 }: Pick<CreateKeyRequest, "graceSeconds">): number {

@@ -84,8 +84,10 @@ export const COMMANDS: readonly Command[] = [
       name: textual("for its owner to tell it by"),
       "read-only": flag("it may recall and read, but not store"),
       namespace: textual("the only one it may touch"),
-      replaces: textual("the id of the key that ends when this one is used; it has that key's rights"),
-      "grace-seconds": numeric("how long that key goes on then, 0 to 86,400"),
+      replaces: textual(
+        "the id of the key that ends when this one is used; it has that key's rights, and so no others",
+      ),
+      "grace-seconds": numeric("with --replaces: how long that key goes on then, 0 to 86,400"),
     },
     does: ["makes a key", "The key alone goes to stdout, this once; all else goes to stderr."],
   },
@@ -186,7 +188,7 @@ export function readLine(args: readonly string[]): Asked {
     return {
       command,
       json: json === true,
-      given: { ...numbersIn(command, options), ...named(command, positionals) },
+      given: { ...valuesIn(command, options), ...named(command, positionals) },
     };
   } catch (error) {
     return { wrong: `${(error as Error).message}\n\n${helpFor(command)}` };
@@ -235,8 +237,10 @@ function configOf(options: Readonly<Record<string, Option>>): ParseArgsOptionsCo
   );
 }
 
-function numbersIn({ options }: Command, values: Given): Given {
+function valuesIn({ options }: Command, values: Given): Given {
   const read = ([name, value]: [string, unknown]) => {
+    // Of a variable that is not set: to leave the option out could mean more than was asked for.
+    if (value === "") throw new Error(`--${name} is empty`);
     if (options[name]?.value !== "NUMBER") return [name, value];
     if (!/^\d{1,15}$/.test(String(value)))
       throw new Error(`--${name} is ${value}; it must be a whole number`);
@@ -252,6 +256,8 @@ function named(command: Command, positionals: readonly string[]): Given {
   if (missing !== undefined) throw new Error(`${missing} is missing`);
   const extra = positionals[command.arguments.length];
   if (extra !== undefined) throw new Error(`${command.name} takes no ${JSON.stringify(extra)}`);
+  const empty = positionals.indexOf("");
+  if (empty >= 0) throw new Error(`${command.arguments[empty]?.replace("?", "")} is empty`);
   return Object.fromEntries(
     positionals.map((value, i) => [(command.arguments[i] ?? "").replace("?", "").toLowerCase(), value]),
   );

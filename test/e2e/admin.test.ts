@@ -125,6 +125,25 @@ describe("the operator", () => {
     });
   });
 
+  it("makes no key that may do more than was asked for", async () => {
+    const env = { DATA_DIR: newDataDir() };
+    const ask = async (...args: string[]) => JSON.parse((await admin(env, ...args, "--json")).stdout);
+    const { account_id: id } = await ask("accounts", "create");
+    const [old] = await ask("keys", "list", id);
+    const refusals = [
+      [["--replaces", old.id, "--read-only"], "access follows from replaces"],
+      [["--replaces", old.id, "--namespace", "public"], "namespace follows from replaces"],
+      [["--grace-seconds", "9"], "grace_seconds is of the key that replaces names"],
+    ] as const;
+    for (const [options, why] of refusals) {
+      const refused = await admin(env, "keys", "create", id, ...options);
+      expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(why) });
+    }
+    expect((await admin(env, "keys", "create", "")).stderr).toMatch(/^ACCOUNT is empty\n/);
+    expect(await ask("keys", "list", id)).toHaveLength(1);
+    expect(await ask("keys", "create", id, "--replaces", old.id)).toMatchObject({ access: "full" });
+  });
+
   it("is told that a folder holds no database, and makes none by looking", async () => {
     const dataDir = newDataDir();
     const refused = await admin({ DATA_DIR: dataDir }, "accounts", "list");
@@ -168,6 +187,10 @@ describe("the operator", () => {
     ["accounts create --mail a@b", "Unknown option '--mail'"],
     ["accounts show", "ACCOUNT is missing"],
     ["usage a --days many", "--days is many; it must be a whole number"],
+    ["keys create a --namespace=", "--namespace is empty"],
+    ["keys create a --replaces= --read-only", "--replaces is empty"],
+    ["accounts list --after=", "--after is empty"],
+    ["accounts list --limit=", "--limit is empty"],
     ["--email a@b", "no command: --email a@b"],
   ])("is told what is wrong with: recalld-admin %s", async (line, wrong) => {
     const refused = await admin({ DATA_DIR: "/nowhere" }, ...line.split(" ").filter(Boolean));

@@ -236,14 +236,16 @@ export type CreateKeyRequest = Message<"recalld.v1.CreateKeyRequest"> & {
   name: string;
 
   /**
-   * Full when left out. Ignored in a rotation, where the old key's applies.
+   * Full when left out. In a rotation the old key's applies, and read-only is
+   * refused here: make a key without `replaces` for less than the old one may.
    *
    * @generated from field: recalld.v1.KeyAccess access = 2;
    */
   access: KeyAccess;
 
   /**
-   * The only namespace it may touch; left out, all. Ignored in a rotation.
+   * The only namespace it may touch; left out, all. Refused in a rotation,
+   * where the old key's applies.
    *
    * @generated from field: string namespace = 3;
    */
@@ -258,6 +260,7 @@ export type CreateKeyRequest = Message<"recalld.v1.CreateKeyRequest"> & {
 
   /**
    * How long the replaced key works on once the new one is used: 0 to 86,400.
+   * Refused without `replaces`.
    *
    * @generated from field: optional int32 grace_seconds = 5;
    */
