@@ -7,6 +7,10 @@ const KNOWN_KEYS_MAX = 10_000;
 
 /** A key's plan is read again, behind a call, when it was read so long ago. */
 export const PLAN_KEPT_MS = 30_000;
+/** And before the call, when that was so long ago: within a minute a change is followed. */
+const PLAN_OLD_MS = 2 * PLAN_KEPT_MS;
+/** A call waits so long for that; then the plan that is known applies. */
+const PLAN_WAIT_MS = 1_000;
 
 /** A key that was found to be some account's, and what it may do. */
 export interface Authenticated {
@@ -19,13 +23,16 @@ export interface Authenticated {
 
 /** Who was let in. */
 export interface Guest extends Authenticated {
-  /** The name of the account's plan; a change of it is followed at the second call after PLAN_KEPT_MS. */
+  /** The name of the account's plan; a change of it is followed within a minute. */
   readonly plan: string;
 }
 
 interface Known {
   caller: Guest;
+  /** When its plan was read last, or was tried to be. */
   readAtMs: number;
+  /** While a plan is read that is too old to be used: for calls to wait for. */
+  reading?: Promise<void> | undefined;
 }
 
 export interface GateOptions {
@@ -53,7 +60,8 @@ export function openGate(options: GateOptions): (key: string | undefined) => Pro
     known.delete(keyHash);
     known.set(keyHash, entry);
     if (known.size > KNOWN_KEYS_MAX) known.delete(known.keys().next().value as string);
-    if (performance.now() - entry.readAtMs > PLAN_KEPT_MS) readAgain(entry, options.accounts);
+    keepUp(entry, options.accounts);
+    if (entry.reading !== undefined) await entry.reading;
     options.onUse(entry.caller);
     return entry.caller;
   };
@@ -63,16 +71,37 @@ export function unknownKey(): MemoryError {
   return refused("this API key is unknown or was revoked");
 }
 
-/** Behind the call that it is noticed by: a database that is away leaves the plan as it is. */
-function readAgain(entry: Known, accounts: Accounts): void {
-  entry.readAtMs = performance.now();
+/** Reads the plan again when it is time: behind the call that it is noticed by, unless it is too old. */
+function keepUp(entry: Known, accounts: Accounts): void {
+  const nowMs = performance.now();
+  const agoMs = nowMs - entry.readAtMs;
+  if (agoMs <= PLAN_KEPT_MS) return;
+  entry.readAtMs = nowMs;
+  const reading = readAgain(entry, accounts);
+  if (agoMs <= PLAN_OLD_MS) return;
+  entry.reading = notLong(reading).finally(() => {
+    entry.reading = undefined;
+  });
+}
+
+async function readAgain(entry: Known, accounts: Accounts): Promise<void> {
   const { caller } = entry;
-  accounts.findByKey(caller.keyHash).then(
-    (account) => {
-      if (account !== undefined) entry.caller = { ...caller, plan: account.plan };
-    },
-    () => {},
-  );
+  try {
+    const account = await accounts.findByKey(caller.keyHash);
+    if (account !== undefined) entry.caller = { ...caller, plan: account.plan };
+  } catch {
+    // A database that is away leaves the plan as it is.
+  }
+}
+
+function notLong(reading: Promise<void>): Promise<void> {
+  return new Promise((done) => {
+    const timer = setTimeout(done, PLAN_WAIT_MS);
+    void reading.finally(() => {
+      clearTimeout(timer);
+      done();
+    });
+  });
 }
 
 async function meet(accounts: Accounts, keyHash: string): Promise<Guest> {

@@ -66,10 +66,7 @@ export const COMMANDS: readonly Command[] = [
     name: "plans set",
     arguments: ["ACCOUNT", "PLAN"],
     options: {},
-    does: [
-      "gives an account a plan",
-      "What was used stays used. Its keys have the new rates within half a minute.",
-    ],
+    does: ["gives an account a plan", "What was used stays used. Running servers follow within a minute."],
   },
   {
     name: "keys list",

@@ -57,7 +57,36 @@ describe("the gate", () => {
     expect(used).toHaveBeenCalledTimes(2);
   });
 
-  it("follows a change of the plan, at the second call after a while, and a database that is away changes nothing", async () => {
+  it("follows a change of the plan within a minute, also at the first call after a long time", async () => {
+    const { secret, key } = makeKey({ name: "" });
+    const { gate, findByKey } = gateOf(anAccount([key]));
+    await gate(secret);
+    findByKey.mockResolvedValue({ ...anAccount([key]), plan: "team" });
+    await vi.advanceTimersByTimeAsync(2 * PLAN_KEPT_MS + 1);
+    const plans = await Promise.all([gate(secret), gate(secret)]);
+    expect(plans.map(({ plan }) => plan)).toEqual(["team", "team"]);
+    expect(findByKey).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ["is away", () => Promise.reject(new Error("away"))],
+    ["does not answer", () => new Promise<never>(() => {})],
+  ])(
+    "keeps the plan of long ago where the database %s, and waits for it but once, and not long",
+    async (_, read) => {
+      const { secret, key } = makeKey({ name: "" });
+      const { gate, findByKey } = gateOf(anAccount([key]));
+      await gate(secret);
+      findByKey.mockImplementation(read);
+      await vi.advanceTimersByTimeAsync(2 * PLAN_KEPT_MS + 1);
+      const waiting = gate(secret);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect([(await waiting).plan, (await gate(secret)).plan]).toEqual(["free", "free"]);
+      expect(findByKey).toHaveBeenCalledTimes(2);
+    },
+  );
+
+  it("reads a plan again behind a call that comes soon, and a database that is away changes nothing", async () => {
     const { secret, key } = makeKey({ name: "" });
     const { gate, findByKey } = gateOf(anAccount([key]));
     expect((await gate(secret)).plan).toBe("free");
