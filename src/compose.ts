@@ -7,6 +7,7 @@ import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openMemory } from "./compose/memory.js";
 import { longest, type Models, openModel, openReembedding, sharesOf } from "./compose/models.js";
+import { noting } from "./compose/noting.js";
 import { readPlans } from "./compose/plans.js";
 import { openMigrating, openStorage } from "./compose/storage.js";
 import { listenForMetrics, openTelemetry, watchGauges } from "./compose/telemetry.js";
@@ -20,7 +21,7 @@ import type { ModelIdentity } from "./memory/embedder.js";
 import { parseNamespace } from "./memory/namespace.js";
 import { editionFor, modelFor } from "./memory/pin.js";
 import { warm } from "./memory/warm.js";
-import { Operator, type Request as OperatorRequest } from "./operator/operations.js";
+import { Operator } from "./operator/operations.js";
 import { createApp } from "./server/app.js";
 import { drain, type Leave } from "./server/drain.js";
 import { listen } from "./server/listen.js";
@@ -91,10 +92,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const telemetry = await openTelemetry(config, logger);
   closers.push(() => telemetry.close());
   const operator = new Operator();
-  const answer = (request: OperatorRequest) => {
-    logger.info({ operation: request.operation }, "the operator asks");
-    return operator.answer(request);
-  };
+  const answer = noting(logger, (request) => operator.answer(request));
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
   openMigrating({ ...options, storage });

@@ -82,14 +82,24 @@ function problemsOf(name: string, value: unknown): string[] {
 }
 
 function objectOf(text: string, file: string): Record<string, unknown> {
+  // Some editors begin a file with a byte order mark.
+  const json = text.replace(/^\u{feff}/u, "");
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw unusable(file, ["is not JSON"]);
+    value = JSON.parse(json);
+  } catch (error) {
+    throw unusable(file, [`is not JSON: ${wordsOf(error as SyntaxError, json)}`]);
   }
   if (!isObject(value)) throw unusable(file, ["must be an object of plans by name"]);
   return value;
+}
+
+/** The parser's, on one line, with a line's number where it tells the position. */
+function wordsOf({ message }: SyntaxError, text: string): string {
+  const told = message.replace(/\s+/g, " ");
+  const position = /(?<= at )position (\d+).*/.exec(told);
+  if (position === null) return told;
+  return told.replace(position[0], `line ${text.slice(0, Number(position[1])).split("\n").length}`);
 }
 
 function notWhole(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { COMMANDS } from "../../src/operator/commands.js";
+import { askOwner } from "../../src/storage/local/owner.js";
 import { admin } from "../support/admin.js";
 import { doorsOf } from "../support/doors.js";
 import { openTestMongo } from "../support/mongo/open.js";
@@ -165,6 +166,39 @@ describe("the operator", () => {
       expect.stringMatching(/^recalld-admin: FREE_CALLS is "y"/),
       "",
     ]);
+  });
+
+  it("is told all that is wrong with the file of plans, as with any setting", async () => {
+    const dataDir = newDataDir();
+    const file = join(dataDir, "plans.json");
+    writeFileSync(file, '{"free":{"calls":"many","burst":0}}');
+    const refused = await admin({ DATA_DIR: dataDir, PLANS_FILE: file }, "accounts", "create");
+    expect(refused.code).toBe(2);
+    expect(refused.stderr.split("\n")).toEqual([
+      expect.stringContaining(`recalld-admin: PLANS_FILE ${file} plan "free": calls is "many"`),
+      expect.stringContaining(`recalld-admin: PLANS_FILE ${file} plan "free": burst is 0`),
+      `recalld-admin: PLANS_FILE ${file} plan "free": burst needs calls_per_second`,
+      "",
+    ]);
+    const gone = await admin({ DATA_DIR: dataDir, PLANS_FILE: "/nowhere/plans.json" }, "accounts", "create");
+    expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot be read") });
+  });
+
+  it("is told that a request is none, and the server logs what it could not do", async () => {
+    const server = await startServer();
+    const ask = (request: unknown) => askOwner(server.dataDir, request as never);
+    for (const request of [null, {}, { operation: "accounts show" }, { operation: 1, given: {} }]) {
+      await expect(ask(request)).rejects.toThrow("the server does not understand this request");
+    }
+    const path = join(server.dataDir, "recalld.mdb", "backup");
+    await expect(ask({ operation: "backup", given: { path } })).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    await vi.waitFor(() => expect(server.output()).toContain('"msg":"the operator\'s command failed"'));
+    expect(server.output()).toMatch(
+      /the backup could not be written.*(ENOTDIR|EEXIST).*"operation":"backup"/,
+    );
+    await server.stop();
   });
 
   it("is shown what users chose without what would control the terminal", async () => {

@@ -142,8 +142,11 @@ it("plans that are wrong stop the start, each with a line", async () => {
   const file = plansFile({ free: { calls: "many" }, team: { calls: 1, burst: 0 } });
   const { code, output } = await runUntilExit({ PLANS_FILE: file, DATA_DIR: newDataDir() });
   expect(code).toBe(1);
-  expect(output).toContain(`PLANS_FILE ${file} plan "free": calls is "many"; it must be a whole number`);
-  expect(output).toContain(`PLANS_FILE ${file} plan "team": burst is 0; it must be a whole number from 1`);
+  expect(output.trimEnd().split("\n")).toEqual([
+    expect.stringContaining(`recalld: PLANS_FILE ${file} plan "free": calls is "many"; it must be a whole`),
+    expect.stringContaining(`recalld: PLANS_FILE ${file} plan "team": burst is 0; it must be a whole number`),
+    `recalld: PLANS_FILE ${file} plan "team": burst needs calls_per_second`,
+  ]);
   const gone = await runUntilExit({ PLANS_FILE: "/nowhere/plans.json", DATA_DIR: newDataDir() });
   expect(gone).toMatchObject({
     code: 1,

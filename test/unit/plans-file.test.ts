@@ -62,13 +62,19 @@ describe("a file of plans", () => {
   });
 
   it.each([
-    ["{", "PLANS_FILE plans.json is not JSON"],
+    ["{", "PLANS_FILE plans.json is not JSON: Expected property name or '}' in JSON at line 1"],
+    ['{\n  "free": { "calls": 1, }\n}', /^PLANS_FILE plans.json is not JSON: Expected .* at line 2$/],
+    ['{\n  "free": ]\n}', /^PLANS_FILE plans.json is not JSON: Unexpected token ']', .*$/],
     ["[]", "PLANS_FILE plans.json must be an object of plans by name"],
     ["null", "PLANS_FILE plans.json must be an object of plans by name"],
     ["{}", "PLANS_FILE plans.json has no plan free, which is the plan of accounts that sign up"],
     ['{"free":null}', 'PLANS_FILE plans.json plan "free": must be an object'],
   ])("%s is refused", (text, message) => {
     expect(() => parsePlans(text, "plans.json")).toThrow(message);
+  });
+
+  it("may begin with a byte order mark, as some editors write it", () => {
+    expect(parsePlans('\u{feff}{"free":{"calls":1}}', "plans.json").names).toEqual(["free"]);
   });
 
   it("is bounded", () => {

@@ -18,12 +18,29 @@ interface Answer {
 export function answering(answer: Answering): (line: string) => Promise<string> {
   return async (line) => {
     try {
-      return JSON.stringify({ result: (await answer(JSON.parse(line))) ?? null });
+      return JSON.stringify({ result: (await answer(requestIn(line))) ?? null });
     } catch (error) {
       const { code, message } = error instanceof MemoryError ? error : MASKED;
       return JSON.stringify({ error: { code, message } });
     }
   };
+}
+
+function requestIn(line: string): OwnerRequest {
+  const { operation, given } = objectIn(line);
+  if (typeof operation === "string" && typeof given === "object" && given !== null) {
+    return { operation, given: { ...given } };
+  }
+  throw new MemoryError("failed_precondition", "the server does not understand this request: is it older?");
+}
+
+/** Without a field when it is none: the parser's words would repeat what was given. */
+function objectIn(line: string): { readonly operation?: unknown; readonly given?: unknown } {
+  try {
+    return JSON.parse(line) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /** The result in a line that `answering` gave. @throws the MemoryError that is in it */

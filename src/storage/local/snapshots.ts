@@ -46,7 +46,8 @@ export class Snapshots {
       await this.root.backup(path, true);
       await chmod(path, FILE_MODE);
     } catch (error) {
-      await rm(path, { force: true });
+      // What failed first is what is told.
+      await rm(path, { force: true }).catch(() => {});
       const reason = error instanceof Error ? error.message : String(error);
       throw new MemoryError("unavailable", `the backup could not be written: ${reason}`, { cause: error });
     }
