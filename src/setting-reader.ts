@@ -86,16 +86,21 @@ export class SettingReader {
   otlpEndpoint(): string | undefined {
     const url = this.text("OTEL_EXPORTER_OTLP_ENDPOINT");
     if (url === undefined) return undefined;
-    // The value is not repeated: it may hold a password.
-    if (!/^https?:/.test(url) || !URL.canParse(url)) {
-      this.problems.push("OTEL_EXPORTER_OTLP_ENDPOINT must be a URL, such as http://collector:4318");
-    }
+    this.#collector("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318");
+    this.#collector("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://collector:4318/v1/traces");
     for (const name of ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"]) {
       const protocol = this.env[name] || OTLP_PROTOCOL;
       if (protocol === OTLP_PROTOCOL) continue;
       this.problems.push(`${name} is ${JSON.stringify(protocol)}; traces are sent by ${OTLP_PROTOCOL}`);
     }
     return url;
+  }
+
+  /** What the library that reads it could not use, it would log; the value may hold a password, and is not repeated. */
+  #collector(name: string, example: string): void {
+    const url = this.env[name];
+    if (!url || (/^https?:/.test(url) && URL.canParse(url))) return;
+    this.problems.push(`${name} must be a URL, such as ${example}`);
   }
 
   tls(): { readonly certFile: string; readonly keyFile: string } | undefined {

@@ -50,8 +50,8 @@ export const BODY_BYTES_MAX = 1_048_576;
 const ANSWER_BYTES_MAX = 67_108_864;
 /** What a call may take at most, whatever its client allows it. */
 const CALL_TIMEOUT_MS = 30_000;
-/** A caller's own request id is taken over when it looks like one. */
-const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** A caller's own request id is taken over when it looks like one, and not like a key: it is logged. */
+const REQUEST_ID = /^(?!.*rcl_)[A-Za-z0-9._:-]{1,128}$/;
 
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 

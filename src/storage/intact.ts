@@ -40,6 +40,11 @@ export function lost(reason: string): Lost {
   return { op: "lost", opId: "", reason };
 }
 
+/** Without the error's own words: those of a parser quote what it read, and that is a caller's text. */
+export function unreadable(error: unknown): Lost {
+  return lost(`it is unreadable (${error instanceof Error ? error.name : typeof error})`);
+}
+
 function isOf(kind: Kind, value: unknown): boolean {
   if (kind === "vectors") return value instanceof Float32Array;
   if (kind === "windows") return value === undefined || areWindows(value);

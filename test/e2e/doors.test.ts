@@ -67,6 +67,9 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
       );
     expect(await echo("trace-42")).toBe("trace-42");
     expect(await echo("no good!")).not.toBe("no good!");
+    // It is logged, which a key must not be.
+    expect(await echo(key)).not.toContain(key);
+    expect(await echo(`trace-${key}`)).not.toContain(key);
   });
 
   it("signs up, stores three memories and recalls them in order of meaning", async () => {

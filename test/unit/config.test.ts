@@ -55,6 +55,12 @@ describe("the settings", () => {
     expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: "user:pass@collector" })).toEqual([
       "OTEL_EXPORTER_OTLP_ENDPOINT must be a URL, such as http://collector:4318",
     ]);
+    for (const wrong of ["http://user:pass@[bad/v1/traces", "user:pass@collector:4318/v1/traces"]) {
+      const given = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: wrong };
+      expect(problemsOf(given)).toEqual([
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL, such as http://collector:4318/v1/traces",
+      ]);
+    }
     // Without a collector the other variables are nobody's business.
     expect(problemsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toEqual([]);
   });

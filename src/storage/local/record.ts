@@ -1,5 +1,5 @@
 import type { Appended, Entry } from "../../memory/log.js";
-import { intact, lost } from "../intact.js";
+import { intact, unreadable } from "../intact.js";
 import { toBytes, toVector } from "../vector.js";
 
 const LENGTH_BYTES = 4;
@@ -23,6 +23,6 @@ export function decode(record: Buffer): Entry {
     if (record.byteLength > vectorFrom) fields.vectors = toVector(record.subarray(vectorFrom));
     return intact(fields);
   } catch (error) {
-    return lost(`it is unreadable: ${String(error)}`);
+    return unreadable(error);
   }
 }

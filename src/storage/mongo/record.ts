@@ -1,7 +1,7 @@
 import { Binary } from "mongodb";
 import type { Window } from "../../memory/embedder.js";
 import type { Appended, Entry } from "../../memory/log.js";
-import { intact, lost } from "../intact.js";
+import { intact, unreadable } from "../intact.js";
 import { toBytes, toVector } from "../vector.js";
 
 /** An entry as a document: the vector as plain binary, the time as a date. */
@@ -42,6 +42,6 @@ export function fromRecord({ _id, vector, bytes, createdAt, ...fields }: EntryRe
       ...(createdAt && { createdAtMs: createdAt.getTime() }),
     });
   } catch (error) {
-    return lost(`it is unreadable: ${String(error)}`);
+    return unreadable(error);
   }
 }
