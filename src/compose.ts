@@ -49,6 +49,8 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly logger: FastifyBaseLogger;
+  /** Lines of the log that nobody took. */
+  readonly droppedLines: () => number;
   /** Aborted when the program is to end, maybe before it has started. */
   readonly stopping: AbortSignal;
   /** Told when another program has made the database too new for this one, which must end. */
@@ -154,6 +156,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     namespaces: memory.namespaces,
     models,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
+    droppedLines: options.droppedLines,
   });
   const metricsAddress = await listenForMetrics(config, { logger, closers, telemetry });
   const address = await listen(app, config);

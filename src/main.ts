@@ -3,7 +3,7 @@ import { openService, type Service } from "./compose.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { remarkable } from "./embedding/describe-convention.js";
 import { MemoryError } from "./errors.js";
-import { openLog } from "./server/log.js";
+import { flushLog, openLog } from "./server/log.js";
 import { VERSION } from "./version.js";
 
 /** From ^C, which nobody balances by, to the end of taking calls: for those that are on their way. */
@@ -14,7 +14,7 @@ const SAME_SIGNAL_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
-  const logger = openLog(config.logLevel);
+  const { logger, dropped: droppedLines } = openLog(config.logLevel);
   const stopping = new AbortController();
   const hastened = new AbortController();
   let exitCode = 0;
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     say(error);
     stop(0);
   };
-  const opening = openService(config, { logger, stopping: stopping.signal, onTooNew });
+  const opening = openService(config, { logger, droppedLines, stopping: stopping.signal, onTooNew });
   let firstMs = 0;
   const stop = (noticeMs: number) => {
     if (stopping.signal.aborted) {
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     stopping.abort();
     opening
       .then((service) => service.close({ noticeMs, hastened: hastened.signal }))
-      .then(() => process.exit(exitCode))
+      .then(() => exit(exitCode))
       .catch(fail);
   };
   // From the beginning, and for every repeat: as process 1 of a container there is no default that would end it.
@@ -67,9 +67,14 @@ function hostsOf(uri: string): string {
 }
 
 /** One clear line for what the operator can mend, a stack for what we must. */
-function fail(error: unknown): never {
+async function fail(error: unknown): Promise<never> {
   say(error);
-  process.exit(1);
+  return exit(1);
+}
+
+async function exit(code: number): Promise<never> {
+  await flushLog();
+  process.exit(code);
 }
 
 function say(error: unknown): void {

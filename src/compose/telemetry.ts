@@ -7,6 +7,7 @@ import type { Namespaces } from "../memory/namespaces.js";
 import { listen } from "../server/listen.js";
 import { createMetricsApp } from "../server/metrics.js";
 import type { Readiness } from "../server/readiness.js";
+import type { Sources } from "../telemetry/gauges.js";
 import { Telemetry } from "../telemetry/telemetry.js";
 import { WAITING_MAX as INDEXING_MAX } from "../vectors/hnsw.js";
 import { VERSION } from "../version.js";
@@ -34,23 +35,22 @@ export async function listenForMetrics(
   return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
 }
 
-interface Watched {
+interface Watched extends Pick<Sources, "indexMemoryBytesMax" | "droppedLines"> {
   readonly readiness: Readiness;
   readonly editions: Editions;
   readonly namespaces: Namespaces;
   readonly models: Models;
-  readonly indexMemoryBytesMax: number;
 }
 
 /** What is looked at when `/metrics` is asked for. */
 export function watchGauges(
   telemetry: Telemetry,
-  { readiness, editions, namespaces, models, indexMemoryBytesMax }: Watched,
+  { readiness, editions, namespaces, models, ...sources }: Watched,
 ): void {
   telemetry.watch({
+    ...sources,
     ready: () => readiness.now(),
     held: () => namespaces.measure(),
-    indexMemoryBytesMax,
     models: () => editions.models,
     embedding: () => longest(models),
     queueLimits: {

@@ -1,15 +1,57 @@
+import type { Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
-import { destination, pino } from "pino";
+import { pino } from "pino";
 
 /** Error causes that are followed when an error is logged. */
 const CAUSES_MAX = 5;
 
-/** Structured logs on stderr, a JSON object a line. Nothing that holds a text or a key is ever handed to it. */
-export function openLog(level: string): FastifyBaseLogger {
-  return pino(
-    { level, base: null, serializers: { err: describeError } },
-    destination({ dest: 2, sync: true }),
-  );
+/** What may wait for a reader of the log that is behind, or has stopped; further lines are dropped. */
+const WAITING_BYTES_MAX = 1_048_576;
+
+/** How long the end of the program waits for such a reader. */
+const FLUSH_TIMEOUT_MS = 1_000;
+
+export interface Log {
+  readonly logger: FastifyBaseLogger;
+  /** Lines that nobody took, since the start. */
+  readonly dropped: () => number;
+}
+
+/**
+ * Structured logs on stderr, a JSON object a line. Nothing that holds a text or a key is ever handed to it.
+ *
+ * Through Node's own stream: it writes at once what the system takes, so that nothing is lost at an
+ * exit, and keeps the rest without waiting. A write of pino's own would wait for the reader of a pipe,
+ * in the main thread or in one that then holds up the exit.
+ */
+export function openLog(level: string, stream: Writable = process.stderr): Log {
+  let dropped = 0;
+  let untold = 0;
+  const drop = () => {
+    dropped += 1;
+    untold += 1;
+  };
+  const write = (line: string) => {
+    if (stream.writableLength + line.length > WAITING_BYTES_MAX) drop();
+    else stream.write(line, (error) => error && drop());
+  };
+  const logger = pino({ level, base: null, serializers: { err: describeError } }, { write });
+  // A reader that is gone, or a disk that is full, ends the log and not the service.
+  stream.on("error", () => {});
+  stream.on("drain", () => {
+    if (untold === 0) return;
+    logger.warn({ lines: untold }, "lines of the log were dropped");
+    untold = 0;
+  });
+  return { logger, dropped: () => dropped };
+}
+
+/** Resolves when all lines were taken, or after a second. */
+export async function flushLog(stream: Writable = process.stderr): Promise<void> {
+  if (stream.writableLength === 0) return;
+  const taken = new Promise<void>((resolve) => stream.write("", () => resolve()));
+  await Promise.race([taken, sleep(FLUSH_TIMEOUT_MS)]);
 }
 
 /**

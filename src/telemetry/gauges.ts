@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { EmbedInput, ModelIdentity } from "../memory/embedder.js";
 import type { Held } from "../memory/namespaces.js";
 
@@ -11,6 +11,8 @@ export interface Sources {
   readonly models: () => readonly ModelIdentity[];
   /** Texts that wait for an embedding thread, by the request's field. */
   readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;
+  /** Lines of the log that nobody took, since the start. */
+  readonly droppedLines: () => number;
   /** How long each queue can become. */
   readonly queueLimits: Readonly<Record<Queue, number>>;
 }
@@ -38,6 +40,17 @@ export function addGauges(registry: Registry, sources: Sources): void {
   const bytes = gauge("recalld_index_bytes", "What open indexes take in memory, about.");
   gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.").set(sources.indexMemoryBytesMax);
   const model = gauge("recalld_model_info", "Always 1 for each model that is loaded.", ["model", "revision"]);
+
+  const dropped = new Counter({
+    name: "recalld_log_lines_dropped_total",
+    help: "Lines of the log that nobody took.",
+    registers: [registry],
+    // Counted elsewhere, and here only shown.
+    collect: () => {
+      dropped.reset();
+      dropped.inc(sources.droppedLines());
+    },
+  });
 
   function collect(): void {
     const held = sources.held();
