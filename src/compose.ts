@@ -23,6 +23,7 @@ import { editionFor, modelFor } from "./memory/pin.js";
 import { warm } from "./memory/warm.js";
 import { Operator } from "./operator/operations.js";
 import { createApp } from "./server/app.js";
+import { ConnectionCounts } from "./server/connection-counts.js";
 import { drain, type Leave } from "./server/drain.js";
 import { listen } from "./server/listen.js";
 import { Load } from "./server/load.js";
@@ -130,6 +131,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   operator.open({ ...accountPorts, plans, facts, backUp });
   const load = new Load(() => sharesOf(longest(models)));
   closers.push(() => load.close());
+  const connections = new ConnectionCounts();
   const app = createApp({
     memory,
     accounts: accountPorts,
@@ -146,6 +148,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
       connectionsMax: config.connectionsMax,
       connectionsPerAddressMax: config.connectionsPerAddressMax,
     },
+    connectionCounts: connections,
     corsOrigins: config.corsOrigins,
     onCall: telemetry.begin,
     tls,
@@ -157,8 +160,10 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     models,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
     droppedLines: options.droppedLines,
+    connections,
+    connectionsMax: config.connectionsMax,
   });
-  const metricsAddress = await listenForMetrics(config, { logger, closers, telemetry });
+  const metricsAddress = await listenForMetrics(config, { logger, readiness, closers, telemetry });
   const address = await listen(app, config);
   const draining = { readiness, shutdown, timeoutMs: config.shutdownTimeoutMs, onPhase: sayPhase };
   // When the start fails further on, nobody has called `leave`.

@@ -5,7 +5,7 @@ import { WAITING_MAX as APPENDING_MAX } from "../memory/appender.js";
 import type { Editions } from "../memory/editions.js";
 import type { Namespaces } from "../memory/namespaces.js";
 import { listen } from "../server/listen.js";
-import { createMetricsApp } from "../server/metrics.js";
+import { createMetricsApp, type MetricsOptions } from "../server/metrics.js";
 import type { Readiness } from "../server/readiness.js";
 import type { Sources } from "../telemetry/gauges.js";
 import { Telemetry } from "../telemetry/telemetry.js";
@@ -26,16 +26,21 @@ export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promis
 /** On a port of its own; answers the address of `/metrics`. */
 export async function listenForMetrics(
   { host, metricsPort }: Config,
-  { logger, closers, telemetry }: { logger: FastifyBaseLogger; closers: Closers; telemetry: Telemetry },
+  {
+    closers,
+    telemetry,
+    ...door
+  }: Pick<MetricsOptions, "logger" | "readiness"> & { closers: Closers; telemetry: Telemetry },
 ): Promise<string | undefined> {
   const { exposition } = telemetry;
   if (metricsPort === undefined || exposition === undefined) return undefined;
-  const app = createMetricsApp({ exposition, logger });
+  const app = createMetricsApp({ exposition, ...door });
   closers.push(() => app.close());
   return `${await listen(app, { host, port: metricsPort, setting: "METRICS_PORT" })}/metrics`;
 }
 
-interface Watched extends Pick<Sources, "indexMemoryBytesMax" | "droppedLines"> {
+interface Watched
+  extends Pick<Sources, "indexMemoryBytesMax" | "droppedLines" | "connections" | "connectionsMax"> {
   readonly readiness: Readiness;
   readonly editions: Editions;
   readonly namespaces: Namespaces;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
+import type { ConnectionCounts } from "./connection-counts.js";
 
 /** How often answers are looked at. */
 const CHECK_MS = 1_000;
@@ -45,7 +46,10 @@ export class Answers {
   readonly #connections = new Map<Socket, Set<Response>>();
   readonly #timer = setInterval(() => this.#look(), CHECK_MS).unref();
 
-  constructor(private readonly limits: AnswerLimits) {}
+  constructor(
+    private readonly limits: AnswerLimits,
+    private readonly counts: Pick<ConnectionCounts["cutOff"], "answer" | "pipelining">,
+  ) {}
 
   get size(): number {
     return this.#answers.size;
@@ -71,6 +75,7 @@ export class Answers {
     if (socket.destroyed) return false;
     const queue = this.#connections.get(socket) ?? new Set();
     if (queue.size >= this.limits.pipelinedMax) {
+      this.counts.pipelining += 1;
       socket.destroy();
       return false;
     }
@@ -100,18 +105,19 @@ export class Answers {
     for (const [response, answer] of this.#answers) {
       if (waiting(response) === 0) answer.sinceMs = undefined;
       else if (answer.sinceMs === undefined) answer.sinceMs = now;
-      else if (now - answer.sinceMs > this.limits.answerTimeoutMs) cutOff(response);
+      else if (now - answer.sinceMs > this.limits.answerTimeoutMs) this.#cutOff(response);
     }
+  }
+
+  #cutOff(response: Response): void {
+    this.counts.answer += 1;
+    // Of an HTTP/2 session the other streams may be well.
+    if ("stream" in response) response.stream?.destroy();
+    else response.socket?.resetAndDestroy();
   }
 }
 
 /** Bytes that were answered and not taken by the system's buffers. */
 function waiting(response: Response): number {
   return "stream" in response ? (response.stream?.writableLength ?? 0) : response.writableLength;
-}
-
-function cutOff(response: Response): void {
-  // Of an HTTP/2 session the other streams may be well.
-  if ("stream" in response) response.stream?.destroy();
-  else response.socket?.resetAndDestroy();
 }

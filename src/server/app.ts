@@ -19,6 +19,7 @@ import type { Plans } from "../accounts/plan.js";
 import { type AccountPorts, accountService } from "./account-service.js";
 import { contextOf, gate } from "./caller.js";
 import { clientAddresses, clientAddressKey, inBlocks } from "./client-address.js";
+import type { ConnectionCounts } from "./connection-counts.js";
 import { allowOrigins } from "./cors.js";
 import { deadline } from "./deadline.js";
 import { translated, translateErrors } from "./errors.js";
@@ -35,6 +36,7 @@ import { answerUnreadable, answerUnroutable, sendError, shapeFastifyErrors } fro
 import { PLAIN_PATHS } from "./plain-paths.js";
 import { addPortal } from "./portal.js";
 import type { PortalFile } from "./portal-files.js";
+import { addProbes } from "./probes.js";
 import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
 import { addResourcePaths } from "./resource-paths.js";
@@ -67,6 +69,8 @@ export interface AppOptions {
   /** Blocks of addresses (CIDR). */
   readonly trustedProxies: readonly string[];
   readonly connections: Pick<OnePortLimits, "connectionsMax" | "connectionsPerAddressMax">;
+  /** Kept by the server, for whoever wants to see them. */
+  readonly connectionCounts: ConnectionCounts;
   readonly corsOrigins: readonly string[];
   /** HTTPS when given. */
   readonly tls: Tls | undefined;
@@ -93,6 +97,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       createOnePortServer(handler, {
         tls,
         isProxy: inBlocks(options.trustedProxies),
+        counts: options.connectionCounts,
         ...options.connections,
       }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
@@ -100,7 +105,10 @@ export function createApp(options: AppOptions): FastifyInstance {
     // A namespace of 256 bytes, percent-encoded.
     routerOptions: { maxParamLength: 768 },
     frameworkErrors: answerUnroutable,
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: (error, socket) => {
+      if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") options.connectionCounts.cutOff.request += 1;
+      answerUnreadable(error, socket);
+    },
     // What comes while running calls finish is served like them: readiness keeps new callers away.
     return503OnClosing: false,
   });
@@ -176,14 +184,6 @@ function addRoutes(
   });
   registerHealth(router, { readiness, services: [MemoryService, AccountService], shutdownSignal: closing });
   registerReflection(router, [MemoryService, AccountService, Health]);
-}
-
-function addProbes(app: FastifyInstance, readiness: Readiness): void {
-  app.get("/livez", async () => ({ status: "ok" }));
-  app.get("/readyz", async (_request, reply) => {
-    const ready = readiness.now();
-    return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready" });
-  });
 }
 
 function logCall(logger: FastifyBaseLogger, { ms, ...call }: Call): void {

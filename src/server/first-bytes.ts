@@ -14,16 +14,26 @@ export function protocolOf(head: Buffer): Protocol | undefined {
   return length < TELLING_BYTES ? undefined : "http2";
 }
 
+interface Sniffing {
+  readonly timeoutMs: number;
+  /** The time is over, and the socket is about to be destroyed. */
+  readonly onTimeout: () => void;
+  readonly onProtocol: (protocol: Protocol) => void;
+}
+
 /**
  * Calls back when a socket's first bytes tell its protocol, with the socket paused and the bytes put
  * back. Sockets that fail, end or stay silent before that are destroyed.
  *
  * Listens for `data`: reading on `readable` and putting back spins while more bytes are awaited.
  */
-export function sniff(socket: Socket, timeoutMs: number, onProtocol: (protocol: Protocol) => void): void {
+export function sniff(socket: Socket, { timeoutMs, onTimeout, onProtocol }: Sniffing): void {
   let head: Buffer = Buffer.alloc(0);
   const giveUp = () => socket.destroy();
-  const timer = setTimeout(giveUp, timeoutMs);
+  const timer = setTimeout(() => {
+    onTimeout();
+    giveUp();
+  }, timeoutMs);
   const stop = () => {
     clearTimeout(timer);
     socket.off("data", onData).off("error", giveUp).off("end", giveUp).off("close", stop);

@@ -4,8 +4,10 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { noteMethods } from "./methods.js";
 import { shapeFastifyErrors } from "./plain-errors.js";
 import { addVary, takesGzip } from "./portal.js";
+import { addProbes } from "./probes.js";
+import type { Readiness } from "./readiness.js";
 
-/** Those who scrape are few. */
+/** Those who scrape and probe are few. */
 const CONNECTIONS_MAX = 64;
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -14,13 +16,14 @@ const gzipped = promisify(gzip);
 export interface MetricsOptions {
   readonly exposition: { readonly type: string; read(): Promise<string> };
   readonly logger: FastifyBaseLogger;
+  readonly readiness: Pick<Readiness, "now">;
 }
 
 /**
- * Serves `/metrics` on a port of its own: what the public can reach has no way to it, and it answers
- * when all connections of the other port are taken.
+ * Serves `/metrics` and the probes on a port of its own: what the public can reach has no way to it,
+ * and it answers when all connections of the other port are taken.
  */
-export function createMetricsApp({ exposition, logger }: MetricsOptions): FastifyInstance {
+export function createMetricsApp({ exposition, logger, readiness }: MetricsOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -32,6 +35,7 @@ export function createMetricsApp({ exposition, logger }: MetricsOptions): Fastif
   app.server.maxConnections = CONNECTIONS_MAX;
   shapeFastifyErrors(app, (error) => logger.error({ err: error }, "fault"));
   const answerOtherMethods = noteMethods(app);
+  addProbes(app, readiness);
   const read = shared(exposition.read);
   app.route({
     method: ["GET", "HEAD"],

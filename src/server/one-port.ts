@@ -9,6 +9,7 @@ import {
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { Answers } from "./answers.js";
+import { ConnectionCounts } from "./connection-counts.js";
 import { ConnectionLimit } from "./connection-limit.js";
 import { sniff } from "./first-bytes.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
@@ -32,19 +33,22 @@ const LINGER_MS = 1000;
  */
 export function createOnePortServer(
   handler: RequestListener,
-  { tls, isProxy, ...limits }: Partial<OnePortLimits> & Partial<OnePortOptions> = {},
+  { tls, isProxy, counts, ...limits }: Partial<OnePortLimits> & Partial<OnePortOptions> = {},
 ): OnePortServer {
-  return new OnePortServer(handler, { limits: { ...ONE_PORT_LIMITS, ...limits }, tls, isProxy });
+  return new OnePortServer(handler, { limits: { ...ONE_PORT_LIMITS, ...limits }, tls, isProxy, counts });
 }
 
 interface OnePortOptions {
   readonly tls: Tls | undefined;
   /** Addresses that stand for many clients, and so have no limit of their own. */
   readonly isProxy: ((address: string) => boolean) | undefined;
+  /** Kept by the server. Of HTTP/1 requests that come too slowly only whoever hears `clientError` knows. */
+  readonly counts: ConnectionCounts | undefined;
 }
 
 export class OnePortServer extends Server {
   readonly #limits: OnePortLimits;
+  readonly #counts: ConnectionCounts;
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
   readonly #tls: TlsServer | undefined;
@@ -58,10 +62,16 @@ export class OnePortServer extends Server {
 
   constructor(
     handler: RequestListener,
-    { limits, tls, isProxy }: Partial<OnePortOptions> & { limits: OnePortLimits },
+    {
+      limits,
+      tls,
+      isProxy,
+      counts = new ConnectionCounts(),
+    }: Partial<OnePortOptions> & { limits: OnePortLimits },
   ) {
     super(http1Options(limits));
     this.#limits = limits;
+    this.#counts = counts;
     this.maxConnections = limits.connectionsMax;
     this.timeout = limits.silenceTimeoutMs;
     this.#http1 = takeConnectionListener(this);
@@ -71,7 +81,10 @@ export class OnePortServer extends Server {
     this.#tls = tls && this.#createTls(tls);
     this.#connections = new ConnectionLimit(limits.connectionsPerAddressMax, isProxy);
     this.on("connection", (socket: Socket) => this.#take(socket));
-    this.#answers = new Answers(limits);
+    this.on("drop", () => {
+      counts.refused.total += 1;
+    });
+    this.#answers = new Answers(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
     this.on("request", (request, response) => {
       if (this.#answers.begin(request, response)) handler(request, response);
@@ -104,7 +117,10 @@ export class OnePortServer extends Server {
   #createTls({ cert, key, onRenewal }: Tls): TlsServer {
     const handshakeTimeout = this.#limits.firstBytesTimeoutMs;
     const server = createTlsServer({ cert, key, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout });
-    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
+      if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.#counts.cutOff.first_bytes += 1;
+      socket.destroy();
+    });
     onRenewal?.((files) => server.setSecureContext(files));
     return server.on("secureConnection", (socket) => {
       this.#handshaking.delete(remoteOf(socket));
@@ -114,9 +130,17 @@ export class OnePortServer extends Server {
   }
 
   #take(socket: Socket): void {
-    // By a reset: of whom there are too many, none lingers in TIME_WAIT.
-    if (!this.#connections.admit(socket)) socket.resetAndDestroy();
-    else if (this.#tls === undefined) this.#sniff(socket);
+    if (!this.#connections.admit(socket)) {
+      this.#counts.refused.address += 1;
+      // By a reset: of whom there are too many, none lingers in TIME_WAIT.
+      socket.resetAndDestroy();
+      return;
+    }
+    this.#counts.open += 1;
+    socket.once("close", () => {
+      this.#counts.open -= 1;
+    });
+    if (this.#tls === undefined) this.#sniff(socket);
     else this.#shakeHands(socket);
   }
 
@@ -132,10 +156,16 @@ export class OnePortServer extends Server {
   #sniff(socket: Socket): void {
     this.#sniffing.add(socket);
     socket.once("close", () => this.#sniffing.delete(socket));
-    sniff(socket, this.#limits.firstBytesTimeoutMs, (protocol) => {
-      this.#sniffing.delete(socket);
-      if (protocol === "http2") this.#openSession(socket);
-      else this.#openHttp1(socket);
+    sniff(socket, {
+      timeoutMs: this.#limits.firstBytesTimeoutMs,
+      onTimeout: () => {
+        this.#counts.cutOff.first_bytes += 1;
+      },
+      onProtocol: (protocol) => {
+        this.#sniffing.delete(socket);
+        if (protocol === "http2") this.#openSession(socket);
+        else this.#openHttp1(socket);
+      },
     });
   }
 
@@ -162,7 +192,9 @@ export class OnePortServer extends Server {
       stream.once("close", () => {
         running -= 1;
       });
-      limitRequest(stream, this.#limits.requestTimeoutMs);
+      limitRequest(stream, this.#limits.requestTimeoutMs, () => {
+        this.#counts.cutOff.request += 1;
+      });
     });
     session.on("timeout", () => (running === 0 ? session.close() : askForLife(session, this.#limits)));
     session.setTimeout(this.#limits.silenceTimeoutMs);
@@ -207,9 +239,12 @@ function takeConnectionListener(server: Server): (socket: Socket) => void {
 }
 
 /** HTTP/2 servers have no request timeout of their own: whoever trickles a body is cut off as on HTTP/1. */
-function limitRequest(stream: ServerHttp2Stream, timeoutMs: number): void {
+function limitRequest(stream: ServerHttp2Stream, timeoutMs: number, onTimeout: () => void): void {
   if (stream.endAfterHeaders) return;
-  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), timeoutMs);
+  const timer = setTimeout(() => {
+    onTimeout();
+    stream.close(constants.NGHTTP2_CANCEL);
+  }, timeoutMs);
   const stop = () => clearTimeout(timer);
   stream.once("end", stop).once("close", stop);
 }

@@ -13,8 +13,17 @@ export interface Sources {
   readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;
   /** Lines of the log that nobody took, since the start. */
   readonly droppedLines: () => number;
+  readonly connections: Connections;
+  readonly connectionsMax: number;
   /** How long each queue can become. */
   readonly queueLimits: Readonly<Record<Queue, number>>;
+}
+
+/** What the door for calls knows of its connections; counts are since the start. */
+export interface Connections {
+  readonly open: number;
+  readonly refused: Readonly<Record<"total" | "address", number>>;
+  readonly cutOff: Readonly<Record<"first_bytes" | "request" | "answer" | "pipelining", number>>;
 }
 
 export type Queue = "embed_query" | "embed_text" | "append" | "index";
@@ -41,16 +50,9 @@ export function addGauges(registry: Registry, sources: Sources): void {
   gauge("recalld_index_limit_bytes", "INDEX_MEMORY_BYTES_MAX.").set(sources.indexMemoryBytesMax);
   const model = gauge("recalld_model_info", "Always 1 for each model that is loaded.", ["model", "revision"]);
 
-  const dropped = new Counter({
-    name: "recalld_log_lines_dropped_total",
-    help: "Lines of the log that nobody took.",
-    registers: [registry],
-    // Counted elsewhere, and here only shown.
-    collect: () => {
-      dropped.reset();
-      dropped.inc(sources.droppedLines());
-    },
-  });
+  gauge("recalld_connections_limit", "CONNECTIONS_MAX.").set(sources.connectionsMax);
+  const open = gauge("recalld_connections_open", "Open connections to the port for calls.");
+  addCounts(registry, sources);
 
   function collect(): void {
     const held = sources.held();
@@ -63,7 +65,37 @@ export function addGauges(registry: Registry, sources: Sources): void {
     namespaces.set(held.namespaces);
     memories.set(held.memories);
     bytes.set(held.bytes);
+    open.set(sources.connections.open);
     model.reset();
     for (const { id, revision } of sources.models()) model.set({ model: id, revision }, 1);
   }
+}
+
+/** Adds the counters that are kept elsewhere, and here only shown. */
+function addCounts(registry: Registry, { droppedLines, connections }: Sources): void {
+  const counter = (name: string, help: string, read: () => Readonly<Record<string, number>>) => {
+    const shown = new Counter({
+      name,
+      help,
+      labelNames: ["reason"],
+      registers: [registry],
+      collect: () => {
+        shown.reset();
+        for (const [reason, count] of Object.entries(read())) shown.inc({ reason }, count);
+      },
+    });
+  };
+  const refused = "Connections closed at once, because too many were open.";
+  counter("recalld_connections_refused_total", refused, () => connections.refused);
+  const cutOff = "Clients cut off because they were slow, or did not wait for answers.";
+  counter("recalld_clients_cut_off_total", cutOff, () => connections.cutOff);
+  const dropped = new Counter({
+    name: "recalld_log_lines_dropped_total",
+    help: "Lines of the log that nobody took.",
+    registers: [registry],
+    collect: () => {
+      dropped.reset();
+      dropped.inc(droppedLines());
+    },
+  });
 }

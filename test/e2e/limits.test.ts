@@ -2,13 +2,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { hashKey } from "../../src/accounts/key.js";
 import { parsePlans } from "../../src/accounts/plans-file.js";
 import { setPlan } from "../../src/accounts/set-plan.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { signUp } from "../support/caller.js";
 import { type Door, doorsOf } from "../support/doors.js";
+import { scrape } from "../support/scrape.js";
 import { newDataDir, runUntilExit, startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
@@ -127,6 +128,37 @@ it("an address has no more connections than it may, and the rest is served on", 
   const ready = () => fetch(`${narrow.url}/readyz`).then(({ status }) => status === 200);
   await vi.waitUntil(() => ready().catch(() => false), { timeout: 20_000 });
 });
+
+it("what is refused and cut off can be seen, and probes are answered, while all connections are taken", async () => {
+  const full = await startServer({
+    env: { METRICS_PORT: "0", CONNECTIONS_MAX: "16", CONNECTIONS_PER_ADDRESS_MAX: "12" },
+  });
+  onTestFinished(() => full.kill());
+  const open = (localAddress: string, bytes: string) => {
+    const socket = connect({ port: full.port, host: "127.0.0.1", localAddress });
+    socket
+      .on("error", () => {})
+      .resume()
+      .write(bytes);
+    onTestFinished(() => void socket.destroy());
+  };
+  const found = () => scrape(full.metricsUrl);
+  const reaches = async (name: string, reason: string, count: number) =>
+    (await found()).sum(`recalld_${name}_total`, { reason }) === count;
+  for (let i = 0; i < 14; i++) open("127.0.0.2", i < 10 ? "P" : "GET / HTTP/1.1\r\n");
+  await vi.waitUntil(() => reaches("connections_refused", "address", 2));
+  for (let i = 0; i < 6; i++) open("127.0.0.3", "");
+  await vi.waitUntil(() => reaches("connections_refused", "total", 2));
+  await expect(fetch(`${full.url}/readyz`)).rejects.toThrow("fetch failed");
+  for (const path of ["/livez", "/readyz"]) {
+    expect((await fetch(new URL(path, full.metricsUrl))).status).toBe(200);
+  }
+  const then = await found();
+  expect([then.sum("recalld_connections_open"), then.sum("recalld_connections_limit")]).toEqual([16, 16]);
+  await vi.waitUntil(() => reaches("clients_cut_off", "request", 2), { timeout: 20_000 });
+  await vi.waitUntil(() => reaches("clients_cut_off", "first_bytes", 14), { timeout: 20_000 });
+  await vi.waitUntil(async () => (await found()).sum("recalld_connections_open") === 0);
+}, 60_000);
 
 it("more headers than are looked at are refused, so that none is overlooked", async () => {
   const many = Object.fromEntries(Array.from({ length: 130 }, (_, n) => [`x-${n}`, "1"]));

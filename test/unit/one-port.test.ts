@@ -12,6 +12,7 @@ import { Client, credentials } from "@grpc/grpc-js";
 import Fastify from "fastify";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { whenTaken } from "../../src/server/answers.js";
+import { ConnectionCounts } from "../../src/server/connection-counts.js";
 import { protocolOf } from "../../src/server/first-bytes.js";
 import { createOnePortServer, type OnePortServer } from "../../src/server/one-port.js";
 import { ONE_PORT_LIMITS } from "../../src/server/one-port-limits.js";
@@ -25,6 +26,7 @@ const LARGE = Buffer.alloc(1_600_000);
 const HUGE = Buffer.alloc(64_000_000);
 
 let running: OnePortServer | undefined;
+let counts: ConnectionCounts;
 /** Calls to `/slow` wait here until a test lets them go. */
 let slow: (() => void)[] = [];
 
@@ -53,7 +55,8 @@ function answerGrpc(response: ServerResponse): void {
 }
 
 async function serve(limits: Parameters<typeof createOnePortServer>[1] = {}): Promise<number> {
-  running = createOnePortServer(answer, limits);
+  counts = new ConnectionCounts();
+  running = createOnePortServer(answer, { counts, ...limits });
   running.listen(0, "127.0.0.1");
   await once(running, "listening");
   return (running.address() as AddressInfo).port;
@@ -206,6 +209,7 @@ describe("the limits of one port", () => {
     const socket = raw(await serve({ firstBytesTimeoutMs: 50 }));
     socket.write(bytes);
     await untilEnd(socket);
+    expect(counts.cutOff).toMatchObject({ first_bytes: 1, request: 0 });
   });
 
   it("a client that stops inside its headers is cut off", async () => {
@@ -251,6 +255,7 @@ describe("the limits of one port", () => {
     stream.on("error", () => {}).write("a");
     await once(stream, "close");
     expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    expect(counts.cutOff).toMatchObject({ request: 1 });
   });
 
   it("a slow answer to a whole request is not cut off", async () => {
@@ -279,7 +284,9 @@ describe("the limits of one port", () => {
     const first = raw(port);
     await once(first, "connect");
     await untilEnd(raw(port));
+    expect(counts).toMatchObject({ open: 1, refused: { total: 1, address: 0 } });
     first.destroy();
+    await until(() => counts.open === 0);
   });
 
   it("connections of one address beyond its limit are refused, and again admitted when one has closed", async () => {
@@ -288,6 +295,7 @@ describe("the limits of one port", () => {
     const second = dial(port);
     await Promise.all([once(first, "connect"), ask2(second, "/a")]);
     await untilEnd(raw(port));
+    expect(counts).toMatchObject({ open: 2, refused: { total: 0, address: 1 } });
     expect(await ask2(second, "/b")).toBe("GET /b over 2.0");
     first.destroy();
     await vi.waitFor(() => ask1(port, "/c"), { timeout: 5_000 });
@@ -312,13 +320,16 @@ describe("the limits of one port", () => {
     await vi.waitUntil(async () => (await open()) === 1, { timeout: 15_000 });
     await sleep(1_500);
     expect((await text(stream).catch(() => "")).length).toBeLessThan(HUGE.length);
+    expect(counts).toMatchObject({ open: 1, cutOff: { answer: 2 } });
     expect(await ask2(session, "/b")).toBe("GET /b over 2.0");
   }, 20_000);
 
   it("who sends request upon request without waiting is cut off, and all that waited is told", async () => {
     const taken: Promise<void>[] = [];
+    counts = new ConnectionCounts();
     running = createOnePortServer((request) => void taken.push(whenTaken(request) as Promise<void>), {
       pipelinedMax: 4,
+      counts,
     });
     running.listen(0, "127.0.0.1");
     await once(running, "listening");
@@ -328,6 +339,7 @@ describe("the limits of one port", () => {
     await until(() => taken.length === 4);
     await untilEnd(raw(port), REQUEST.repeat(9));
     expect(taken).toHaveLength(8);
+    expect(counts.cutOff).toEqual({ first_bytes: 0, request: 0, answer: 0, pipelining: 1 });
     await Promise.all(taken.slice(4));
     expect(patient.destroyed).toBe(false);
     patient.destroy();
