@@ -11,6 +11,9 @@ import { Tracing } from "./tracing.js";
 /** A collector that is away is complained of now and then, not at each attempt. */
 const COMPLAINT_PAUSE_MS = 60_000;
 
+/** The library repeats what a collector answers, however long that is. */
+const COMPLAINT_CHARS_MAX = 1_000;
+
 export interface TelemetryOptions {
   readonly version: string;
   readonly metrics: boolean;
@@ -36,14 +39,20 @@ export class Telemetry {
 
   static async open({ version, metrics, tracing, onTrouble }: TelemetryOptions): Promise<Telemetry> {
     const opened = metrics ? new Metrics(version) : undefined;
+    let loading = true;
     let quietUntilMs = 0;
     const complain = (message: string) => {
       opened?.troubles.inc({ part: "tracing" });
-      if (performance.now() < quietUntilMs) return;
-      quietUntilMs = performance.now() + COMPLAINT_PAUSE_MS;
-      onTrouble(message);
+      // While it loads, each is of another setting.
+      if (!loading) {
+        if (performance.now() < quietUntilMs) return;
+        quietUntilMs = performance.now() + COMPLAINT_PAUSE_MS;
+      }
+      onTrouble(message.length > COMPLAINT_CHARS_MAX ? `${message.slice(0, COMPLAINT_CHARS_MAX)}…` : message);
     };
-    return new Telemetry(opened, tracing ? await Tracing.open({ version, onTrouble: complain }) : undefined);
+    const tracer = tracing ? await Tracing.open({ version, onTrouble: complain }) : undefined;
+    loading = false;
+    return new Telemetry(opened, tracer);
   }
 
   /** Told of each call by the door. */

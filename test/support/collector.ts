@@ -26,6 +26,8 @@ export interface Collector {
   readonly requests: { url: string; type: string | undefined; answered: boolean }[];
   /** How it answers from now on: 200, another status, or not at all. */
   answer: number | "never";
+  /** What stands in an answer. */
+  body: string;
   /** Resolves when so many spans have arrived. */
   arrived(spans: number): Promise<readonly ArrivedSpan[]>;
   close(): Promise<void>;
@@ -45,7 +47,7 @@ export async function startCollector(): Promise<Collector> {
       collector.bytes.push(body);
       collector.spans.push(...spansOf(body));
     }
-    response.writeHead(collector.answer, { "content-type": "application/x-protobuf" }).end();
+    response.writeHead(collector.answer, { "content-type": "application/x-protobuf" }).end(collector.body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const collector: Collector = {
@@ -54,6 +56,7 @@ export async function startCollector(): Promise<Collector> {
     bytes: [],
     requests: [],
     answer: 200,
+    body: "",
     arrived: async (count) => {
       const untilMs = Date.now() + WAIT_TIMEOUT_MS;
       while (collector.spans.length < count) {

@@ -1,10 +1,11 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { MemoryError, unavailable } from "../../src/errors.js";
 import type { Embedder } from "../../src/memory/embedder.js";
 import type { Meter } from "../../src/memory/meter.js";
 import { Sealed } from "../../src/memory/replica.js";
 import { untimed } from "../../src/memory/steps.js";
 import { Telemetry } from "../../src/telemetry/telemetry.js";
+import { startCollector } from "../support/collector.js";
 
 const CALLER = { accountId: "acc_x", keyHash: "h", access: "full" } as const;
 
@@ -113,4 +114,47 @@ it("tells the wait for a thread from the reading; what needs no thread is in nei
   expect(wait).toBeGreaterThan(0.03);
   expect(run).toBeGreaterThan(0.07);
   expect(wait).toBeLessThan(run);
+});
+
+async function openTraced(env: Readonly<Record<string, string>>) {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const complaints: string[] = [];
+  const onTrouble = (message: string) => void complaints.push(message);
+  const telemetry = await Telemetry.open({ version: "1.2.3", metrics: true, tracing: true, onTrouble });
+  onTestFinished(() => telemetry.close());
+  const call = () =>
+    telemetry.begin({ method: "s/m", protocol: "connect", header: new Headers() }).end("ok", 1);
+  return { complaints, call };
+}
+
+it("complains of every setting of tracing that it cannot use", async () => {
+  const { complaints } = await openTraced({
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
+    OTEL_EXPORTER_OTLP_TIMEOUT: "abc",
+    OTEL_TRACES_SAMPLER: "foo",
+    OTEL_EXPORTER_OTLP_CERTIFICATE: "/nope",
+  });
+  expect(complaints).toHaveLength(3);
+  const all = complaints.join("\n");
+  for (const part of ["OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_TRACES_SAMPLER", "root certificate"]) {
+    expect(all).toContain(part);
+  }
+});
+
+it("complains shortly of a collector that answers at length, and once", async () => {
+  const collector = await startCollector();
+  Object.assign(collector, { answer: 400, body: "x".repeat(3_000_000) });
+  const { complaints, call } = await openTraced({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: "10",
+  });
+  onTestFinished(() => collector.close());
+  for (let asked = 1; asked <= 3; asked++) {
+    call();
+    await vi.waitUntil(() => collector.requests.length >= asked, { timeout: 10_000 });
+  }
+  await vi.waitUntil(() => complaints.length > 0, { timeout: 10_000 });
+  expect(complaints).toEqual([expect.stringMatching(/^.{1,1001}$/)]);
+  expect(complaints[0]).toContain("Bad Request");
 });
