@@ -3,14 +3,16 @@ import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { connect as connectTcp } from "node:net";
+import { type AddressInfo, connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { ConnectionCounts } from "../../src/server/connection-counts.js";
+import { createOnePortServer } from "../../src/server/one-port.js";
 import { RENEWAL_LOOK_MS } from "../../src/server/tls.js";
 import { runUntilExit, startServer, type TestServer } from "../support/server.js";
 
@@ -123,6 +125,21 @@ describe("over TLS", () => {
       socket.destroy();
     }
     expect((await get("/livez")).status).toBe(200);
+  });
+
+  it("who does not end its handshake, or says nothing behind it, is cut off and counted", async () => {
+    const counts = new ConnectionCounts();
+    const tls = { cert: ca, key: readFileSync(file("a.key")) };
+    const one = createOnePortServer(() => {}, { tls, counts, firstBytesTimeoutMs: 300 });
+    onTestFinished(() => void one.close().closeAllConnections());
+    await new Promise<void>((resolve) => one.listen(0, "127.0.0.1", resolve));
+    const { port } = one.address() as AddressInfo;
+    const silent = [connectTcp(port, "127.0.0.1"), connectTls({ port, ca })];
+    await Promise.all(
+      silent.map((socket) => new Promise((resolve) => socket.on("error", () => {}).once("close", resolve))),
+    );
+    expect(counts.cutOff).toMatchObject({ first_bytes: 2 });
+    await vi.waitUntil(() => counts.open === 0);
   });
 
   it("a close does not wait for strangers", async () => {
