@@ -360,9 +360,25 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     for (const { port } of of("ServiceMonitor")[0]?.spec.endpoints ?? []) {
       expect(ports.map(({ name }) => name)).toContain(port);
     }
-    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
-      expect(portNamed(probe.httpGet.port)).toBe(8080);
-    }
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    const asked = [startupProbe, livenessProbe, readinessProbe].map((probe) => portNamed(probe.httpGet.port));
+    expect(asked).toEqual([8080, 9464, 8080]);
+  });
+
+  test("asks whether a pod lives where callers cannot take all connections, if there is such a port", () => {
+    const asked = (values: Values) => {
+      const { livenessProbe, readinessProbe } = workloadOf(render(values)).container;
+      return [livenessProbe, readinessProbe].map(({ httpGet }) => [httpGet.port, httpGet.scheme ?? "HTTP"]);
+    };
+    const metrics = { set: { metrics: { enabled: true } } };
+    expect(asked(metrics)).toEqual([
+      ["metrics", "HTTP"],
+      ["http", "HTTP"],
+    ]);
+    expect(asked({ ...WITH_TLS, set: { ...WITH_TLS.set, ...metrics.set } })).toEqual([
+      ["metrics", "HTTP"],
+      ["http", "HTTPS"],
+    ]);
   });
 
   test.each<Values>([{ examples: ["mongodb"] }, { examples: ["mongodb", "autoscaling"] }, {}])(
@@ -406,7 +422,8 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       asked: "http:",
     });
     expect(spoken(WITH_TLS)).toEqual({
-      probes: ["HTTPS", "HTTPS", "HTTPS"],
+      // On the port of the metrics, which has no TLS, liveness.
+      probes: ["HTTPS", "HTTP", "HTTPS"],
       service: "https",
       asked: "https:",
     });
@@ -510,8 +527,11 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     const { settings, container } = reasonToSkip
       ? ({} as ReturnType<typeof workloadOf>)
       : workloadOf(render({ examples: ["monitoring"] }));
-    const status = async (path: string) => (await fetch(server.url + path)).status;
     const path = (probe: string) => container[probe].httpGet.path as string;
+    const ask = async (probe: string) => {
+      const base = container[probe].httpGet.port === "metrics" ? server.metricsUrl : server.url;
+      return (await fetch(new URL(path(probe), base))).status;
+    };
 
     beforeAll(async () => {
       const { DATA_DIR: _, ...env } = settings as Record<string, string>;
@@ -521,7 +541,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
 
     test("answers every probe", async () => {
       for (const probe of ["startupProbe", "livenessProbe", "readinessProbe"]) {
-        await expect.poll(() => status(path(probe)), { timeout: 30_000 }).toBe(200);
+        await expect.poll(() => ask(probe), { timeout: 30_000 }).toBe(200);
       }
     });
 
@@ -565,8 +585,8 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
 
     test("is not ready and alive from SIGTERM on", async () => {
       const stopped = server.stop();
-      await expect.poll(() => status(path("readinessProbe")), { timeout: 4_000 }).toBe(503);
-      expect(await status(path("livenessProbe"))).toBe(200);
+      await expect.poll(() => ask("readinessProbe"), { timeout: 4_000 }).toBe(503);
+      expect(await ask("livenessProbe")).toBe(200);
       expect(await stopped).toBe(0);
     });
   });

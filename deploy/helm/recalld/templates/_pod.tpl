@@ -1,8 +1,8 @@
 {{- define "recalld.probe" -}}
 httpGet:
   path: {{ .path }}
-  port: http
-  {{- if .root.Values.tls.existingSecret }}
+  port: {{ .port }}
+  {{- if and .root.Values.tls.existingSecret (eq .port "http") }}
   scheme: HTTPS
   {{- end }}
 {{- end -}}
@@ -64,19 +64,20 @@ spec:
       # the start by itself. From then on liveness asks nothing of the database: a restart would not bring
       # it back.
       startupProbe:
-        {{- include "recalld.probe" (dict "root" . "path" "/livez") | nindent 8 }}
+        {{- include "recalld.probe" (dict "root" . "path" "/livez" "port" "http") | nindent 8 }}
         periodSeconds: 2
         timeoutSeconds: 2
         failureThreshold: {{ div (add .Values.startupSeconds 1) 2 }}
+      # Where there is a port that callers do not reach, they cannot take all of its connections.
       livenessProbe:
-        {{- include "recalld.probe" (dict "root" . "path" "/livez") | nindent 8 }}
+        {{- include "recalld.probe" (dict "root" . "path" "/livez" "port" (ternary "metrics" "http" .Values.metrics.enabled)) | nindent 8 }}
         periodSeconds: 10
         timeoutSeconds: 5
         # A minute: nothing that lasts shorter is mended by a restart.
         failureThreshold: 6
       # 503 while indexes are opened, while the database is away, and from SIGTERM on.
       readinessProbe:
-        {{- include "recalld.probe" (dict "root" . "path" "/readyz") | nindent 8 }}
+        {{- include "recalld.probe" (dict "root" . "path" "/readyz" "port" "http") | nindent 8 }}
         periodSeconds: 2
         # A process that is busy is not one that is away: the calls would go to others, which are as busy.
         timeoutSeconds: 5
