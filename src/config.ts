@@ -38,6 +38,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Of `/metrics`; undefined is none. */
   readonly metricsPort: number | undefined;
+  /** Accounts that are named in metrics. */
+  readonly metricsAccountsMax: number;
   /** Where traces are sent, by OTLP; undefined is nowhere. */
   readonly otlpEndpoint: string | undefined;
   readonly indexMemoryBytesMax: number;
@@ -108,6 +110,7 @@ export function loadConfig(env: Environment): Config {
       read.text("METRICS_PORT") === undefined
         ? undefined
         : read.number("METRICS_PORT", { fallback: 0, min: 0, max: 65_535 }),
+    metricsAccountsMax: read.number("METRICS_ACCOUNTS_MAX", { fallback: 0, min: 0, max: 1_000 }),
     otlpEndpoint: read.otlpEndpoint(),
     indexMemoryBytesMax: read.number("INDEX_MEMORY_BYTES_MAX", {
       fallback: 2_000_000_000,

@@ -135,6 +135,7 @@ describe("docs/configuration.md", () => {
     CORS_ORIGINS: "corsOrigins",
     LOG_LEVEL: "logLevel",
     METRICS_PORT: "metricsPort",
+    METRICS_ACCOUNTS_MAX: "metricsAccountsMax",
     OTEL_EXPORTER_OTLP_ENDPOINT: "otlpEndpoint",
     INDEX_MEMORY_BYTES_MAX: "indexMemoryBytesMax",
     QUERY_CACHE_BYTES_MAX: "queryCacheBytesMax",

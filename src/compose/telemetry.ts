@@ -17,7 +17,7 @@ import { longest, type Models } from "./models.js";
 export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promise<Telemetry> {
   return Telemetry.open({
     version: VERSION,
-    metrics: config.metricsPort !== undefined,
+    metrics: config.metricsPort === undefined ? undefined : { accountsMax: config.metricsAccountsMax },
     tracing: config.otlpEndpoint !== undefined,
     onTrouble: (reason) => logger.warn({ reason }, "tracing"),
   });

@@ -28,8 +28,11 @@ export interface CallWatcher {
   readonly traceId?: string | undefined;
   /** Times the steps of the call. */
   readonly steps?: Steps<CallStep> | undefined;
-  end(code: string, ms: number): void;
+  end(ended: Ended): void;
 }
+
+/** How a call ended. */
+export type Ended = Pick<Call, "code" | "ms" | "accountId">;
 
 export interface ObserveOptions {
   /** The handler serves a plain path. */
@@ -59,12 +62,14 @@ export function observed(handler: UniversalHandler, options: ObserveOptions): Un
     contextValues.set(stepsKey, watcher.steps);
     const end = (code: string) => {
       const ms = performance.now() - startMs;
-      watcher.end(code, ms);
+      const ended = { code, ms, accountId: contextValues.get(callerKey)?.accountId };
+      watcher.end(ended);
       options.onEnd({
-        ...{ method, protocol, code, ms },
+        method,
+        protocol,
+        ...ended,
         requestId: header.get("x-request-id"),
         traceId: watcher.traceId ?? TRACE_PARENT.exec(header.get("traceparent") ?? "")?.[1],
-        accountId: contextValues.get(callerKey)?.accountId,
       });
     };
     try {

@@ -15,8 +15,15 @@ export interface Ongoing {
   readonly traceId?: string | undefined;
   /** Times the steps of this call. */
   readonly steps: Steps<CallStep>;
-  /** @param code `ok`, or Connect's name of the error */
-  end(code: string, ms: number): void;
+  end(ended: Ended): void;
+}
+
+export interface Ended {
+  /** `ok`, or Connect's name of the error. */
+  readonly code: string;
+  readonly ms: number;
+  /** Undefined for who has no key that lives. */
+  readonly accountId: string | undefined;
 }
 
 /** OpenTelemetry's names: two of our four protocols are Connect's, two are gRPC's. */
@@ -26,10 +33,11 @@ export function systemOf(protocol: string): "connectrpc" | "grpc" {
 
 export function measureCall(
   { method, protocol }: Begun,
-  { callsInFlight, callSeconds }: Metrics,
+  { callsInFlight, callSeconds, accountCalls }: Metrics,
 ): Ongoing["end"] {
   callsInFlight.inc({ rpc_method: method });
-  return (code, ms) => {
+  return ({ code, ms, accountId }) => {
+    accountCalls.count(accountId, code);
     callsInFlight.dec({ rpc_method: method });
     const labels = {
       rpc_system_name: systemOf(protocol),

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Step } from "../memory/steps.js";
+import { AccountCalls } from "./account-calls.js";
 
 /** OpenTelemetry's buckets for calls, with finer ones below them, since most calls take a few milliseconds. */
 const CALL_SECONDS = [
@@ -49,7 +50,7 @@ export const PARTS = [
 ] as const;
 export type Part = (typeof PARTS)[number];
 
-/** The instruments, in a registry of their own. Every set of label values is bounded, and none comes from a caller. */
+/** The instruments, in a registry of their own. Every set of label values is bounded, and no caller chooses any. */
 export class Metrics {
   readonly registry = new Registry();
   readonly callSeconds = new Histogram({
@@ -125,7 +126,10 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor(version: string) {
+  readonly accountCalls: AccountCalls;
+
+  constructor({ version, accountsMax }: { version: string; accountsMax: number }) {
+    this.accountCalls = new AccountCalls(this.registry, accountsMax);
     new Gauge({
       name: "recalld_build_info",
       help: "Always 1; its labels say what runs.",

@@ -16,7 +16,8 @@ const COMPLAINT_CHARS_MAX = 1_000;
 
 export interface TelemetryOptions {
   readonly version: string;
-  readonly metrics: boolean;
+  /** `accountsMax`: how many accounts may be named in them. */
+  readonly metrics: { readonly accountsMax: number } | undefined;
   readonly tracing: boolean;
   /** Told what tracing complains of. */
   onTrouble(message: string): void;
@@ -38,7 +39,7 @@ export class Telemetry {
   }
 
   static async open({ version, metrics, tracing, onTrouble }: TelemetryOptions): Promise<Telemetry> {
-    const opened = metrics ? new Metrics(version) : undefined;
+    const opened = metrics && new Metrics({ version, ...metrics });
     let loading = true;
     let quietUntilMs = 0;
     const complain = (message: string) => {
@@ -62,9 +63,9 @@ export class Telemetry {
     return {
       traceId,
       steps,
-      end: (code, ms) => {
-        measured?.(code, ms);
-        end?.(code, ms);
+      end: (ended) => {
+        measured?.(ended);
+        end?.(ended);
       },
     };
   };

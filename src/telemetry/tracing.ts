@@ -67,7 +67,7 @@ export class Tracing {
     return {
       traceId: span.spanContext().traceId,
       steps: span.isRecording() ? this.#spans(steps, { within, now }) : steps,
-      end: (code) => {
+      end: ({ code }) => {
         span.setAttribute("rpc.response.status_code", code);
         if (SERVER_ERRORS.has(code)) this.#fail(span, code);
         span.end(now());

@@ -10,7 +10,12 @@ import { startCollector } from "../support/collector.js";
 const CALLER = { accountId: "acc_x", keyHash: "h", access: "full" } as const;
 
 async function open(metrics = true) {
-  const telemetry = await Telemetry.open({ version: "1.2.3", metrics, tracing: false, onTrouble: () => {} });
+  const telemetry = await Telemetry.open({
+    version: "1.2.3",
+    metrics: metrics ? { accountsMax: 0 } : undefined,
+    tracing: false,
+    onTrouble: () => {},
+  });
   const value = async (line: string) => {
     const text = (await telemetry.exposition?.read()) ?? "";
     return Number(
@@ -121,10 +126,17 @@ async function openTraced(env: Readonly<Record<string, string>>) {
   onTestFinished(() => void vi.unstubAllEnvs());
   const complaints: string[] = [];
   const onTrouble = (message: string) => void complaints.push(message);
-  const telemetry = await Telemetry.open({ version: "1.2.3", metrics: true, tracing: true, onTrouble });
+  const telemetry = await Telemetry.open({
+    version: "1.2.3",
+    metrics: { accountsMax: 0 },
+    tracing: true,
+    onTrouble,
+  });
   onTestFinished(() => telemetry.close());
   const call = () =>
-    telemetry.begin({ method: "s/m", protocol: "connect", header: new Headers() }).end("ok", 1);
+    telemetry
+      .begin({ method: "s/m", protocol: "connect", header: new Headers() })
+      .end({ code: "ok", ms: 1, accountId: undefined });
   return { complaints, call };
 }
 
