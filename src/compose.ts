@@ -1,35 +1,26 @@
-import { setMaxListeners } from "node:events";
-import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import { openGate } from "./accounts/authenticate.js";
 import { FREE } from "./accounts/plan.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
+import { openCertificate, openDoors } from "./compose/doors.js";
 import { openMemory } from "./compose/memory.js";
-import { longest, type Models, openModel, openReembedding, sharesOf } from "./compose/models.js";
+import { type Models, openFirstModel, openReembedding } from "./compose/models.js";
 import { noting } from "./compose/noting.js";
 import { readPlans } from "./compose/plans.js";
 import { openMigrating, openStorage } from "./compose/storage.js";
-import { listenForMetrics, openTelemetry, watchGauges } from "./compose/telemetry.js";
+import { openTelemetry } from "./compose/telemetry.js";
 import { warn } from "./compose/warn.js";
 import type { Config } from "./config.js";
 import type { FoundConvention } from "./embedding/find-convention.js";
-import { packageRoot } from "./embedding/package-root.js";
 import { dropAll } from "./memory/drop-all.js";
 import { Editions } from "./memory/editions.js";
 import type { ModelIdentity } from "./memory/embedder.js";
 import { parseNamespace } from "./memory/namespace.js";
-import { editionFor, modelFor } from "./memory/pin.js";
 import { warm } from "./memory/warm.js";
 import { Operator } from "./operator/operations.js";
-import { createApp } from "./server/app.js";
-import { ConnectionCounts } from "./server/connection-counts.js";
-import { drain, type Leave } from "./server/drain.js";
-import { listen } from "./server/listen.js";
-import { Load } from "./server/load.js";
-import { loadPortal } from "./server/portal-files.js";
+import type { Leave } from "./server/drain.js";
 import { Readiness } from "./server/readiness.js";
-import { openTls } from "./server/tls.js";
 import { within } from "./storage/within.js";
 
 /** From the last call's end: for what is counted, snapshots and the database to be written and closed. */
@@ -78,19 +69,9 @@ export async function openService(config: Config, options: ServiceOptions): Prom
   }
 }
 
-async function tlsOf({ tls }: Config, { logger, closers }: { logger: FastifyBaseLogger; closers: Closers }) {
-  if (tls === undefined) return undefined;
-  const opened = await openTls(tls, {
-    onRenewed: () => logger.info("the certificate was renewed"),
-    onTrouble: (error) => logger.error({ err: error }, "the certificate cannot be renewed"),
-  });
-  closers.push(() => opened.close());
-  return opened.tls;
-}
-
 async function openHouse(config: Config, options: ServiceOptions & { closers: Closers }) {
   const { logger, closers } = options;
-  const tls = await tlsOf(config, { logger, closers });
+  const tls = await openCertificate(config, options);
   const plans = await readPlans(config);
   const telemetry = await openTelemetry(config, logger);
   closers.push(() => telemetry.close());
@@ -99,26 +80,14 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
   openMigrating({ ...options, storage });
-  const { facts } = storage;
-  const plan = (await facts.plan())?.plan;
-  const pinned = await facts.pinned();
   const models: Models = new Set();
-  const common = { config, logger, telemetry, models };
-  const embedder = await openModel(modelFor(config.model, { pinned, plan }), common);
-  closers.push(() => embedder.close());
-  const edition = await editionFor(facts, { model: embedder.model, plan });
-  if (embedder.model.id !== config.model) {
-    logger.warn(`the database's model was changed: set MODEL=${embedder.model.id}`);
-  }
-  const editions = new Editions(edition, embedder);
+  const common = { config, logger, telemetry, models, closers };
+  const first = await openFirstModel(storage.facts, common);
+  const editions = new Editions(first.edition, first.model);
   const readiness = new Readiness();
   const counting = openCounting(storage, { logger, closers, readiness, telemetry });
   const memory = openMemory(config, { ...options, storage, editions, meter: counting.meter, telemetry });
-  await openReembedding({ ...common, closers, storage, memory, first: { edition, model: embedder } });
-  const sayPhase = (phase: string) => logger.info({ phase }, "stopping");
-  const shutdown = new AbortController();
-  // One listener for each running call: that many are no leak.
-  setMaxListeners(0, shutdown.signal);
+  await openReembedding({ ...common, storage, memory, first });
   const { accounts, backUp } = storage;
   const accountPorts = {
     accounts,
@@ -128,47 +97,13 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     parseNamespace,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
-  operator.open({ ...accountPorts, plans, facts, backUp });
-  const load = new Load(() => sharesOf(longest(models)));
-  closers.push(() => load.close());
-  const connections = new ConnectionCounts();
-  const app = createApp({
-    memory,
+  operator.open({ ...accountPorts, plans, facts: storage.facts, backUp });
+  const { leave, ...addresses } = await openDoors(config, {
+    ...{ logger, closers, telemetry, readiness, models, plans, memory, tls },
     accounts: accountPorts,
-    plans,
-    load,
     authenticate: openGate({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
-    readiness,
-    logger,
-    shutdownSignal: shutdown.signal,
-    portal: await loadPortal(join(packageRoot(), "dist/web")),
-    signUps: { perHour: config.signUpsPerHour, perHourTotal: config.signUpsPerHourTotal },
-    trustedProxies: config.trustedProxies,
-    connections: {
-      connectionsMax: config.connectionsMax,
-      connectionsPerAddressMax: config.connectionsPerAddressMax,
-    },
-    connectionCounts: connections,
-    corsOrigins: config.corsOrigins,
-    onCall: telemetry.begin,
-    tls,
-  });
-  watchGauges(telemetry, {
-    readiness,
-    editions,
-    namespaces: memory.namespaces,
-    models,
-    indexMemoryBytesMax: config.indexMemoryBytesMax,
     droppedLines: options.droppedLines,
-    connections,
-    connectionsMax: config.connectionsMax,
   });
-  const metricsAddress = await listenForMetrics(config, { logger, readiness, closers, telemetry });
-  const address = await listen(app, config);
-  const draining = { readiness, shutdown, timeoutMs: config.shutdownTimeoutMs, onPhase: sayPhase };
-  // When the start fails further on, nobody has called `leave`.
-  const abandon = () => drain(app, draining, { noticeMs: 0, hastened: AbortSignal.abort() });
-  closers.push(() => (readiness.leaving ? undefined : abandon()));
   await warm({
     recent: storage.recent,
     namespaces: memory.namespaces,
@@ -177,6 +112,6 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     onTrouble: warn({ logger, telemetry })("index", "no namespace is opened ahead"),
   });
   if (!options.stopping.aborted) readiness.start();
-  const leave = (how: Leave) => drain(app, draining, how);
-  return { address, metricsAddress, model: embedder.model, convention: embedder.convention, leave };
+  const { model, convention } = first.model;
+  return { ...addresses, model, convention, leave };
 }

@@ -23,7 +23,8 @@ import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../src/memory/on
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/page.js";
 import { TEXT_BYTES_MAX } from "../src/memory/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/top-k.js";
-import { COMMANDS, EXIT, lineOf } from "../src/operator/commands.js";
+import { COMMANDS, EXIT } from "../src/operator/commands.js";
+import { lineOf } from "../src/operator/read-line.js";
 import { BODY_BYTES_MAX } from "../src/server/app.js";
 import { toConnectError } from "../src/server/errors.js";
 import { SETTINGS } from "../src/settings.js";

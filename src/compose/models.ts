@@ -4,6 +4,8 @@ import { type OpenEmbedder, openEmbedder } from "../embedding/open.js";
 import { withQueryCache } from "../embedding/query-cache.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/waiting.js";
 import type { Edition } from "../memory/edition.js";
+import { editionFor, modelFor } from "../memory/pin.js";
+import type { Facts } from "../memory/plan.js";
 import { Reembedding } from "../memory/reembedding.js";
 import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -19,6 +21,22 @@ interface ModelOptions {
   readonly logger: FastifyBaseLogger;
   readonly telemetry: Telemetry;
   readonly models: Models;
+}
+
+/** The model that the database holds vectors of; of an empty one, the one that is set. */
+export async function openFirstModel(
+  facts: Facts,
+  { closers, ...options }: ModelOptions & { closers: Closers },
+): Promise<{ edition: Edition; model: OpenEmbedder }> {
+  const { config, logger } = options;
+  const plan = (await facts.plan())?.plan;
+  const model = await openModel(modelFor(config.model, { pinned: await facts.pinned(), plan }), options);
+  closers.push(() => model.close());
+  const edition = await editionFor(facts, { model: model.model, plan });
+  if (model.model.id !== config.model) {
+    logger.warn(`the database's model was changed: set MODEL=${model.model.id}`);
+  }
+  return { edition, model };
 }
 
 export async function openModel(

@@ -4,6 +4,7 @@ import { type Edition, editionOf, inEdition } from "./edition.js";
 import type { Editions } from "./editions.js";
 import type { Appended, Log, Lost, Numbered, Scope } from "./log.js";
 import type { Mover } from "./mover.js";
+import { Prepared } from "./prepared.js";
 import { Replica, Sealed } from "./replica.js";
 import { type SharedStep, type Steps, untimed } from "./steps.js";
 import { type Tended, Upkeep, type UpkeepOptions } from "./upkeep.js";
@@ -48,12 +49,15 @@ export class Namespaces {
   readonly #upkeep: Upkeep;
   /** By scope, the least recently used first. */
   readonly #open = new Map<string, Open>();
-  /** By incarnation: copies that are to take the place of open ones. */
-  readonly #prepared = new Map<string, Open>();
+  readonly #prepared: Prepared<Open>;
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
     this.#upkeep = new Upkeep(options);
+    this.#prepared = new Prepared({
+      open: (scope, incarnation) => this.#create(scope, incarnation),
+      close: (replica) => this.#upkeep.close(replica),
+    });
   }
 
   /**
@@ -87,30 +91,12 @@ export class Namespaces {
     for (const { scope, replica } of [...this.#open.values()]) {
       const incarnation = inEdition(replica.incarnation, edition);
       if (incarnation === replica.incarnation || this.isFull) continue;
-      await this.#prepare(scope, incarnation);
-    }
-  }
-
-  async #prepare(scope: Scope, incarnation: string): Promise<void> {
-    const prepared = this.#prepared.get(incarnation) ?? this.#create(scope, incarnation);
-    this.#prepared.set(incarnation, prepared);
-    try {
-      await prepared.replica.current();
-    } catch (error) {
-      const { replica } = prepared;
-      const isDropped = error instanceof Sealed;
-      // Whoever opened it meanwhile closes it.
-      if ((isDropped || replica.broken) && this.#prepared.get(incarnation) === prepared) {
-        this.#prepared.delete(incarnation);
-        this.#upkeep.close(replica);
-      }
-      if (!isDropped) throw error;
+      await this.#prepared.prepare(scope, incarnation);
     }
   }
 
   /** Closes what was prepared and is not needed. */
   unprepare(): void {
-    for (const { replica } of this.#prepared.values()) this.#upkeep.close(replica);
     this.#prepared.clear();
   }
 
@@ -127,11 +113,11 @@ export class Namespaces {
   }
 
   async close(): Promise<void> {
-    const held = [...this.#open.values(), ...this.#prepared.values()];
+    const held = [...[...this.#open.values()].map(({ replica }) => replica), ...this.#prepared.replicas];
     for (const [key, open] of this.#open) this.#letGo(key, open);
     this.unprepare();
     // Nobody waits any more for those that are still being built.
-    await Promise.all(held.map(({ replica }) => replica.stop()));
+    await Promise.all(held.map((replica) => replica.stop()));
     await this.#upkeep.settled();
   }
 
@@ -200,16 +186,10 @@ export class Namespaces {
     // Its snapshot is being written: it is quicker to read than the log, and belongs to one at a time.
     await this.#upkeep.closed(incarnation);
     // Another call may have opened it while this one asked the log.
-    const open = this.#lookUp(scope) ?? this.#takePrepared(incarnation) ?? this.#create(scope, incarnation);
+    const open = this.#lookUp(scope) ?? this.#prepared.take(incarnation) ?? this.#create(scope, incarnation);
     this.#open.set(keyOf(scope), open);
     this.#makeRoom();
     return open;
-  }
-
-  #takePrepared(incarnation: string): Open | undefined {
-    const prepared = this.#prepared.get(incarnation);
-    this.#prepared.delete(incarnation);
-    return prepared;
   }
 
   #create(scope: Scope, incarnation: string): Open {
@@ -272,7 +252,7 @@ export class Namespaces {
   #bytes(): number {
     let bytes = 0;
     for (const { replica } of this.#open.values()) bytes += replica.bytes;
-    for (const { replica } of this.#prepared.values()) bytes += replica.bytes;
+    for (const replica of this.#prepared.replicas) bytes += replica.bytes;
     return bytes;
   }
 

@@ -1,6 +1,4 @@
-import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { MemoryError } from "../errors.js";
-import type { Given } from "./operations.js";
 
 /** One of the operator's commands. */
 export interface Command {
@@ -13,7 +11,7 @@ export interface Command {
   readonly does: readonly [string, ...string[]];
 }
 
-interface Option {
+export interface Option {
   /** What its value is, in capitals; absent for a flag. */
   readonly value?: "TEXT" | "NUMBER";
   readonly does: string;
@@ -24,7 +22,7 @@ const textual = (does: string): Option => ({ value: "TEXT", does });
 const numeric = (does: string): Option => ({ value: "NUMBER", does });
 
 /** For every command. */
-const COMMON = {
+export const COMMON = {
   json: flag("the answer as JSON"),
   help: flag("this text, or that of a command"),
 };
@@ -158,104 +156,4 @@ export const EXIT = { done: 0, refused: 1, notUnderstood: 2, unavailable: 3 } as
 
 export function exitCodeOf(error: unknown): number {
   return error instanceof MemoryError && error.code === "unavailable" ? EXIT.unavailable : EXIT.refused;
-}
-
-/** What was typed: a command and what it is given, or what to say instead. */
-export type Asked =
-  | { readonly command: Command; readonly given: Given; readonly json: boolean }
-  | { readonly help: string }
-  | { readonly wrong: string };
-
-export function readLine(args: readonly string[]): Asked {
-  const command = COMMANDS.find(({ name }) => name.split(" ").every((word, i) => args[i] === word));
-  if (command === undefined) {
-    if (args.includes("--help") || args[0] === "help") return { help: overview(args[0]) };
-    return {
-      wrong: `${args.length === 0 ? "a command is missing" : `no command: ${args.join(" ")}`}\n\n${overview(args[0])}`,
-    };
-  }
-  try {
-    const { values, positionals } = parseArgs({
-      args: args.slice(command.name.split(" ").length),
-      options: configOf({ ...command.options, ...COMMON }),
-      allowPositionals: true,
-    });
-    if (values.help === true) return { help: helpFor(command) };
-    const { json, ...options } = values;
-    return {
-      command,
-      json: json === true,
-      given: { ...valuesIn(command, options), ...named(command, positionals) },
-    };
-  } catch (error) {
-    return { wrong: `${(error as Error).message}\n\n${helpFor(command)}` };
-  }
-}
-
-/** All commands, or those of a group such as `keys`. */
-function overview(group?: string): string {
-  const some = COMMANDS.filter(({ name }) => name.split(" ")[0] === group);
-  const shown = some.length > 0 ? some : COMMANDS;
-  const width = Math.max(...shown.map((command) => lineOf(command).length)) + 2;
-  return [
-    "usage: recalld-admin COMMAND [--json] [--help]",
-    "",
-    ...shown.map((command) => `  ${lineOf(command).padEnd(width)}${command.does[0]}`),
-    "",
-    "They work on the database that the settings name (MONGODB_URI, else DATA_DIR). `COMMAND --help`",
-    "tells more of one.",
-  ].join("\n");
-}
-
-function helpFor(command: Command): string {
-  const options = Object.entries({ ...command.options, ...COMMON });
-  const shown = options.map(([name, { value, does }]) => [`--${name}${value ? ` ${value}` : ""}`, does]);
-  const width = Math.max(...shown.map(([option = ""]) => option.length)) + 2;
-  const [first, ...more] = command.does;
-  return [
-    `usage: recalld-admin ${lineOf(command)} [OPTIONS]`,
-    "",
-    `${first[0]?.toUpperCase()}${first.slice(1)}.`,
-    ...more,
-    "",
-    ...shown.map(([option = "", does]) => `  ${option.padEnd(width)}${does}`),
-  ].join("\n");
-}
-
-/** As it is typed, with what must follow it. */
-export function lineOf(command: Command): string {
-  return [command.name, ...command.arguments.map((each) => each.replace(/(.*)\?$/, "[$1]"))].join(" ");
-}
-
-function configOf(options: Readonly<Record<string, Option>>): ParseArgsOptionsConfig {
-  const entries = Object.entries(options);
-  return Object.fromEntries(
-    entries.map(([name, { value }]) => [name, { type: value === undefined ? "boolean" : "string" }]),
-  );
-}
-
-function valuesIn({ options }: Command, values: Given): Given {
-  const read = ([name, value]: [string, unknown]) => {
-    // Of a variable that is not set: to leave the option out could mean more than was asked for.
-    if (value === "") throw new Error(`--${name} is empty`);
-    if (options[name]?.value !== "NUMBER") return [name, value];
-    if (!/^\d{1,15}$/.test(String(value)))
-      throw new Error(`--${name} is ${value}; it must be a whole number`);
-    return [name, Number(value)];
-  };
-  return Object.fromEntries(Object.entries(values).map(read));
-}
-
-/** The arguments by their names, in small letters. */
-function named(command: Command, positionals: readonly string[]): Given {
-  const needed = command.arguments.filter((each) => !each.endsWith("?"));
-  const missing = needed[positionals.length];
-  if (missing !== undefined) throw new Error(`${missing} is missing`);
-  const extra = positionals[command.arguments.length];
-  if (extra !== undefined) throw new Error(`${command.name} takes no ${JSON.stringify(extra)}`);
-  const empty = positionals.indexOf("");
-  if (empty >= 0) throw new Error(`${command.arguments[empty]?.replace("?", "")} is empty`);
-  return Object.fromEntries(
-    positionals.map((value, i) => [(command.arguments[i] ?? "").replace("?", "").toLowerCase(), value]),
-  );
 }

@@ -1,15 +1,8 @@
-import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  LogController,
-} from "fastify";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
@@ -17,10 +10,9 @@ import type { Guest } from "../accounts/authenticate.js";
 import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
 import { type AccountPorts, accountService } from "./account-service.js";
+import { type BareAppOptions, bareApp } from "./bare-app.js";
 import { contextOf, gate } from "./caller.js";
-import { clientAddresses, clientAddressKey, inBlocks } from "./client-address.js";
-import type { ConnectionCounts } from "./connection-counts.js";
-import { allowOrigins } from "./cors.js";
+import { clientAddresses, clientAddressKey } from "./client-address.js";
 import { deadline } from "./deadline.js";
 import { translated, translateErrors } from "./errors.js";
 import { dressHandlers } from "./handlers.js";
@@ -29,19 +21,14 @@ import { type Load, shedLoad } from "./load.js";
 import { type MemoryPorts, memoryService } from "./memory-service.js";
 import { noteMethods } from "./methods.js";
 import type { Call, CallWatcher, ObserveOptions } from "./observe.js";
-import { createOnePortServer } from "./one-port.js";
-import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { addReference } from "./openapi.js";
-import { answerUnreadable, answerUnroutable, sendError, shapeFastifyErrors } from "./plain-errors.js";
 import { PLAIN_PATHS } from "./plain-paths.js";
 import { addPortal } from "./portal.js";
 import type { PortalFile } from "./portal-files.js";
 import { addProbes } from "./probes.js";
-import type { Readiness } from "./readiness.js";
 import { registerReflection } from "./reflection.js";
 import { addResourcePaths } from "./resource-paths.js";
 import { limitSignUps, SignUpLimit, type SignUpLimits } from "./sign-up-limit.js";
-import type { Tls } from "./tls.js";
 
 /**
  * The largest request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
@@ -52,28 +39,15 @@ export const BODY_BYTES_MAX = 1_048_576;
 const ANSWER_BYTES_MAX = 67_108_864;
 /** What a call may take at most, whatever its client allows it. */
 const CALL_TIMEOUT_MS = 30_000;
-/** A caller's own request id is taken over when it looks like one, and not like a key: it is logged. */
-const REQUEST_ID = /^(?!.*rcl_)[A-Za-z0-9._:-]{1,128}$/;
-
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 
-export interface AppOptions {
+export interface AppOptions extends Omit<BareAppOptions, "onFault"> {
   readonly memory: MemoryPorts;
   readonly accounts: AccountPorts;
-  readonly readiness: Readiness;
-  readonly logger: FastifyBaseLogger;
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
   readonly portal: readonly PortalFile[];
   readonly signUps: SignUpLimits;
-  /** Blocks of addresses (CIDR). */
-  readonly trustedProxies: readonly string[];
-  readonly connections: Pick<OnePortLimits, "connectionsMax" | "connectionsPerAddressMax">;
-  /** Kept by the server, for whoever wants to see them. */
-  readonly connectionCounts: ConnectionCounts;
-  readonly corsOrigins: readonly string[];
-  /** HTTPS when given. */
-  readonly tls: Tls | undefined;
   authenticate(key: string | undefined): Promise<Guest>;
   readonly plans: Plans;
   readonly load: Pick<Load, "admit">;
@@ -83,54 +57,14 @@ export interface AppOptions {
 
 const UNWATCHED: CallWatcher = { end: () => {} };
 
-/** Browsers that came once over HTTPS do not come over HTTP for a year. */
-const HSTS = "max-age=31536000";
-
 /** The doors: every protocol on one port. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { logger, readiness, shutdownSignal, tls } = options;
-  const app = Fastify({
-    loggerInstance: logger,
-    // One line a call, written when it ends, in place of Fastify's two.
-    logController: new LogController({ disableRequestLogging: true }),
-    serverFactory: (handler) =>
-      createOnePortServer(handler, {
-        tls,
-        isProxy: inBlocks(options.trustedProxies),
-        counts: options.connectionCounts,
-        ...options.connections,
-      }),
-    genReqId: (request) => requestId(request.headers["x-request-id"]),
-    exposeHeadRoutes: false,
-    // A namespace of 256 bytes, percent-encoded.
-    routerOptions: { maxParamLength: 768 },
-    frameworkErrors: answerUnroutable,
-    clientErrorHandler: (error, socket) => {
-      if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") options.connectionCounts.cutOff.request += 1;
-      answerUnreadable(error, socket);
-    },
-    // What comes while running calls finish is served like them: readiness keeps new callers away.
-    return503OnClosing: false,
-  });
-  const closing = new AbortController();
-  app.addHook("preClose", async () => closing.abort());
-  const isPreflight = allowOrigins(options.corsOrigins);
-  app.addHook("onRequest", async (request, reply) => {
-    request.raw.headers["x-request-id"] = request.id;
-    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
-    if (tls !== undefined) reply.header("strict-transport-security", HSTS);
-    // Whoever keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is over.
-    if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
-    nameHost(request.raw);
-    if (request.raw.rawHeaders.length > 2 * ONE_PORT_LIMITS.headerLinesMax) return tooManyHeaders(reply);
-    return isPreflight(request, reply) ? reply : undefined;
-  });
+  const { logger, readiness, shutdownSignal } = options;
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
-  shapeFastifyErrors(app, onFault);
-  // No body is read before its handler asks for it, and the handlers judge its type.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  const app = bareApp({ ...options, onFault });
+  const closing = new AbortController();
+  app.addHook("preClose", async () => closing.abort());
   const answerOtherMethods = noteMethods(app);
   addProbes(app, readiness);
   addReference(app);
@@ -188,20 +122,4 @@ function addRoutes(
 
 function logCall(logger: FastifyBaseLogger, { ms, ...call }: Call): void {
   logger.info({ ...call, ms: Math.round(ms * 100) / 100 }, "call");
-}
-
-/** Connect needs a host to read a request at all; HTTP/1.0 may leave it out, and nothing here depends on it. */
-function nameHost({ headers }: IncomingMessage): void {
-  const host = headers[":authority"] ?? headers.host;
-  if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
-}
-
-/** Node would leave out what is over its own bound, which might be the key. */
-function tooManyHeaders(reply: FastifyReply): FastifyReply {
-  const message = `the request has more than ${ONE_PORT_LIMITS.headerLinesMax} headers`;
-  return sendError(reply, 431, message);
-}
-
-function requestId(given: string | string[] | undefined): string {
-  return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
 }

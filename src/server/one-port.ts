@@ -1,17 +1,12 @@
 import { type RequestListener, Server, type ServerOptions } from "node:http";
-import {
-  constants,
-  createServer as createHttp2Server,
-  type Http2Server,
-  type Http2Session,
-  type ServerHttp2Stream,
-} from "node:http2";
+import { createServer as createHttp2Server, type Http2Server } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { Answers } from "./answers.js";
 import { ConnectionCounts } from "./connection-counts.js";
 import { ConnectionLimit } from "./connection-limit.js";
 import { sniff } from "./first-bytes.js";
+import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import type { Tls } from "./tls.js";
 
@@ -58,7 +53,7 @@ export class OnePortServer extends Server {
   readonly #answers: Answers;
   readonly #sniffing = new Set<Socket>();
   readonly #http2Sockets = new Set<Socket>();
-  readonly #sessions = new Set<Http2Session>();
+  readonly #sessions: Http2Sessions;
 
   constructor(
     handler: RequestListener,
@@ -77,7 +72,8 @@ export class OnePortServer extends Server {
     this.#http1 = takeConnectionListener(this);
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
-    this.#http2.on("session", (session) => this.#admit(session));
+    this.#sessions = new Http2Sessions(limits, counts);
+    this.#http2.on("session", (session) => this.#sessions.admit(session));
     this.#tls = tls && this.#createTls(tls);
     this.#connections = new ConnectionLimit(limits.connectionsPerAddressMax, isProxy);
     this.on("connection", (socket: Socket) => this.#take(socket));
@@ -99,7 +95,7 @@ export class OnePortServer extends Server {
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
     for (const socket of [...this.#sniffing, ...this.#handshaking.values()]) socket.destroy();
-    for (const session of this.#sessions) session.close(); // GOAWAY; ends with its last stream
+    this.#sessions.close();
     // A keep-alive connection that is busy now must go as soon as it idles; Node does not see to that.
     const drain = setInterval(() => this.closeIdleConnections(), DRAIN_CHECK_MS);
     this.once("close", () => clearInterval(drain));
@@ -182,23 +178,6 @@ export class OnePortServer extends Server {
     socket.allowHalfOpen = false;
     this.#http2.emit("connection", socket); // reads what is buffered by itself
   }
-
-  #admit(session: Http2Session): void {
-    let running = 0;
-    this.#sessions.add(session);
-    session.once("close", () => this.#sessions.delete(session));
-    session.on("stream", (stream: ServerHttp2Stream) => {
-      running += 1;
-      stream.once("close", () => {
-        running -= 1;
-      });
-      limitRequest(stream, this.#limits.requestTimeoutMs, () => {
-        this.#counts.cutOff.request += 1;
-      });
-    });
-    session.on("timeout", () => (running === 0 ? session.close() : askForLife(session, this.#limits)));
-    session.setTimeout(this.#limits.silenceTimeoutMs);
-  }
 }
 
 function remoteOf({ remoteAddress, remotePort }: Socket): string {
@@ -215,17 +194,6 @@ function http1Options(limits: OnePortLimits): ServerOptions {
   };
 }
 
-// Node's own bounds stay as they are where they are sound: 32 settings a frame, 10 pings of ours
-// unanswered, 1000 acknowledgements of theirs queued, and calls that are reset at once
-// (CVE-2023-44487) at most 33 a second after a burst of 1000.
-function http2Options(limits: OnePortLimits): Parameters<typeof createHttp2Server>[0] & object {
-  return {
-    maxSessionMemory: limits.sessionMegabytesMax,
-    maxHeaderListPairs: limits.headerLinesMax,
-    settings: { maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headerBytesMax },
-  };
-}
-
 /**
  * Takes over the listener with which Node turns a socket into an HTTP/1 connection. A second server
  * that never listens could be given the sockets instead, but Node would not enforce its timeouts.
@@ -236,24 +204,4 @@ function takeConnectionListener(server: Server): (socket: Socket) => void {
     throw new Error("this version of Node accepts HTTP/1 connections in another way");
   server.removeAllListeners("connection");
   return listener as (socket: Socket) => void;
-}
-
-/** HTTP/2 servers have no request timeout of their own: whoever trickles a body is cut off as on HTTP/1. */
-function limitRequest(stream: ServerHttp2Stream, timeoutMs: number, onTimeout: () => void): void {
-  if (stream.endAfterHeaders) return;
-  const timer = setTimeout(() => {
-    onTimeout();
-    stream.close(constants.NGHTTP2_CANCEL);
-  }, timeoutMs);
-  const stop = () => clearTimeout(timer);
-  stream.once("end", stop).once("close", stop);
-}
-
-/** Ends a session whose other side is gone without a word, as behind a pulled cable. */
-function askForLife(session: Http2Session, limits: OnePortLimits): void {
-  const timer = setTimeout(() => session.destroy(), limits.pongTimeoutMs);
-  session.ping((error) => {
-    clearTimeout(timer);
-    if (error === null) session.setTimeout(limits.silenceTimeoutMs); // a pong alone does not restart it
-  });
 }

@@ -1,0 +1,79 @@
+import { setMaxListeners } from "node:events";
+import { join } from "node:path";
+import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "../config.js";
+import { packageRoot } from "../embedding/package-root.js";
+import { type AppOptions, createApp } from "../server/app.js";
+import { ConnectionCounts } from "../server/connection-counts.js";
+import { drain, type Leave } from "../server/drain.js";
+import { listen } from "../server/listen.js";
+import { Load } from "../server/load.js";
+import { loadPortal } from "../server/portal-files.js";
+import { openTls } from "../server/tls.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
+import type { Closers } from "./closers.js";
+import type { OpenMemory } from "./memory.js";
+import { longest, type Models, sharesOf } from "./models.js";
+import { listenForMetrics, watchGauges } from "./telemetry.js";
+
+interface DoorsOptions
+  extends Pick<AppOptions, "accounts" | "authenticate" | "logger" | "plans" | "readiness" | "tls"> {
+  readonly memory: OpenMemory;
+  readonly models: Models;
+  readonly telemetry: Telemetry;
+  readonly closers: Closers;
+  /** Lines of the log that nobody took. */
+  readonly droppedLines: () => number;
+}
+
+/** Opens both ports; answers where they are, and what closes the first to new calls. */
+export async function openDoors(config: Config, options: DoorsOptions) {
+  const { readiness, logger, closers, telemetry, memory, models } = options;
+  const shutdown = new AbortController();
+  // One listener for each running call: that many are no leak.
+  setMaxListeners(0, shutdown.signal);
+  const load = new Load(() => sharesOf(longest(models)));
+  closers.push(() => load.close());
+  const { connectionsMax, connectionsPerAddressMax, indexMemoryBytesMax } = config;
+  const connections = new ConnectionCounts();
+  const app = createApp({
+    ...options,
+    load,
+    shutdownSignal: shutdown.signal,
+    portal: await loadPortal(join(packageRoot(), "dist/web")),
+    signUps: { perHour: config.signUpsPerHour, perHourTotal: config.signUpsPerHourTotal },
+    trustedProxies: config.trustedProxies,
+    connections: { connectionsMax, connectionsPerAddressMax },
+    connectionCounts: connections,
+    corsOrigins: config.corsOrigins,
+    onCall: telemetry.begin,
+  });
+  const { editions, namespaces } = memory;
+  watchGauges(telemetry, {
+    ...{ readiness, editions, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
+    droppedLines: options.droppedLines,
+  });
+  const metricsAddress = await listenForMetrics(config, options);
+  const address = await listen(app, config);
+  const onPhase = (phase: string) => logger.info({ phase }, "stopping");
+  const draining = { readiness, shutdown, timeoutMs: config.shutdownTimeoutMs, onPhase };
+  const leave = (how: Leave) => drain(app, draining, how);
+  // When the start fails further on, nobody has called `leave`.
+  const abandon = () => leave({ noticeMs: 0, hastened: AbortSignal.abort() });
+  closers.push(() => (readiness.leaving ? undefined : abandon()));
+  return { address, metricsAddress, leave };
+}
+
+/** The certificate, where there is one: first of all, so that a mistake in it is found at once. */
+export async function openCertificate(
+  { tls }: Config,
+  { logger, closers }: { logger: FastifyBaseLogger; closers: Closers },
+) {
+  if (tls === undefined) return undefined;
+  const opened = await openTls(tls, {
+    onRenewed: () => logger.info("the certificate was renewed"),
+    onTrouble: (error) => logger.error({ err: error }, "the certificate cannot be renewed"),
+  });
+  closers.push(() => opened.close());
+  return opened.tls;
+}
