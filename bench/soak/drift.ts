@@ -45,14 +45,14 @@ export const QUANTITIES: readonly Quantity[] = [
     of: (sample) => sample.ownBytes,
     unit: MEGABYTE,
     riseMax: { share: 0.05, least: 8e6 },
-    shortRiseMax: { share: 0.5, least: 0 },
+    shortRiseMax: { share: 1, least: 0 },
   },
   {
     name: "Heap in use",
     of: (sample) => sample.heapUsedBytes,
     unit: MEGABYTE,
     riseMax: { share: 0.2, least: 8e6 },
-    shortRiseMax: { share: 1, least: 0 },
+    shortRiseMax: { share: 2, least: 0 },
   },
   {
     name: "File descriptors",

@@ -52,8 +52,7 @@ function strict(
     const onTooLarge = () => {
       large = true;
     };
-    const { signal } = request;
-    const body = checkedBody(request.body, { message, ...encoding, bytesMax, signal, onTooLarge });
+    const body = checkedBody(request.body, { message, ...encoding, bytesMax, onTooLarge });
     const response = await handler({ ...request, body });
     return large && tooLargeStatus !== undefined ? { ...response, status: tooLargeStatus } : response;
   };

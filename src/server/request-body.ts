@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
@@ -8,9 +7,6 @@ import { toConnectError } from "./errors.js";
 import { checkJson } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
-
-/** Counted with Node 20: two, and one to spare. */
-const RESET_TURNS = 3;
 
 const TOO_LARGE = "BODY_TOO_LARGE";
 
@@ -31,8 +27,6 @@ export interface BodyOptions extends Encoding {
   readonly message: DescMessage;
   /** The limit, which holds before and after decompressing. */
   readonly bytesMax: number;
-  /** Aborted when the connection or the stream ends before its answer. */
-  readonly signal: AbortSignal;
   /** Called before `resource_exhausted` is thrown. */
   onTooLarge(): void;
 }
@@ -46,19 +40,17 @@ export interface BodyOptions extends Encoding {
  */
 export async function* checkedBody(
   body: AsyncIterable<Uint8Array>,
-  { message, codec, bytesMax, signal, onTooLarge, ...encoding }: BodyOptions,
+  { message, codec, bytesMax, onTooLarge, ...encoding }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
     const bytes = await readAll(body, bytesMax + (encoding.enveloped ? ENVELOPE_BYTES : 0));
     const plain = await unwrap(bytes, { ...encoding, bytesMax });
-    if (plain === undefined) await expectUnbroken(signal);
     if (plain !== undefined && codec === "json") checkJson(message, plain);
     if (plain !== undefined && codec === "proto") checkBinary(message, plain);
     yield bytes;
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
     if (error.reason === TOO_LARGE) onTooLarge();
-    else await expectUnbroken(signal);
     throw toConnectError(error);
   }
 }
@@ -67,16 +59,6 @@ export async function* checkedBody(
 export function tooLarge(bytesMax: number): MemoryError {
   const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;
   return new MemoryError("resource_exhausted", message, { reason: TOO_LARGE });
-}
-
-/** On HTTP/2 the body of a call that was reset just ends; Node says that it was some turns of its loop later. */
-async function expectUnbroken(signal: AbortSignal): Promise<void> {
-  for (let turn = 0; turn < RESET_TURNS && !signal.aborted; turn++) await nextTurn();
-  if (signal.aborted) throw brokenOff(signal.reason);
-}
-
-function brokenOff(cause: unknown): ConnectError {
-  return new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, cause);
 }
 
 async function readAll(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
@@ -89,8 +71,9 @@ async function readAll(body: AsyncIterable<Uint8Array>, bytesMax: number): Promi
       chunks.push(chunk);
     }
   } catch (error) {
-    // HTTP/1 fails where the body breaks off.
-    throw error instanceof MemoryError ? error : brokenOff(error);
+    // The connection, or the stream of HTTP/2, ended in the midst.
+    if (error instanceof MemoryError) throw error;
+    throw new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error);
   }
   return Buffer.concat(chunks);
 }

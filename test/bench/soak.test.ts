@@ -68,10 +68,12 @@ describe("the soak", () => {
   test.skipIf(process.platform !== "linux")(
     "runs for half a minute, fails no call, and finds no handle left over (Linux only: it reads /proc)",
     async () => {
-      const { stdout } = await run("npx", ["tsx", "bench/soak.ts", "--minutes", "0.5"], {
-        cwd: ROOT,
-        timeout: 150_000,
-      });
+      const soak = run("npx", ["tsx", "bench/soak.ts", "--minutes", "0.5"], { cwd: ROOT, timeout: 150_000 });
+      const { stdout, stderr, code } = await soak.then(
+        (said) => ({ ...said, code: 0 }),
+        (error) => error as { stdout: string; stderr: string; code: number },
+      );
+      expect(code, `${stdout}\n${stderr}`).toBe(0);
       expect(stdout).toMatch(/^flat {2}File descriptors/m);
       expect(stdout).toMatch(/^flat {2}Active resources/m);
     },
