@@ -38,13 +38,16 @@ export async function openTls(
   names: FileNames,
   { onRenewed, onTrouble }: TlsOptions,
 ): Promise<{ tls: Tls; close(): void }> {
-  const tls = await readTls(names);
+  const tls = await read(names);
+  check(tls, names);
   let [serving, trouble]: [TlsFiles, string | undefined] = [tls, undefined];
   let serve: (files: TlsFiles) => void = () => {};
   const look = async () => {
-    const files = await readTls(names);
+    const files = await read(names);
+    const isSame = files.cert.equals(serving.cert) && files.key.equals(serving.key);
+    if (!isSame) check(files, names);
     trouble = undefined;
-    if (files.cert.equals(serving.cert) && files.key.equals(serving.key)) return;
+    if (isSame) return;
     serving = files;
     serve(files);
     onRenewed();
@@ -61,25 +64,26 @@ export async function openTls(
   return { tls: { ...tls, onRenewal }, close: () => clearInterval(timer) };
 }
 
+async function read({ certFile, keyFile }: FileNames): Promise<TlsFiles> {
+  return { cert: await readSetting("TLS_CERT", certFile), key: await readSetting("TLS_KEY", keyFile) };
+}
+
 /**
- * Reads what HTTPS needs and makes sure that it belongs together, so that a mistake is found at the
- * start and not by the first visitor.
+ * Makes sure that a certificate and a key belong together, so that a mistake is found at the start and not
+ * by the first visitor.
  *
  * @throws MemoryError `failed_precondition`, naming the setting.
  */
-async function readTls(files: FileNames): Promise<TlsFiles> {
-  const cert = await read("TLS_CERT", files.certFile);
-  const key = await read("TLS_KEY", files.keyFile);
+function check({ cert, key }: TlsFiles, files: FileNames): void {
   parse(`TLS_CERT ${files.certFile} does not hold a certificate in PEM`, () => new X509Certificate(cert));
   parse(`TLS_KEY ${files.keyFile} does not hold a key without a passphrase in PEM`, () =>
     createPrivateKey(key),
   );
   const mismatch = `TLS_KEY ${files.keyFile} is not the key of TLS_CERT's certificate`;
   parse(mismatch, () => createSecureContext({ cert, key }));
-  return { cert, key };
 }
 
-async function read(setting: string, file: string): Promise<Buffer> {
+async function readSetting(setting: string, file: string): Promise<Buffer> {
   return readFile(file).catch((error: NodeJS.ErrnoException) => {
     const reasons: Record<string, string> = {
       ENOENT: "there is no such file",

@@ -44,11 +44,9 @@ export class Telemetry {
     let quietUntilMs = 0;
     const complain = (message: string) => {
       opened?.troubles.inc({ part: "tracing" });
+      if (performance.now() < quietUntilMs) return;
       // While it loads, each is of another setting.
-      if (!loading) {
-        if (performance.now() < quietUntilMs) return;
-        quietUntilMs = performance.now() + COMPLAINT_PAUSE_MS;
-      }
+      if (!loading) quietUntilMs = performance.now() + COMPLAINT_PAUSE_MS;
       onTrouble(message.length > COMPLAINT_CHARS_MAX ? `${message.slice(0, COMPLAINT_CHARS_MAX)}…` : message);
     };
     const tracer = tracing ? await Tracing.open({ version, onTrouble: complain }) : undefined;

@@ -108,25 +108,29 @@ export function noteUse(of: SnapshotOf): void {
 
 /** Erases what was written or of use least recently, until the rest fits; all of it can be built anew. */
 function makeRoom({ folder, folderBytesMax, incarnation }: SnapshotOf): void {
-  const snapshots = snapshotsIn(folder).map((each) => ({ incarnation: each, ...sizeOf(folder, each) }));
-  let bytes = snapshots.reduce((sum, each) => sum + each.bytes, 0);
-  for (const oldest of snapshots.sort((a, b) => a.usedMs - b.usedMs)) {
+  const snapshots = usesIn(folder);
+  let bytes = 0;
+  for (const snapshot of snapshots.values()) bytes += snapshot.bytes;
+  for (const [oldest, snapshot] of [...snapshots].sort(([, a], [, b]) => a.usedMs - b.usedMs)) {
     if (bytes <= folderBytesMax) return;
-    if (oldest.incarnation === incarnation) continue;
-    eraseSnapshot({ folder, incarnation: oldest.incarnation });
-    bytes -= oldest.bytes;
+    if (oldest === incarnation) continue;
+    eraseSnapshot({ folder, incarnation: oldest });
+    bytes -= snapshot.bytes;
   }
 }
 
-function sizeOf(folder: string, incarnation: string): { bytes: number; usedMs: number } {
-  const stats = namesIn(folder)
-    .filter((name) => incarnationIn(name) === incarnation)
+/** What each snapshot takes, and when one of its files was written or of use last. */
+function usesIn(folder: string): Map<string, { bytes: number; usedMs: number }> {
+  const snapshots = new Map<string, { bytes: number; usedMs: number }>();
+  for (const name of namesIn(folder)) {
+    const stats = statSync(join(folder, name), { throwIfNoEntry: false });
     // Another index's thread may have erased it meanwhile.
-    .flatMap((name) => statSync(join(folder, name), { throwIfNoEntry: false }) ?? []);
-  return {
-    bytes: stats.reduce((sum, { size }) => sum + size, 0),
-    usedMs: Math.max(...stats.map(({ mtimeMs }) => mtimeMs)),
-  };
+    if (stats === undefined) continue;
+    const { bytes, usedMs } = snapshots.get(incarnationIn(name)) ?? { bytes: 0, usedMs: 0 };
+    const sum = { bytes: bytes + stats.size, usedMs: Math.max(usedMs, stats.mtimeMs) };
+    snapshots.set(incarnationIn(name), sum);
+  }
+  return snapshots;
 }
 
 /** Whether there is something that claims to be a snapshot. */

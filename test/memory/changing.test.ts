@@ -83,13 +83,13 @@ describe("a copy that is not needed", () => {
   it("is not erased before it has an end, which others may be quicker than", async () => {
     house = await House.open();
     let erased = 0;
-    const log = {
+    const log: Pick<Log, "last" | "append" | "read" | "erase"> = {
       last: async () => ({ sequence: 1, entry: aMemory() }),
       append: async () => 0,
       read: async () => [],
       erase: async () => void erased++,
-    } as unknown as Log;
-    await expect(endCopy({ log, clock: new HandClock() }, "i")).rejects.toMatchObject({
+    };
+    await expect(endCopy({ log: log as Log, clock: new HandClock() }, "i")).rejects.toMatchObject({
       code: "unavailable",
     });
     expect(erased).toBe(0);

@@ -9,6 +9,7 @@ afterEach(() => void vi.useRealTimers());
 it("one sweep runs at a time, however long it takes, and the end waits for it", async () => {
   const begun: (() => void)[] = [];
   const pending = () => new Promise<Erasure[]>((resolve) => begun.push(() => resolve([])));
+  // All that a sweep asks for which finds nothing to erase.
   const ports = { erasures: { pending }, vectors: { kept: async () => [] } } as unknown as ForgetPorts;
   const close = keepSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });
   await vi.advanceTimersByTimeAsync(180_000);

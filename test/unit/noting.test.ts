@@ -7,6 +7,7 @@ const REQUEST = { operation: "accounts show", given: { account: "acc_a" } };
 
 /** What is logged of a request that is answered so. */
 async function noted(answer: () => Promise<unknown>) {
+  // Spies in place of a real log, whose lines would say of an error only what is written of it.
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const outcome = await noting(log as unknown as FastifyBaseLogger, answer)(REQUEST).catch((error) => error);
   expect(log.info).toHaveBeenCalledExactlyOnceWith({ operation: "accounts show" }, "the operator asks");
