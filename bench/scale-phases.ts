@@ -10,6 +10,7 @@ import { Namespaces } from "../dist/src/memory/namespaces.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { openUsearch } from "../dist/src/vectors/usearch.js";
 import type { Stored } from "../src/memory/log.js";
+import { entriesOf } from "../test/contract/samples.js";
 import { seeded } from "../test/simulation/time.js";
 import { percentile, timed } from "./machine.js";
 import { question, sentence } from "./sentences.js";
@@ -171,7 +172,7 @@ async function exactNearest(queries: readonly Float32Array[], limit: number): Pr
   const best: { sequence: number; distance: number }[][] = queries.map(() => []);
   const slice = 10_000;
   for (let from = 1; from <= perNamespace; from += slice) {
-    const entries = await storage.log.read({ incarnation, from, limit: slice });
+    const entries = await entriesOf(storage.log, { incarnation, from, limit: slice });
     const rows = new Float32Array(entries.length * DIMENSIONS);
     entries.forEach(({ entry }, i) => {
       rows.set((entry as Stored).vectors, i * DIMENSIONS);

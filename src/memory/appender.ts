@@ -142,7 +142,7 @@ export class Appender {
     await clock.sleep(clock.random() * RETRY_PAUSE_MS_MAX);
   }
 
-  #settle({ opId }: Entry, how: (waiting: Waiting) => void): void {
+  #settle({ opId }: Entry<"head">, how: (waiting: Waiting) => void): void {
     const waiting = this.#waiting.get(opId);
     if (waiting === undefined) return;
     this.#waiting.delete(opId);

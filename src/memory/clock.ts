@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { turn } from "./turn.js";
 
 /** Time and chance, so that a test can hold both in its hand. */
 export interface Clock {
@@ -17,6 +18,6 @@ export const systemClock: Clock = {
   nowMs: () => performance.now(),
   wallMs: () => Date.now(),
   sleep: (ms) => wait(ms),
-  yield: () => nextTurn(),
+  yield: turn,
   random: () => Math.random(),
 };

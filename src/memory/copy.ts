@@ -1,6 +1,7 @@
 import type { Clock } from "./clock.js";
 import { editionOf } from "./edition.js";
 import type { Editions } from "./editions.js";
+import { fetchAll } from "./fetch-all.js";
 import { type Appended, type Entry, isEnd, type Log, type Numbered } from "./log.js";
 import { mapSome } from "./map-some.js";
 
@@ -49,21 +50,27 @@ export async function copyTail(
     const last = await log.last(to);
     const copied = last?.sequence ?? 0;
     if (last?.entry.op === "drop") return { copied, ended: "drop" };
-    const entries = await log.read({ incarnation: from, from: copied + 1, limit: COPY_MANY });
+    const range = { incarnation: from, from: copied + 1, limit: COPY_MANY, what: "text" } as const;
+    const { entries, complete } = await log.read(range);
     const end = entries.findIndex(({ entry }) => isEnd(entry));
     const news = end < 0 ? entries : entries.slice(0, end);
     await copyEntries(ports, { from, to, news, signal });
     onCopied?.(news.length);
     const ended = entries[end]?.entry;
     if (ended && isEnd(ended)) return { copied: copied + news.length, ended: ended.op };
-    if (entries.length < COPY_MANY) return { copied: copied + news.length };
+    if (complete) return { copied: copied + news.length };
     await clock.yield();
   }
 }
 
 async function copyEntries(
   { log, editions }: CopyPorts,
-  { from, to, news, signal }: Copying & { news: readonly Numbered[]; signal: AbortSignal | undefined },
+  {
+    from,
+    to,
+    news,
+    signal,
+  }: Copying & { news: readonly Numbered<Entry<"text">>[]; signal: AbortSignal | undefined },
 ): Promise<void> {
   const [first] = news;
   if (first === undefined) return;
@@ -73,9 +80,8 @@ async function copyEntries(
   const gone = new Set(forgotten);
   const copies = await mapSome(news, EMBEDDING_MAX, async ({ sequence, entry }): Promise<Appended> => {
     if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
-    const { windows: _, ...rest } = entry;
     const input = { text: entry.text, field: "text", ...(signal && { signal }) } as const;
-    return { ...rest, ...(await editions.embed(editionOf(to), input)) };
+    return { ...entry, ...(await editions.embed(editionOf(to), input)) };
   });
   await log.append({ incarnation: to, from: first.sequence, entries: copies });
   await eraseErased(log, { from, to, news });
@@ -84,17 +90,18 @@ async function copyEntries(
 /** What was erased while it was being copied must not live on in the copy. */
 async function eraseErased(
   log: Log,
-  { from, to, news }: Copying & { news: readonly Numbered[] },
+  { from, to, news }: Copying & { news: readonly Numbered<Entry<"text">>[] },
 ): Promise<void> {
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
-  const left = await log.fetch({ incarnation: from, sequences: stored });
-  const still = new Set(left.map(({ sequence }) => sequence));
+  const still = new Set<number>();
+  const left = fetchAll(log, { incarnation: from, sequences: stored, what: "head" });
+  for await (const some of left) for (const { sequence } of some) still.add(sequence);
   const erased = stored.filter((sequence) => !still.has(sequence));
   if (erased.length > 0) await log.erase({ incarnation: to, sequences: erased });
 }
 
 /** Of a memory, its number alone; what cannot be read keeps its number too. */
-function withoutText(entry: Entry): Appended {
+function withoutText(entry: Entry<"text">): Appended {
   if (entry.op === "lost") return { op: "erased", opId: "", id: "", tokens: 0, createdAtMs: 0 };
   if (entry.op !== "store") return entry;
   const { opId, id, tokens, createdAtMs } = entry;

@@ -210,9 +210,10 @@ async function sealCopy({ log, clock }: Pick<ForgetPorts, "log" | "clock">, inca
 }
 
 async function eraseEntries(log: Log, incarnation: string): Promise<void> {
-  for (let from = 1; ; from += ERASE_MANY) {
-    const entries = await log.read({ incarnation, from, limit: ERASE_MANY });
+  for (let from = 1; ; ) {
+    const { entries, complete } = await log.read({ incarnation, from, limit: ERASE_MANY, what: "head" });
     await log.erase({ incarnation, sequences: entries.map(({ sequence }) => sequence) });
-    if (entries.length < ERASE_MANY) return;
+    if (complete) return;
+    from += entries.length;
   }
 }

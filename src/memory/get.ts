@@ -1,7 +1,7 @@
 import { MemoryError } from "../errors.js";
 import { findMemory } from "./find.js";
 import { parseMemoryId } from "./id.js";
-import type { Log, Stored } from "./log.js";
+import type { Log, Seen } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { scopeOf } from "./namespace.js";
 import { permitFree } from "./permit.js";
@@ -20,7 +20,7 @@ export interface MemoryRequest {
 export async function getMemory(
   { meter, log }: { meter: Meter; log: Log },
   { caller, ...request }: MemoryRequest,
-): Promise<Stored> {
+): Promise<Seen["text"]> {
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
   await permitFree(meter, caller, { writes: false, namespace: scope.namespace });

@@ -1,5 +1,6 @@
 import { baseOf } from "./edition.js";
-import type { Log, Numbered, Scope, Stored } from "./log.js";
+import { fetchAll } from "./fetch-all.js";
+import type { Log, Numbered, Scope, Seen } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { scopeOf } from "./namespace.js";
 import { badToken, pageToken, parsePageSize, parsePageToken } from "./page.js";
@@ -34,7 +35,7 @@ export interface Page<T> {
 export async function listMemories(
   { meter, log }: { meter: Meter; log: Log },
   { caller, ...request }: ListRequest,
-): Promise<Page<Stored>> {
+): Promise<Page<Seen["text"]>> {
   const scope = scopeOf({ caller, ...request });
   const size = parsePageSize(request.pageSize);
   const token = parsePageToken(request.pageToken, ["memories", 2]);
@@ -72,14 +73,14 @@ function placeIn(end: { incarnation: string; last: number }, token: string[] | u
 async function newest(
   log: Log,
   of: { incarnation: string; before: number; size: number },
-): Promise<{ items: Stored[]; before: number }> {
+): Promise<{ items: Seen["text"][]; before: number }> {
   const { incarnation, size } = of;
-  const items: Stored[] = [];
+  const items: Seen["text"][] = [];
   let bytes = 0;
   let { before } = of;
   for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
     const from = Math.max(1, before - (reads === 0 ? size : READ_MANY));
-    for (const { sequence, entry } of await backwards(log, { incarnation, from, before })) {
+    for await (const { sequence, entry } of backwards(log, { incarnation, from, before })) {
       items.push(entry);
       bytes += Buffer.byteLength(entry.text) + Buffer.byteLength(entry.metadata);
       if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, before: sequence };
@@ -89,10 +90,10 @@ async function newest(
   return { items, before };
 }
 
-async function backwards(
+async function* backwards(
   log: Log,
   { incarnation, from, before }: { incarnation: string; from: number; before: number },
-): Promise<Numbered<Stored>[]> {
+): AsyncGenerator<Numbered<Seen["text"]>> {
   const sequences = Array.from({ length: before - from }, (_, i) => from + i);
-  return (await log.fetch({ incarnation, sequences })).sort((a, b) => b.sequence - a.sequence);
+  for await (const some of fetchAll(log, { incarnation, sequences, what: "text" })) yield* some;
 }

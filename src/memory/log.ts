@@ -30,6 +30,17 @@ export interface Stored {
   readonly createdAtMs: number;
 }
 
+/** What is read of each memory: all of it, all but its vectors, all but its text and metadata, or neither. */
+export type What = keyof Seen;
+
+/** A memory as it was read. */
+export interface Seen {
+  readonly all: Stored;
+  readonly text: Omit<Stored, "vectors" | "windows">;
+  readonly vectors: Omit<Stored, "text" | "metadata">;
+  readonly head: Omit<Stored, "vectors" | "windows" | "text" | "metadata">;
+}
+
 /** What is left of a memory once it was erased: its number is never used again. */
 export interface Erased extends Pick<Stored, "opId" | "id" | "tokens" | "createdAtMs"> {
   readonly op: "erased";
@@ -67,15 +78,15 @@ export interface Lost {
 /** What a writer appends; erased ones only to a copy, so that its numbers stay the original's. */
 export type Appended = Stored | Erased | Deleted | Dropped | Moved;
 /** What a reader meets. */
-export type Entry = Appended | Lost;
+export type Entry<W extends What = "all"> = Seen[W] | Exclude<Appended, Stored> | Lost;
 
 /** Behind it nothing is ever appended. */
-export function isEnd(entry: Entry): entry is Dropped | Moved {
+export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
   return entry.op === "drop" || entry.op === "moved";
 }
 
 /** An entry and its number. */
-export interface Numbered<E extends Entry = Entry> {
+export interface Numbered<E extends Entry<"head"> = Entry> {
   readonly sequence: number;
   readonly entry: E;
 }
@@ -103,17 +114,20 @@ export interface Log {
   append(batch: { incarnation: string; from: number; entries: readonly Appended[] }): Promise<number>;
 
   /**
-   * The entries from number `from` on, at most `limit`, dense and in order; only such as survive a
-   * crash. Fewer than `limit` means that these were all there was at some moment after the call began.
+   * The entries from number `from` on, dense and in order; only such as survive a crash. At most
+   * `limit`, and no more than a slice (`bounds.ts`) holds: the entry that fills it is the last.
    * Where a number is missing or unreadable and later ones are there, a Lost entry stands for it.
    */
-  read(range: { incarnation: string; from: number; limit: number }): Promise<Numbered[]>;
+  read<W extends What>(range: Range<W>): Promise<Tail<W>>;
 
   /** The last entry; undefined when there is none. */
-  last(incarnation: string): Promise<Numbered | undefined>;
+  last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined>;
 
-  /** The memories with these numbers, in any order; what was erased, or is none, is left out. */
-  fetch(of: { incarnation: string; sequences: readonly number[] }): Promise<Numbered<Stored>[]>;
+  /**
+   * The memories with these numbers, from the highest number down, and no more than a slice
+   * (`bounds.ts`) holds. What was erased, or is none, is left out.
+   */
+  fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>>;
 
   /** The number of the memory with this id, in this incarnation; undefined when it is not there or was erased. */
   locate(of: { incarnation: string; id: string }): Promise<number | undefined>;
@@ -122,7 +136,7 @@ export interface Log {
    * Turns memories into Erased entries: text, vector and metadata are gone once this is answered.
    * Numbers that are not there, or hold no memory, are passed over.
    */
-  erase(of: { incarnation: string; sequences: readonly number[] }): Promise<void>;
+  erase(of: Several): Promise<void>;
 
   /** Takes the name off an incarnation, if it still has it: the next `create` begins a new one. */
   retire(scope: Scope, incarnation: string): Promise<void>;
@@ -141,6 +155,53 @@ export interface Log {
 
   /** The incarnations that have entries, dropped ones included, in their order, after the one given. */
   incarnations(of: { after: string; limit: number }): Promise<string[]>;
+}
+
+/** Entries of one incarnation. */
+export interface Several {
+  readonly incarnation: string;
+  readonly sequences: readonly number[];
+}
+
+/** A part of a log, and what of its memories is to be read. */
+export interface Range<W extends What = What> {
+  readonly incarnation: string;
+  readonly from: number;
+  readonly limit: number;
+  readonly what: W;
+}
+
+/** A slice of a log. */
+export interface Tail<W extends What> {
+  readonly entries: Numbered<Entry<W>>[];
+  /** These were all there was at some moment after the call began. */
+  readonly complete: boolean;
+}
+
+/** A slice of the memories that were asked for. */
+export interface Fetched<W extends What> {
+  readonly found: Numbered<Seen[W]>[];
+  /** The numbers that were not looked up: all are lower than those that were. */
+  readonly rest: readonly number[];
+}
+
+/** An entry without what was not asked for. */
+export function seen<W extends What>(entry: Entry, what: W): Entry<W> {
+  if (entry.op !== "store") return entry;
+  const { text, metadata, vectors, windows, ...head } = entry;
+  return {
+    ...head,
+    ...(hasText(what) && { text, metadata }),
+    ...(hasVectors(what) && { vectors, ...(windows && { windows }) }),
+  } as Entry<W>;
+}
+
+export function hasText(what: What): boolean {
+  return what === "all" || what === "text";
+}
+
+export function hasVectors(what: What): boolean {
+  return what === "all" || what === "vectors";
 }
 
 /** What a namespace holds. */

@@ -1,7 +1,8 @@
 import { unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
+import { fetchAll } from "./fetch-all.js";
 import { endOf } from "./list.js";
-import type { Log, Numbered, Stored } from "./log.js";
+import type { Log, Numbered, Seen } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
 import { scopeOf } from "./namespace.js";
 import { permitFree } from "./permit.js";
@@ -101,8 +102,10 @@ async function draw(
   for (let read = 0; sampled.length < wanted && read < READ_ENTRIES_MAX; read += READ_MANY) {
     const sequences = [...take(numbers, READ_MANY)];
     if (sequences.length === 0) break;
-    sampled.push(...(await log.fetch({ incarnation: end.incarnation, sequences })).map(rowOf));
-    await clock.yield();
+    for await (const some of fetchAll(log, { incarnation: end.incarnation, sequences, what: "vectors" })) {
+      sampled.push(...some.map(rowOf));
+      await clock.yield();
+    }
   }
   // In the log's order, whatever the database's: sums of other orders round differently.
   const rows = sampled.slice(0, wanted).sort((a, b) => a.sequence - b.sequence);
@@ -116,7 +119,7 @@ interface Row {
 }
 
 /** Without the text: 5,000 long ones would be a third of a gigabyte. */
-function rowOf({ sequence, entry }: Numbered<Stored>): Row {
+function rowOf({ sequence, entry }: Numbered<Seen["vectors"]>): Row {
   return { sequence, id: entry.id, vector: centre(vectorsOf(entry)) };
 }
 

@@ -1,6 +1,7 @@
 import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
+import { fetchAll } from "./fetch-all.js";
 import { type Dropped, type Entry, isEnd, type Log, type Lost, type Moved, type Numbered } from "./log.js";
 import type { Candidate, Pair } from "./score.js";
 import { type CallStep, type SharedStep, type Steps, untimed } from "./steps.js";
@@ -47,7 +48,7 @@ export interface NearestOptions {
  */
 export class Replica {
   /** Told of every entry once it is applied here. */
-  onApplied: (entry: Entry) => void = () => {};
+  onApplied: (entry: Entry<"head">) => void = () => {};
   /** Calls that are using it now; one that is used is never closed. */
   users = 0;
   /** Its index failed: what it holds is in doubt, and a new replica must take its place. */
@@ -135,21 +136,26 @@ export class Replica {
     if (this.broken) throw failed();
     const pairs = nearestPairs(nearby, limit);
     const range = { incarnation: this.incarnation, sequences: [...pairs.keys()] };
-    const found = await steps.time("fetch", () => this.options.log.fetch(range));
-    return found.map((each): Candidate => ({ ...each, pairs: pairs.get(each.sequence) ?? [] }));
+    const found: Candidate[] = [];
+    await steps.time("fetch", async () => {
+      for await (const some of fetchAll(this.options.log, { ...range, what: "all" })) {
+        for (const each of some) found.push({ ...each, pairs: pairs.get(each.sequence) ?? [] });
+      }
+    });
+    return found;
   }
 
   /**
    * Takes in entries of the log, in their order; those already applied are passed over. A search
    * begun after this call sees them; the promise says when the index has room for more.
    */
-  async apply(entries: readonly Numbered[]): Promise<void> {
+  async apply(entries: readonly Numbered<Entry<"vectors">>[]): Promise<void> {
     const news = entries.filter(({ sequence }) => sequence > this.#applied);
     const first = news[0];
     if (first === undefined) return;
     if (first.sequence !== this.#applied + 1) throw new Error(`log gap before ${first.sequence}`);
     this.#applied += news.length;
-    this.#opId = (news.at(-1) as Numbered).entry.opId;
+    this.#opId = (news.at(-1) ?? first).entry.opId;
     const indexed = this.#guard(this.#index(news));
     for (const { entry } of news) this.onApplied(entry);
     await indexed;
@@ -203,7 +209,8 @@ export class Replica {
     const { index, log } = this.options;
     const mark = await this.#time("restore", () => index.restore());
     if (mark === undefined) return;
-    const [at] = await log.read({ incarnation: this.incarnation, from: mark.sequence, limit: 1 });
+    const range = { incarnation: this.incarnation, from: mark.sequence, limit: 1, what: "head" } as const;
+    const [at] = (await log.read(range)).entries;
     if (at?.sequence !== mark.sequence || at.entry.opId !== mark.opId) return index.reset();
     this.#applied = mark.sequence;
     this.#kept = mark.sequence;
@@ -211,7 +218,7 @@ export class Replica {
   }
 
   /** Both changes are asked for at once: an index takes them in the order of the calls. */
-  async #index(news: readonly Numbered[]): Promise<void> {
+  async #index(news: readonly Numbered<Entry<"vectors">>[]): Promise<void> {
     const { index, onLost } = this.options;
     const rows = [];
     const forgotten: number[] = [];
@@ -254,11 +261,12 @@ export class Replica {
       if (this.#stopped) throw unavailable("the service is stopping");
       if (!this.#restored) await this.#restore();
       this.#restored = true;
-      const range = { incarnation: this.incarnation, from: this.#applied + 1, limit };
-      const tail = await this.options.log.read(range);
-      if (tail.length > 0) this.options.onCaughtUp?.(tail.length);
-      await this.apply(tail);
-      if (tail.length < limit) return;
+      const from = this.#applied + 1;
+      const range = { incarnation: this.incarnation, from, limit, what: "vectors" } as const;
+      const { entries, complete } = await this.options.log.read(range);
+      if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
+      await this.apply(entries);
+      if (complete) return;
       // A long log is taken in slices, so that other calls are served in between.
       await this.options.clock.yield();
     }

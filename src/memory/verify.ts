@@ -80,10 +80,11 @@ async function verifyLog(
   const complain = (sequence: number, what: string) =>
     verified.problems.push(`${incarnation}, entry ${sequence}: ${what}`);
   verified.incarnations++;
-  for (let from = 1; ; from += ENTRIES_MANY) {
-    const entries = await log.read({ incarnation, from, limit: ENTRIES_MANY });
+  for (let from = 1; ; ) {
+    const { entries, complete } = await log.read({ incarnation, from, limit: ENTRIES_MANY, what: "all" });
     for (const numbered of entries) step(numbered, { walk, verified, dimensions, complain });
-    if (entries.length < ENTRIES_MANY) break;
+    if (complete) break;
+    from += entries.length;
   }
   // Copies in other editions are erased with the original.
   const erasing = pending.filter((each) => baseOf(each.incarnation) === baseOf(incarnation));
@@ -100,8 +101,9 @@ async function verifyLog(
   // A snapshot may hold the vectors of all that was deleted after it was made.
   const mark = await vectors.markOf(incarnation);
   if (mark === undefined) return;
-  const behind = await log.read({ incarnation, from: mark.sequence, limit: 1 });
-  if (behind[0]?.entry.opId !== mark.opId) complain(mark.sequence, "a snapshot is of another log");
+  const at = { incarnation, from: mark.sequence, limit: 1, what: "head" } as const;
+  const [behind] = (await log.read(at)).entries;
+  if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "a snapshot is of another log");
   else if (await isDeletedAfter(log, { incarnation, sequence: mark.sequence })) {
     complain(mark.sequence, "a snapshot is older than a deletion; using the namespace replaces it");
   }
@@ -137,9 +139,10 @@ async function isDeletedAfter(
   log: Log,
   { incarnation, sequence }: { incarnation: string; sequence: number },
 ): Promise<boolean> {
-  for (let from = sequence + 1; ; from += ENTRIES_MANY) {
-    const entries = await log.read({ incarnation, from, limit: ENTRIES_MANY });
+  for (let from = sequence + 1; ; ) {
+    const { entries, complete } = await log.read({ incarnation, from, limit: ENTRIES_MANY, what: "head" });
     if (entries.some(({ entry }) => entry.op === "delete" && entry.target <= sequence)) return true;
-    if (entries.length < ENTRIES_MANY) return false;
+    if (complete) return false;
+    from += entries.length;
   }
 }

@@ -5,7 +5,7 @@ import { deleteMemory, deleteNamespace, type ForgetPorts } from "../memory/forge
 import { getMemory } from "../memory/get.js";
 import { listMemories } from "../memory/list.js";
 import { listNamespaces } from "../memory/list-namespaces.js";
-import type { Stored } from "../memory/log.js";
+import type { Seen } from "../memory/log.js";
 import { type Maps, mapNamespace } from "../memory/map.js";
 import type { JsonObject } from "../memory/metadata.js";
 import { recall } from "../memory/recall.js";
@@ -69,7 +69,7 @@ function common(context: HandlerContext) {
   return { caller: callerOf(context), signal: context.signal, steps: context.values.get(stepsKey) };
 }
 
-function shared({ id, text, metadata, createdAtMs }: Stored) {
+function shared({ id, text, metadata, createdAtMs }: Seen["text"]) {
   const createdAt = timestampFromMs(createdAtMs);
   return { id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt };
 }

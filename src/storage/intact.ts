@@ -1,4 +1,4 @@
-import type { Entry, Lost } from "../memory/log.js";
+import { type Entry, hasText, hasVectors, type Lost, type What } from "../memory/log.js";
 
 /** `windows` may be missing: the one vector is of the whole text then. */
 type Kind = "string" | "number" | "vectors" | "windows";
@@ -24,16 +24,23 @@ const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, Kind>> = {
 /** What an entry that is no memory must not hold. */
 const CONTENT = ["text", "metadata", "vectors", "windows"];
 
+const TEXT = ["text", "metadata"];
+const VECTORS = ["vectors", "windows"];
+
 /** What was read, if it has the form of an entry; else what stands for a damaged one. */
-export function intact(read: Readonly<Record<string, unknown>>): Entry {
+export function intact<W extends What>(read: Readonly<Record<string, unknown>>, what: W): Entry<W> {
   const fields = FIELDS[read.op as keyof typeof FIELDS];
   if (fields === undefined) return lost("it is of no known kind");
   const left = Object.keys(read).filter((name) => CONTENT.includes(name) && !(name in fields));
   if (left.length > 0) return lost(`it still holds the ${left.join(", ")} it should not have`);
   for (const [name, type] of Object.entries(fields)) {
-    if (!isOf(type, read[name])) return lost(`its ${name} is damaged`);
+    if (wasRead(name, what) && !isOf(type, read[name])) return lost(`its ${name} is damaged`);
   }
-  return read as unknown as Entry;
+  return read as unknown as Entry<W>;
+}
+
+function wasRead(name: string, what: What): boolean {
+  return (hasText(what) || !TEXT.includes(name)) && (hasVectors(what) || !VECTORS.includes(name));
 }
 
 export function lost(reason: string): Lost {

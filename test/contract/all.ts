@@ -8,6 +8,7 @@ import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
 import { measureContract } from "./measure.js";
 import { namesContract } from "./names.js";
+import { slicesContract } from "./slices.js";
 import { usageContract } from "./usage.js";
 
 /** Every suite that an adapter of storage passes. */
@@ -18,6 +19,7 @@ export const CONTRACTS = [
   measureContract,
   accountsContract,
   keysContract,
+  slicesContract,
   usageContract,
   factsContract,
   formatsContract,

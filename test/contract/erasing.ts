@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Appended, Erased } from "../../src/memory/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anIncarnation, memories } from "./samples.js";
+import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
 
 /** What every log does about memories that are looked up by their id, erased, or damaged. */
 export function erasingContract(name: string, make: MakeDatabase): void {
@@ -21,9 +21,9 @@ export function erasingContract(name: string, make: MakeDatabase): void {
         { op: "drop", opId: "op-3" },
       ];
       const incarnation = await write(entries);
-      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual(entries);
-      expect(await log().fetch({ incarnation, sequences: [2, 3] })).toEqual([]);
+      expect(await memoriesOf(log(), { incarnation, sequences: [2, 3] })).toEqual([]);
     });
 
     it("knows the last entry", async () => {
@@ -46,9 +46,11 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       await log().erase({ incarnation, sequences: [2, 3, 99] });
       const { opId, id, tokens, createdAtMs } = gone;
       const erased: Erased = { op: "erased", opId, id, tokens, createdAtMs };
-      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual([kept, erased, { op: "delete", opId: "op", target: 2 }]);
-      expect(await log().fetch({ incarnation, sequences: [1, 2] })).toEqual([{ sequence: 1, entry: kept }]);
+      expect(await memoriesOf(log(), { incarnation, sequences: [1, 2] })).toEqual([
+        { sequence: 1, entry: kept },
+      ]);
       expect(await log().locate({ incarnation, id: gone.id })).toBeUndefined();
       expect(await log().locate({ incarnation, id: kept.id })).toBe(1);
     });
@@ -58,7 +60,7 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       await log().erase({ incarnation, sequences: [1] });
       await log().erase({ incarnation, sequences: [1] });
       await log().erase({ incarnation, sequences: [] });
-      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry.op)).toEqual(["erased", "store"]);
     });
 
@@ -77,12 +79,14 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       await used.database.damage({ incarnation, sequence: 4, how: "remove" });
       await used.database.damage({ incarnation, sequence: 6, how: "remove" });
       used.storage = await used.database.open();
-      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
       expect(read.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
       expect(read.map(({ entry }) => entry.op)).toEqual(["lost", "store", "lost", "lost", "store"]);
-      expect(await log().read({ incarnation, from: 3, limit: 1 })).toMatchObject([{ sequence: 3 }]);
-      expect(await log().read({ incarnation, from: 4, limit: 1 })).toMatchObject([{ entry: { op: "lost" } }]);
-      const fetched = await log().fetch({ incarnation, sequences: [1, 2, 3, 4, 5] });
+      expect(await entriesOf(log(), { incarnation, from: 3, limit: 1 })).toMatchObject([{ sequence: 3 }]);
+      expect(await entriesOf(log(), { incarnation, from: 4, limit: 1 })).toMatchObject([
+        { entry: { op: "lost" } },
+      ]);
+      const fetched = await memoriesOf(log(), { incarnation, sequences: [1, 2, 3, 4, 5] });
       expect(fetched.map(({ sequence }) => sequence).sort()).toEqual([2, 5]);
     });
   });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
-import { aMemory } from "./samples.js";
+import { aMemory, entriesOf } from "./samples.js";
 
 const FILL = join(import.meta.dirname, "children", "fill.ts");
 /** A process whose files may have 2,000 KiB: to it, a larger one is a disk that is full. */
@@ -23,7 +23,7 @@ it("the local database says that its disk is full, keeps what it had, and goes o
   expect(read).toBe(kept);
   const { log, close } = await openLocal({ dataDir });
   expect(await log.append({ incarnation: "full", from: kept + 1, entries: [aMemory()] })).toBe(1);
-  expect(await log.read({ incarnation: "full", from: 1, limit: kept + 9 })).toHaveLength(kept + 1);
+  expect(await entriesOf(log, { incarnation: "full", from: 1, limit: kept + 9 })).toHaveLength(kept + 1);
   await close();
   await rm(dataDir, { recursive: true });
 }, 30_000);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
 import { startChild } from "./children/start.js";
+import { memoriesOf } from "./samples.js";
 
 const ROUNDS = 3;
 /** Different each round, so that the kill falls on different moments. */
@@ -20,7 +21,9 @@ it("the local database keeps every answered write when its process is killed", a
   const { log, accounts, close } = await openLocal({ dataDir });
   for (const { incarnation, sequence, id, keyHash, charged } of said.map((line) => JSON.parse(line))) {
     if (incarnation !== undefined) {
-      expect(await log.fetch({ incarnation, sequences: [sequence] })).toMatchObject([{ entry: { id } }]);
+      expect(await memoriesOf(log, { incarnation, sequences: [sequence] })).toMatchObject([
+        { entry: { id } },
+      ]);
       expect(await log.locate({ incarnation, id })).toBe(sequence);
     } else {
       const account = await accounts.findByKey(keyHash);

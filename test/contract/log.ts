@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anIncarnation, memories } from "./samples.js";
+import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
 
 /** What every log keeps: numbers, order, and the entries as they were given. */
 export function logContract(name: string, make: MakeDatabase): void {
@@ -12,7 +12,7 @@ export function logContract(name: string, make: MakeDatabase): void {
       const incarnation = anIncarnation();
       const entries = memories(5);
       expect(await log().append({ incarnation, from: 1, entries })).toBe(5);
-      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
       expect(read).toEqual(entries.map((entry, i) => ({ sequence: i + 1, entry })));
     });
 
@@ -22,7 +22,7 @@ export function logContract(name: string, make: MakeDatabase): void {
       await log().append({ incarnation, from: 3, entries: [third] });
       expect(await log().append({ incarnation, from: 1, entries: [first, second, late, late] })).toBe(2);
       expect(await log().append({ incarnation, from: 3, entries: [late] })).toBe(0);
-      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual([first, second, third]);
     });
 
@@ -34,7 +34,7 @@ export function logContract(name: string, make: MakeDatabase): void {
       );
       expect(counts.filter((count) => count === 3)).toHaveLength(1);
       expect(counts.filter((count) => count === 0)).toHaveLength(19);
-      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual(writers[counts.indexOf(3)]);
     });
 
@@ -46,7 +46,7 @@ export function logContract(name: string, make: MakeDatabase): void {
         }
       };
       await Promise.all(Array.from({ length: 8 }, write));
-      const read = await log().read({ incarnation, from: 1, limit: 100 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 100 });
       expect(read.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 80 }, (_, i) => i + 1));
       expect(read.every(({ entry }) => entry.op === "store")).toBe(true);
     });
@@ -55,7 +55,7 @@ export function logContract(name: string, make: MakeDatabase): void {
       const incarnation = anIncarnation();
       await log().append({ incarnation, from: 1, entries: memories(200) });
       const numbers = async (from: number, limit: number) =>
-        (await log().read({ incarnation, from, limit })).map(({ sequence }) => sequence);
+        (await entriesOf(log(), { incarnation, from, limit })).map(({ sequence }) => sequence);
       expect(await numbers(1, 2)).toEqual([1, 2]);
       expect(await numbers(199, 2)).toEqual([199, 200]);
       expect(await numbers(199, 100)).toEqual([199, 200]);
@@ -66,22 +66,22 @@ export function logContract(name: string, make: MakeDatabase): void {
     it("keeps the entries of different incarnations apart", async () => {
       const [one, other] = [anIncarnation(), anIncarnation()];
       await log().append({ incarnation: one, from: 1, entries: memories(2) });
-      expect(await log().read({ incarnation: other, from: 1, limit: 10 })).toEqual([]);
+      expect(await entriesOf(log(), { incarnation: other, from: 1, limit: 10 })).toEqual([]);
       expect(await log().append({ incarnation: other, from: 1, entries: memories(3) })).toBe(3);
-      expect(await log().read({ incarnation: one, from: 1, limit: 10 })).toHaveLength(2);
+      expect(await entriesOf(log(), { incarnation: one, from: 1, limit: 10 })).toHaveLength(2);
     });
 
     it("fetches the numbers asked for and leaves out those that are not there", async () => {
       const incarnation = anIncarnation();
       const entries = memories(5);
       await log().append({ incarnation, from: 1, entries });
-      const fetched = await log().fetch({ incarnation, sequences: [4, 99, 2, 6] });
+      const fetched = await memoriesOf(log(), { incarnation, sequences: [4, 99, 2, 6] });
       const sorted = fetched.sort((a, b) => a.sequence - b.sequence);
       expect(sorted.map(({ sequence, entry }) => [sequence, entry])).toEqual([
         [2, entries[1]],
         [4, entries[3]],
       ]);
-      expect(await log().fetch({ incarnation, sequences: [] })).toEqual([]);
+      expect(await memoriesOf(log(), { incarnation, sequences: [] })).toEqual([]);
     });
 
     it.each([
@@ -94,8 +94,8 @@ export function logContract(name: string, make: MakeDatabase): void {
       const incarnation = anIncarnation();
       const entry = aMemory(given);
       await log().append({ incarnation, from: 1, entries: [entry] });
-      expect(await log().read({ incarnation, from: 1, limit: 1 })).toEqual([{ sequence: 1, entry }]);
-      expect(await log().fetch({ incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
+      expect(await entriesOf(log(), { incarnation, from: 1, limit: 1 })).toEqual([{ sequence: 1, entry }]);
+      expect(await memoriesOf(log(), { incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
     });
 
     it("returns the windows of a long text, and their vectors", async () => {
@@ -106,12 +106,12 @@ export function logContract(name: string, make: MakeDatabase): void {
       ];
       const long = aMemory({ vectors: Float32Array.from({ length: 16 }, Math.random), windows });
       await log().append({ incarnation, from: 1, entries: [long, aMemory()] });
-      const read = await log().read({ incarnation, from: 1, limit: 2 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 2 });
       expect(read[0]?.entry).toEqual(long);
       expect(read[1]?.entry).not.toHaveProperty("windows");
-      expect((await log().fetch({ incarnation, sequences: [1] }))[0]?.entry).toEqual(long);
+      expect((await memoriesOf(log(), { incarnation, sequences: [1] }))[0]?.entry).toEqual(long);
       await log().erase({ incarnation, sequences: [1] });
-      const [erased] = await log().read({ incarnation, from: 1, limit: 1 });
+      const [erased] = await entriesOf(log(), { incarnation, from: 1, limit: 1 });
       expect(Object.keys(erased?.entry ?? {}).sort()).toEqual(["createdAtMs", "id", "op", "opId", "tokens"]);
     });
 
@@ -126,9 +126,9 @@ export function logContract(name: string, make: MakeDatabase): void {
         aMemory({ vectors: vector }),
       ];
       await log().append({ incarnation, from: 1, entries });
-      const read = await log().read({ incarnation, from: 1, limit: 512 });
-      const fetched = await log().fetch({ incarnation, sequences: [1, 102] });
-      await log().read({ incarnation, from: 2, limit: 512 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 512 });
+      const fetched = await memoriesOf(log(), { incarnation, sequences: [1, 102] });
+      await entriesOf(log(), { incarnation, from: 2, limit: 512 });
       for (const { entry } of [read[0], read[101], ...fetched].filter((each) => each !== undefined)) {
         const got = entry.op === "store" ? entry.vectors : undefined;
         expect(got).toBeInstanceOf(Float32Array);
@@ -142,7 +142,7 @@ export function logContract(name: string, make: MakeDatabase): void {
       const entries = memories(3);
       await log().append({ incarnation, from: 1, entries });
       await used.reopen();
-      const read = await log().read({ incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual(entries);
     });
   });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { openMongo } from "../../src/storage/mongo/open.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { type StandIn, startStandIn } from "../support/mongo/stand-in.js";
-import { aMemory, aScope } from "./samples.js";
+import { aMemory, aScope, entriesOf, memoriesOf } from "./samples.js";
 
 const TEST_TIMEOUT_MS = 60_000;
 /** How long any call may take while the database is away. */
@@ -30,8 +30,8 @@ describe.skipIf(reason !== "")(
         log.find(scope),
         log.create(scope),
         log.append({ incarnation, from: 2, entries: [aMemory({ text: "private words" })] }),
-        log.read({ incarnation, from: 1, limit: 10 }),
-        log.fetch({ incarnation, sequences: [1] }),
+        entriesOf(log, { incarnation, from: 1, limit: 10 }),
+        memoriesOf(log, { incarnation, sequences: [1] }),
         accounts.findByKey("none"),
         accounts.charge({ accountId: "acc_none", keyHash: "none" }),
         accounts.refund("acc_none"),
@@ -48,7 +48,7 @@ describe.skipIf(reason !== "")(
       }
       await back(server);
       await vi.waitFor(() => storage.check(), { timeout: 20_000 });
-      expect(await log.fetch({ incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
+      expect(await memoriesOf(log, { incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
       await storage.close();
       await server.stop();
     };
@@ -115,7 +115,7 @@ describe.skipIf(reason !== "")(
         }
       };
       await Promise.all([write(one), write(other), write(one), write(other)]);
-      const read = await other.log.read({ incarnation, from: 1, limit: 100 });
+      const read = await entriesOf(other.log, { incarnation, from: 1, limit: 100 });
       expect(read.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 80 }, (_, i) => i + 1));
       await Promise.all([one.close(), other.close()]);
     });

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Account } from "../../src/accounts/account.js";
 import { type Key, makeKey } from "../../src/accounts/key.js";
-import type { Scope, Stored } from "../../src/memory/log.js";
+import { fetchAll } from "../../src/memory/fetch-all.js";
+import type { Log, Numbered, Scope, Several, Stored } from "../../src/memory/log.js";
 
 /** A memory; all that is not given is made up, and differs from call to call. */
 export function aMemory(given: Partial<Stored> = {}): Stored {
@@ -49,4 +50,26 @@ export function anAccount(given: Partial<Account> = {}): Account {
     createdAtMs: Date.now(),
     ...given,
   };
+}
+
+/** Up to `limit` entries of a log with all that is in them, slice by slice. */
+export async function entriesOf(
+  log: Pick<Log, "read">,
+  { incarnation, from, limit }: { incarnation: string; from: number; limit: number },
+): Promise<Numbered[]> {
+  const entries: Numbered[] = [];
+  for (let complete = false; !complete && entries.length < limit; ) {
+    const left = { from: from + entries.length, limit: limit - entries.length };
+    const slice = await log.read({ incarnation, ...left, what: "all" });
+    entries.push(...slice.entries);
+    complete = slice.complete;
+  }
+  return entries;
+}
+
+/** The memories with these numbers, with all that is in them. */
+export async function memoriesOf(log: Pick<Log, "fetch">, of: Several): Promise<Numbered<Stored>[]> {
+  const found: Numbered<Stored>[] = [];
+  for await (const some of fetchAll(log, { ...of, what: "all" })) found.push(...some);
+  return found;
 }

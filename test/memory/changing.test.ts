@@ -86,7 +86,7 @@ describe("a copy that is not needed", () => {
     const log: Pick<Log, "last" | "append" | "read" | "erase"> = {
       last: async () => ({ sequence: 1, entry: aMemory() }),
       append: async () => 0,
-      read: async () => [],
+      read: async () => ({ entries: [], complete: true }),
       erase: async () => void erased++,
     };
     await expect(endCopy({ log: log as Log, clock: new HandClock() }, "i")).rejects.toMatchObject({

@@ -9,6 +9,7 @@ import type { Appended, Log, Stored } from "../../src/memory/log.js";
 import { verify } from "../../src/memory/verify.js";
 import { compactLocal } from "../../src/storage/local/compact.js";
 import { encode } from "../../src/storage/local/record.js";
+import { entriesOf as entriesIn } from "../contract/samples.js";
 import { cloud, type Point } from "../vectors/clouds.js";
 import { HandClock } from "./clock.js";
 import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, until } from "./room.js";
@@ -41,7 +42,7 @@ const verified = () => {
 };
 const problems = async () => (await verified()).problems;
 const entriesOf = async (incarnation: string) =>
-  (await house.storage.log.read({ incarnation, from: 1, limit: 10_000 })).map(({ entry }) => entry);
+  (await entriesIn(house.storage.log, { incarnation, from: 1, limit: 10_000 })).map(({ entry }) => entry);
 
 /** A room whose process dies behind the nth thing it writes. */
 function dyingRoom(writes: number): Room {

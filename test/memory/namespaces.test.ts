@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import type { Log } from "../../src/memory/log.js";
+import type { Log, Range, What } from "../../src/memory/log.js";
 import { memories } from "../contract/samples.js";
 import { cloud, nearest, type Point } from "../vectors/clouds.js";
 import { hit } from "./plain-index.js";
@@ -36,11 +36,11 @@ const answersOf = (room: Room, namespace: string) =>
   Promise.all(queries.map((vector) => room.recall(namespace, vector)));
 
 /** A log that tells what is read of it. */
-function watched(log: Log, onRead: (range: Parameters<Log["read"]>[0]) => void): Log {
+function watched(log: Log, onRead: (range: Range) => void): Log {
   return new Proxy(log, {
     get: (target, name: keyof Log) => {
       if (name !== "read") return target[name].bind(target as never);
-      return (range: Parameters<Log["read"]>[0]) => {
+      return <W extends What>(range: Range<W>) => {
         onRead(range);
         return target.read(range);
       };

@@ -8,6 +8,7 @@ import {
   type Outcome,
   type Write,
 } from "../../src/memory/once.js";
+import { entriesOf } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { House, memoryOf, type Room, scopeOf } from "./room.js";
 
@@ -59,7 +60,7 @@ const never: Write = async () => {
 const idsInLog = async () => {
   const incarnation = await house.storage.log.find(scopeOf("a"));
   if (incarnation === undefined) return [];
-  const entries = await house.storage.log.read({ incarnation, from: 1, limit: 100 });
+  const entries = await entriesOf(house.storage.log, { incarnation, from: 1, limit: 100 });
   return entries.flatMap(({ entry }) => (entry.op === "store" ? [entry.id] : []));
 };
 /** Says that it came so far, and never ends. */

@@ -1,4 +1,12 @@
-import type { Appended, Entry, Log, Numbered } from "../../src/memory/log.js";
+import {
+  type Appended,
+  type Entry,
+  type Log,
+  type Seen,
+  type Several,
+  seen,
+  type What,
+} from "../../src/memory/log.js";
 
 type Batch = Parameters<Log["append"]>[0];
 
@@ -29,18 +37,22 @@ export class ScriptedLog {
         this.batches.push(batch);
         return this.onAppend(() => this.insert(batch), batch);
       },
-      read: async ({ from, limit }) => {
+      read: async ({ from, limit, what }) => {
         this.reads++;
         await this.onRead();
-        return this.entries
-          .slice(from - 1, from - 1 + limit)
-          .map((entry, i) => ({ sequence: from + i, entry }));
+        const some = this.entries.slice(from - 1, from - 1 + limit);
+        return {
+          entries: some.map((entry, i) => ({ sequence: from + i, entry: seen(entry, what) })),
+          complete: some.length < limit,
+        };
       },
-      fetch: async ({ sequences }) =>
-        sequences.flatMap((sequence) => {
+      fetch: async <W extends What>({ sequences, what }: Several & { what: W }) => {
+        const found = sequences.flatMap((sequence) => {
           const entry = this.entries[sequence - 1];
-          return entry?.op === "store" ? [{ sequence, entry } as Numbered<typeof entry>] : [];
-        }),
+          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Seen[W] }] : [];
+        });
+        return { found, rest: [] };
+      },
     };
     return port as Log;
   }

@@ -2,7 +2,17 @@ import { unavailable } from "../../src/errors.js";
 import type { Claim, Claims } from "../../src/memory/claims.js";
 import { inEdition } from "../../src/memory/edition.js";
 import type { Erasure, Erasures } from "../../src/memory/erasures.js";
-import type { Appended, Entry, Log, Numbered, Scope, Stored } from "../../src/memory/log.js";
+import {
+  type Appended,
+  type Entry,
+  type Log,
+  type Scope,
+  type Seen,
+  type Several,
+  type Stored,
+  seen,
+  type What,
+} from "../../src/memory/log.js";
 import type { VirtualTime } from "./time.js";
 
 /** How a database may misbehave; each a probability per request. */
@@ -88,29 +98,34 @@ export function logOf(db: Database, process: { readonly alive: boolean }): Log {
       }),
     append: ({ incarnation, from, entries }) =>
       db.request(process, () => insert(db, { incarnation, from, entries })),
-    read: ({ incarnation, from, limit }) =>
+    read: ({ incarnation, from, limit, what }) =>
       db.request(process, () => {
-        const found: Numbered[] = [];
         const log = db.logOf(incarnation);
         const end = db.mistakes.staleReads && time.chance(0.05) ? log.size : log.size + 1;
-        for (let sequence = from; sequence < end && found.length < limit; sequence++) {
-          found.push({ sequence, entry: log.get(sequence) as Entry });
-        }
-        return found;
+        const to = Math.min(end, from + Math.min(limit, sliceOf(time)));
+        const numbers = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+        const entries = numbers.map((each) => ({
+          sequence: each,
+          entry: seen(log.get(each) as Entry, what),
+        }));
+        return { entries, complete: from + limit > end && to === end };
       }),
     last: (incarnation) =>
       db.request(process, () => {
         const sequence = db.logOf(incarnation).size;
         const entry = db.logOf(incarnation).get(sequence);
-        return entry && { sequence, entry };
+        return entry && { sequence, entry: seen(entry, "head") };
       }),
-    fetch: ({ incarnation, sequences }) =>
-      db.request(process, () =>
-        sequences.flatMap((sequence) => {
+    fetch: <W extends What>({ incarnation, sequences, what }: Several & { what: W }) =>
+      db.request(process, () => {
+        const downwards = [...sequences].sort((a, b) => b - a);
+        const looked = sliceOf(time);
+        const found = downwards.slice(0, looked).flatMap((sequence) => {
           const entry = db.logOf(incarnation).get(sequence);
-          return entry?.op === "store" ? [{ sequence, entry }] : [];
-        }),
-      ),
+          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Seen[W] }] : [];
+        });
+        return { found, rest: downwards.slice(looked) };
+      }),
     locate: ({ incarnation, id }) =>
       db.request(process, () => {
         const found = [...db.logOf(incarnation)].find(([, entry]) => entry.op === "store" && entry.id === id);
@@ -136,6 +151,11 @@ export function logOf(db: Database, process: { readonly alive: boolean }): Log {
     incarnations: () => Promise.reject(new Error("not simulated")),
     measure: () => Promise.reject(new Error("not simulated")),
   };
+}
+
+/** Entries that one slice holds: most often more than there are, and now and then few. */
+function sliceOf(time: VirtualTime): number {
+  return time.chance(0.2) ? 1 + Math.floor(time.between(0, 5)) : 1000;
 }
 
 /** Insert by insert, as a database does it: others come in between. */

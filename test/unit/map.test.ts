@@ -66,7 +66,8 @@ describe("the map of a namespace", () => {
       measure: async () => ({ memories, bytes: 0 }),
       fetch: async ({ sequences }: { sequences: readonly number[] }) => {
         calls.fetched += sequences.length;
-        return sequences.filter(living).map((sequence) => ({ sequence, entry: entry(sequence) }));
+        const found = sequences.filter(living).map((sequence) => ({ sequence, entry: entry(sequence) }));
+        return { found, rest: [] };
       },
     };
     const projector = {

@@ -20,18 +20,21 @@ it("what is said of a damaged record of the embedded database quotes nothing of 
     for (const byte of [0x00, 0x22, 0xff]) {
       const damaged = Buffer.from(record);
       damaged[at] = byte;
-      const entry = decode(damaged);
+      const entry = decode(damaged, "all");
       if (entry.op === "lost") expect(entry.reason).not.toMatch(/zan|bar/);
     }
   }
-  expect(decode(record.subarray(0, 60))).toMatchObject({
+  expect(decode(record.subarray(0, 60), "all")).toMatchObject({
     op: "lost",
     reason: "it is unreadable (SyntaxError)",
   });
-  expect(decode(Buffer.alloc(0))).toMatchObject({ op: "lost", reason: "it is unreadable (RangeError)" });
+  expect(decode(Buffer.alloc(0), "all")).toMatchObject({
+    op: "lost",
+    reason: "it is unreadable (RangeError)",
+  });
 });
 
 it("what is said of a damaged document in MongoDB quotes nothing of it", () => {
   const document = { ...toRecord("n", ENTRY), vector: "zanzibar" } as never;
-  expect(fromRecord(document)).toMatchObject({ op: "lost", reason: "it is unreadable (TypeError)" });
+  expect(fromRecord(document, "all")).toMatchObject({ op: "lost", reason: "it is unreadable (TypeError)" });
 });

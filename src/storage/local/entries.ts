@@ -1,5 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Entry, Log, Measured, Numbered, Stored } from "../../memory/log.js";
+import { Piece } from "../../memory/bounds.js";
+import type { Entry, Log, Measured, Numbered, Stored, What } from "../../memory/log.js";
 import { lost } from "../intact.js";
 import { decode, encode } from "./record.js";
 
@@ -35,16 +36,17 @@ export class Entries {
   }
 
   /** The entry with this number, or what stands for it when it is missing and later ones are there. */
-  get(key: Key): Entry | undefined {
-    const record = this.db.get(key);
-    if (record !== undefined) return decode(record);
+  get<W extends What>(key: Key, what: W): Entry<W> | undefined {
+    // The buffer is the database's own, which its next read overwrites; decoding copies what it keeps.
+    const record = this.db.getBinaryFast(key);
+    if (record !== undefined) return decode(record.subarray(0, record.length), what);
     return this.#isBeforeOthers(key) ? lost("it is missing") : undefined;
   }
 
-  last(incarnation: string): Numbered | undefined {
+  last(incarnation: string): Numbered<Entry<"head">> | undefined {
     const backwards = { start: [incarnation, Number.MAX_SAFE_INTEGER], end: [incarnation, 0], reverse: true };
     const [last] = this.db.getRange({ ...backwards, limit: 1 });
-    return last && { sequence: last.key[1], entry: decode(last.value) };
+    return last && { sequence: last.key[1], entry: decode(last.value, "head") };
   }
 
   incarnations(after: string, limit: number): string[] {
@@ -79,8 +81,20 @@ export class Entries {
     }
   }
 
-  erase(key: Key): void {
-    const entry = this.get(key);
+  /** As many as one piece of work has time for, at least one; answers how many. */
+  eraseSome(incarnation: string, sequences: readonly number[]): number {
+    const piece = new Piece();
+    let erased = 0;
+    for (const sequence of sequences) {
+      this.#erase([incarnation, sequence]);
+      erased++;
+      if (piece.isOver) break;
+    }
+    return erased;
+  }
+
+  #erase(key: Key): void {
+    const entry = this.get(key, "head");
     if (entry?.op !== "store") return;
     const { opId, id, tokens, createdAtMs } = entry;
     this.db.putSync(key, encode({ op: "erased", opId, id, tokens, createdAtMs }));

@@ -1,15 +1,25 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RootDatabase } from "lmdb";
+import { Piece, Slice } from "../../memory/bounds.js";
 import { FIRST_EDITION } from "../../memory/edition.js";
-import type { Head, Log, Measured, Named, Numbered, Scope, Stored } from "../../memory/log.js";
+import type {
+  Entry,
+  Fetched,
+  Head,
+  Log,
+  Measured,
+  Named,
+  Numbered,
+  Range,
+  Scope,
+  Seen,
+  Several,
+  Tail,
+  What,
+} from "../../memory/log.js";
+import { turn } from "../../memory/turn.js";
 import { durably, reading } from "./durably.js";
 import { Entries } from "./entries.js";
 import { Names } from "./names.js";
-
-/** Entries decoded before other work gets its turn: 64 of the longest take about 10 ms. */
-const SLICE_ENTRIES = 64;
-
-type Several = Parameters<Log["erase"]>[0];
 
 /** The log in LMDB. */
 export class LocalLog implements Log {
@@ -54,7 +64,7 @@ export class LocalLog implements Log {
     const slices = this.#entries.measure(incarnation);
     for (let slice = reading(() => slices.next()); !slice.done; slice = reading(() => slices.next())) {
       measured = slice.value;
-      await nextTurn();
+      await turn();
     }
     return this.#settled(incarnation, measured);
   }
@@ -74,32 +84,38 @@ export class LocalLog implements Log {
     }
   }
 
-  async read({ incarnation, from, limit }: Parameters<Log["read"]>[0]): Promise<Numbered[]> {
-    const found: Numbered[] = [];
-    for (let sequence = from; found.length < limit; sequence++) {
-      const entry = reading(() => this.#entries.get([incarnation, sequence]));
-      if (entry === undefined) break;
-      found.push({ sequence, entry });
-      if (found.length % SLICE_ENTRIES === 0) await nextTurn();
+  async read<W extends What>({ incarnation, from, limit, what }: Range<W>): Promise<Tail<W>> {
+    const slice = new Slice<Entry<W>>(limit);
+    const piece = new Piece();
+    let complete = false;
+    for (let sequence = from; !complete && !slice.isFull; sequence++) {
+      const entry = reading(() => this.#entries.get([incarnation, sequence], what));
+      if (entry === undefined) complete = true;
+      else slice.add(sequence, entry);
+      if (piece.isOver) await piece.next();
     }
-    return this.#settled(incarnation, found);
+    return this.#settled(incarnation, { entries: slice.entries, complete });
   }
 
-  async last(incarnation: string): Promise<Numbered | undefined> {
+  async last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined> {
     return this.#settled(
       incarnation,
       reading(() => this.#entries.last(incarnation)),
     );
   }
 
-  async fetch({ incarnation, sequences }: Several): Promise<Numbered<Stored>[]> {
-    const found: Numbered<Stored>[] = [];
-    for (const [i, sequence] of sequences.entries()) {
-      const entry = reading(() => this.#entries.get([incarnation, sequence]));
-      if (entry?.op === "store") found.push({ sequence, entry });
-      if ((i + 1) % SLICE_ENTRIES === 0) await nextTurn();
+  async fetch<W extends What>({ incarnation, sequences, what }: Several & { what: W }): Promise<Fetched<W>> {
+    const downwards = [...sequences].sort((a, b) => b - a);
+    const slice = new Slice<Seen[W]>();
+    const piece = new Piece();
+    let looked = 0;
+    for (; looked < downwards.length && !slice.isFull; looked++) {
+      const sequence = downwards[looked] as number;
+      const entry = reading(() => this.#entries.get([incarnation, sequence], what));
+      if (entry?.op === "store") slice.add(sequence, entry as Seen[W]);
+      if (piece.isOver) await piece.next();
     }
-    return found;
+    return { found: slice.entries, rest: downwards.slice(looked) };
   }
 
   async locate({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
@@ -110,9 +126,11 @@ export class LocalLog implements Log {
   }
 
   async erase({ incarnation, sequences }: Several): Promise<void> {
-    await durably(this.#entries.db, () => {
-      for (const sequence of sequences) this.#entries.erase([incarnation, sequence]);
-    });
+    // While a transaction runs, nothing else does: each erases for a short time.
+    for (let erased = 0; erased < sequences.length; ) {
+      const rest = sequences.slice(erased);
+      erased += await durably(this.#entries.db, () => this.#entries.eraseSome(incarnation, rest));
+    }
   }
 
   /** Answers once the disk has it: what was read may be committed, and so visible, but not there yet. */

@@ -1,4 +1,4 @@
-import type { Appended, Entry } from "../../memory/log.js";
+import { type Appended, type Entry, hasText, hasVectors, type What } from "../../memory/log.js";
 import { intact, unreadable } from "../intact.js";
 import { toBytes, toVector } from "../vector.js";
 
@@ -16,13 +16,25 @@ export function encode(entry: Appended): Buffer {
   return Buffer.concat([length, header, toBytes(vectors)]);
 }
 
-export function decode(record: Buffer): Entry {
+/** Vectors that are not asked for are not copied. */
+export function decode<W extends What>(record: Buffer, what: W): Entry<W> {
   try {
     const vectorFrom = LENGTH_BYTES + record.readUInt32LE();
     const fields = JSON.parse(record.toString("utf8", LENGTH_BYTES, vectorFrom));
-    if (record.byteLength > vectorFrom) fields.vectors = toVector(record.subarray(vectorFrom));
-    return intact(fields);
+    const hasMore = record.byteLength > vectorFrom;
+    if (hasMore && hasVectors(what)) fields.vectors = toVector(record.subarray(vectorFrom));
+    return intact(fields.op === "store" ? asked(fields, what) : fields, what);
   } catch (error) {
     return unreadable(error);
   }
+}
+
+/** A memory's fields without those that were not asked for. */
+function asked(fields: Record<string, unknown>, what: What): Record<string, unknown> {
+  const { text, metadata, windows, ...rest } = fields;
+  return {
+    ...rest,
+    ...(hasText(what) && { text, metadata }),
+    ...(hasVectors(what) && windows !== undefined && { windows }),
+  };
 }

@@ -1,6 +1,21 @@
-import { type Collection, type Db, MongoBulkWriteError } from "mongodb";
+import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
+import { SLICE_BYTES_MAX, Slice } from "../../memory/bounds.js";
 import { FIRST_EDITION } from "../../memory/edition.js";
-import type { Head, Log, Measured, Named, Numbered, Scope, Stored } from "../../memory/log.js";
+import type {
+  Entry,
+  Fetched,
+  Head,
+  Log,
+  Measured,
+  Named,
+  Numbered,
+  Range,
+  Scope,
+  Seen,
+  Several,
+  Tail,
+  What,
+} from "../../memory/log.js";
 import { lost } from "../intact.js";
 import { answer } from "./answer.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
@@ -14,9 +29,14 @@ import {
   renameName,
 } from "./names.js";
 import { idsFrom, numberId, sequenceOf } from "./number.js";
-import { type EntryRecord, fromRecord, toRecord } from "./record.js";
+import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.js";
 
-type Several = Parameters<Log["erase"]>[0];
+/**
+ * Documents asked for at a time: few at first, so that few are sent in vain when they are large, then
+ * as many as fit. Whatever is asked for, MongoDB sends no more than 16 MB.
+ */
+const ASK_FIRST = { all: 4, vectors: 4, text: 64, head: 64 } as const;
+const ASK_MAX = 512;
 
 /** The log in MongoDB: one document an entry, one a name. */
 export class MongoLog implements Log {
@@ -81,19 +101,20 @@ export class MongoLog implements Log {
     return answer(this.#insert(records));
   }
 
-  read(range: Parameters<Log["read"]>[0]): Promise<Numbered[]> {
+  read<W extends What>(range: Range<W>): Promise<Tail<W>> {
     return answer(this.#read(range));
   }
 
-  async last(incarnation: string): Promise<Numbered | undefined> {
-    const newest = { sort: { _id: -1 } } as const;
+  async last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined> {
+    const newest = { sort: { _id: -1 }, projection: projectionOf("head") } as const;
     const record = await answer(this.#entries.findOne({ _id: idsFrom(incarnation) }, newest));
-    return record ? numbered(record) : undefined;
+    return record ? numbered(record, "head") : undefined;
   }
 
-  async fetch({ incarnation, sequences }: Several): Promise<Numbered<Stored>[]> {
-    const found = await answer(this.#find(incarnation, sequences));
-    return found.filter((each): each is Numbered<Stored> => each.entry.op === "store");
+  async fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>> {
+    const { entries, rest } = await answer(this.#find(of));
+    const found = entries.filter((each): each is Numbered<Seen[W]> => each.entry.op === "store");
+    return { found, rest };
   }
 
   async locate({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
@@ -127,35 +148,80 @@ export class MongoLog implements Log {
     }
   }
 
-  async #read({ incarnation, from, limit }: Parameters<Log["read"]>[0]): Promise<Numbered[]> {
+  async #read<W extends What>({ incarnation, from, limit, what }: Range<W>): Promise<Tail<W>> {
+    const slice = new Slice<Entry<W>>(limit);
+    let complete = false;
+    for (let next = from; !complete && !slice.isFull; next = (slice.entries.at(-1)?.sequence ?? 0) + 1) {
+      const asked = Math.min(limit - slice.entries.length, askable(slice, what));
+      const some = await this.#dense({ incarnation, from: next, limit: asked, what });
+      for (const { sequence, entry } of some) if (!slice.isFull) slice.add(sequence, entry);
+      complete = some.length < asked && !slice.isFull;
+    }
+    return { entries: slice.entries, complete };
+  }
+
+  /** The entries without holes; fewer than `limit` when these were all, or when they are full slices. */
+  async #dense<W extends What>(range: Range<W>): Promise<Numbered<Entry<W>>[]> {
+    const { incarnation, from, limit, what } = range;
     const _id = idsFrom(incarnation, numberId(incarnation, from));
-    const records = await this.#entries
-      .find({ _id }, { sort: { _id: 1 }, limit, batchSize: limit })
-      .toArray();
-    const found = records.map(numbered);
-    const missing = gapsIn(found, { from, limit });
-    if (missing.length === 0) return found;
+    const found = await this.#some({ _id }, { limit, what, sort: { _id: 1 } });
+    const sequences = gapsIn(found, range);
+    if (sequences.length === 0) return found;
     // A scan can pass a number just before it is taken, and then see a later one. Whoever took the later
     // one had seen the number taken: what a second look does not find either is lost.
-    const late = new Map((await this.#find(incarnation, missing)).map((each) => [each.sequence, each]));
-    const filled = missing.map(
+    const late = new Map<number, Numbered<Entry<W>>>();
+    for (let rest: readonly number[] = sequences; rest.length > 0; ) {
+      const looked = await this.#find({ incarnation, sequences: rest, what });
+      for (const each of looked.entries) late.set(each.sequence, each);
+      rest = looked.rest;
+    }
+    const filled = sequences.map(
       (sequence) => late.get(sequence) ?? { sequence, entry: lost("it is missing") },
     );
     return [...found, ...filled].sort((a, b) => a.sequence - b.sequence).slice(0, limit);
   }
 
-  async #find(incarnation: string, sequences: readonly number[]): Promise<Numbered[]> {
-    const $in = sequences.map((sequence) => numberId(incarnation, sequence));
-    return (await this.#entries.find({ _id: { $in } }, { batchSize: $in.length }).toArray()).map(numbered);
+  async #find<W extends What>({ incarnation, sequences, what }: Several & { what: W }) {
+    const slice = new Slice<Entry<W>>();
+    let rest = [...sequences].sort((a, b) => b - a);
+    while (rest.length > 0 && !slice.isFull) {
+      const asked = rest.slice(0, askable(slice, what));
+      const $in = asked.map((sequence) => numberId(incarnation, sequence));
+      const found = await this.#some({ _id: { $in } }, { limit: asked.length, what, sort: { _id: -1 } });
+      for (const { sequence, entry } of found) if (!slice.isFull) slice.add(sequence, entry);
+      // What did not fit, and what MongoDB did not send because its answer was full.
+      const last = slice.isFull ? (slice.entries.at(-1)?.sequence ?? 0) : 0;
+      rest = [...asked.filter((sequence) => sequence < last), ...rest.slice(asked.length)];
+    }
+    return { entries: slice.entries, rest };
+  }
+
+  async #some<W extends What>(
+    filter: Filter<EntryRecord>,
+    { limit, what, sort }: { limit: number; what: W; sort: { _id: 1 | -1 } },
+  ): Promise<Numbered<Entry<W>>[]> {
+    const options = { sort, limit, batchSize: limit, singleBatch: true, projection: projectionOf(what) };
+    const records = await this.#entries.find(filter, options).toArray();
+    return records.map((record) => numbered(record, what));
   }
 }
 
-function numbered(record: EntryRecord): Numbered {
-  return { sequence: sequenceOf(record._id), entry: fromRecord(record) };
+/** How many more documents to ask for, so that they fill the slice if they are as large as those in it. */
+function askable({ entries, bytes }: Slice<Entry<"head">>, what: What): number {
+  if (entries.length === 0) return ASK_FIRST[what];
+  const left = ((SLICE_BYTES_MAX - bytes) * entries.length) / bytes;
+  return Math.max(1, Math.min(ASK_MAX, Math.ceil(left)));
+}
+
+function numbered<W extends What>(record: EntryRecord, what: W): Numbered<Entry<W>> {
+  return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
 }
 
 /** The first numbers, at most `limit`, that are missing before the last one found. */
-function gapsIn(found: readonly Numbered[], { from, limit }: { from: number; limit: number }): number[] {
+function gapsIn(
+  found: readonly Numbered<Entry<"head">>[],
+  { from, limit }: { from: number; limit: number },
+): number[] {
   const there = new Set(found.map(({ sequence }) => sequence));
   const last = found.at(-1)?.sequence ?? from;
   const missing: number[] = [];

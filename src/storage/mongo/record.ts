@@ -1,6 +1,6 @@
 import { Binary } from "mongodb";
 import type { Window } from "../../memory/embedder.js";
-import type { Appended, Entry } from "../../memory/log.js";
+import { type Appended, type Entry, hasText, hasVectors, type What } from "../../memory/log.js";
 import { intact, unreadable } from "../intact.js";
 import { toBytes, toVector } from "../vector.js";
 
@@ -34,14 +34,25 @@ export function toRecord(_id: string, entry: Appended): EntryRecord {
   return { _id, ...fields, bytes, vector: new Binary(toBytes(vectors)), createdAt: new Date(createdAtMs) };
 }
 
-export function fromRecord({ _id, vector, bytes, createdAt, ...fields }: EntryRecord): Entry {
+/** A document that was read by `projectionOf(what)`. */
+export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<W> {
+  const { _id, vector, bytes, createdAt, ...fields } = record;
   try {
-    return intact({
+    const read = {
       ...fields,
       ...(vector && { vectors: toVector(vector.value()) }),
       ...(createdAt && { createdAtMs: createdAt.getTime() }),
-    });
+    };
+    return intact(read, what);
   } catch (error) {
     return unreadable(error);
   }
+}
+
+/** Leaves out what is not asked for, so that the database need not send it. */
+export function projectionOf(what: What): Record<string, 0> {
+  return {
+    ...(!hasText(what) && ({ text: 0, metadata: 0, bytes: 0 } as const)),
+    ...(!hasVectors(what) && ({ vector: 0, windows: 0 } as const)),
+  };
 }

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { SLICE_BYTES_MAX, weightOf } from "../../src/memory/bounds.js";
+import { seen, type What } from "../../src/memory/log.js";
+import { type MakeDatabase, useDatabase } from "./database.js";
+import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
+
+/** A memory of about a megabyte and a half, nearly all of it vectors. */
+const aHeavyOne = () => {
+  const windows = Array.from({ length: 1000 }, (_, i) => ({ start: i, end: i + 1 }));
+  return aMemory({ text: "#".repeat(65_536), vectors: new Float32Array(384_000).fill(0.05), windows });
+};
+
+/** What a slice's entries weigh together, but for the one that fills it. */
+const withoutLast = (weights: readonly number[]) => weights.slice(0, -1).reduce((sum, each) => sum + each, 0);
+
+/** What every log does so that no read is larger than a slice. */
+export function slicesContract(name: string, make: MakeDatabase): void {
+  describe(`slices of logs: ${name}`, () => {
+    const used = useDatabase(make);
+    const log = () => used.storage.log;
+    const whats: What[] = ["all", "text", "vectors", "head"];
+
+    it.each(whats)("reads of each memory no more than is asked for: %s", async (what) => {
+      const incarnation = anIncarnation();
+      const entries = [aMemory({ windows: [{ start: 0, end: 9 }] }), aMemory()];
+      await log().append({ incarnation, from: 1, entries: [...entries, { op: "drop", opId: "d" }] });
+      const read = await log().read({ incarnation, from: 1, limit: 10, what });
+      const asked = entries.map((entry) => seen(entry, what));
+      expect(read.entries.map(({ entry }) => entry)).toEqual([...asked, { op: "drop", opId: "d" }]);
+      const fetched = await log().fetch({ incarnation, sequences: [1, 2, 3], what });
+      expect(fetched.found.map(({ entry }) => entry)).toEqual(asked.toReversed());
+    });
+
+    it("says whether these were all", async () => {
+      const incarnation = anIncarnation();
+      await log().append({ incarnation, from: 1, entries: memories(100) });
+      const read = async (from: number, limit: number) => {
+        const { entries, complete } = await log().read({ incarnation, from, limit, what: "head" });
+        return [entries.length, complete];
+      };
+      expect(await read(1, 99)).toEqual([99, false]);
+      expect(await read(1, 101)).toEqual([100, true]);
+      expect(await read(1, 1000)).toEqual([100, true]);
+      expect(await read(101, 1)).toEqual([0, true]);
+    });
+
+    it("ends a read with the entry that fills a slice, however many follow", async () => {
+      const incarnation = anIncarnation();
+      for (let from = 1; from <= 15; from += 3) {
+        await log().append({ incarnation, from, entries: [aHeavyOne(), aHeavyOne(), aMemory()] });
+      }
+      const { entries, complete } = await log().read({ incarnation, from: 1, limit: 512, what: "vectors" });
+      const weights = entries.map(({ entry }) => weightOf(entry));
+      expect(complete).toBe(false);
+      expect(Math.max(...weights)).toBeGreaterThan(1_500_000);
+      expect(withoutLast(weights)).toBeLessThan(SLICE_BYTES_MAX);
+      const all = await entriesOf(log(), { incarnation, from: 1, limit: 512 });
+      expect(all.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 15 }, (_, i) => i + 1));
+      expect((await log().read({ incarnation, from: 1, limit: 512, what: "text" })).complete).toBe(true);
+    });
+
+    it("fetches from the highest number down, a slice at a time", async () => {
+      const incarnation = anIncarnation();
+      for (let from = 1; from <= 12; from += 3) {
+        await log().append({ incarnation, from, entries: [aHeavyOne(), aMemory(), aHeavyOne()] });
+      }
+      await log().erase({ incarnation, sequences: [2] });
+      const sequences = [3, 99, 1, 12, 2, 11, 4, 7, 5, 6, 10, 9, 8];
+      const { found, rest } = await log().fetch({ incarnation, sequences, what: "vectors" });
+      const weights = found.map(({ entry }) => weightOf(entry));
+      expect(withoutLast(weights)).toBeLessThan(SLICE_BYTES_MAX);
+      expect(found[0]?.sequence).toBe(12);
+      expect(Math.max(...rest)).toBeLessThan(found.at(-1)?.sequence as number);
+      const all = await memoriesOf(log(), { incarnation, sequences });
+      expect(all.map(({ sequence }) => sequence)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 1]);
+    });
+  });
+}
