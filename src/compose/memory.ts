@@ -58,12 +58,16 @@ export function openMemory(
   const projector = new ThreadProjector();
   closers.push(() => projector.close());
   const maps = new Maps({ log, projector, clock });
+  const isClosed = async (accountId: string) => (await storage.accounts.find(accountId)) === undefined;
   const memory = { editions, mover, namespaces, meter, log, erasures, vectors, once, maps, clock };
   closers.push(
-    keepSweeping(memory, {
-      onSwept: (finished) => logger.info({ finished }, "swept"),
-      onTrouble: onTrouble("sweeping", "sweeping failed; it is tried again in a minute"),
-    }),
+    keepSweeping(
+      { ...memory, isClosed },
+      {
+        onSwept: (finished) => logger.info({ finished }, "swept"),
+        onTrouble: onTrouble("sweeping", "sweeping failed; it is tried again in a minute"),
+      },
+    ),
   );
   return memory;
 }

@@ -1,6 +1,6 @@
 import { MemoryError, unavailable } from "../errors.js";
 import type { Clock } from "./clock.js";
-import type { Appended, Entry, Log } from "./log.js";
+import type { Appended, Entry, Log, Stored } from "./log.js";
 import { type Replica, Sealed } from "./replica.js";
 import { type SharedStep, type Steps, untimed } from "./steps.js";
 
@@ -16,7 +16,9 @@ const RETRY_PAUSE_MS_MAX = 50;
 interface Waiting {
   readonly entry: Appended;
   readonly deadlineMs: number;
-  resolve(): void;
+  /** It may be written; false while the log is asked whether it holds the entry already. */
+  readonly ready: boolean;
+  resolve(standing: Entry<"head">): void;
   reject(error: unknown): void;
 }
 
@@ -39,7 +41,7 @@ export class Appender {
     readonly replica: Replica,
     private readonly options: AppenderOptions,
   ) {
-    replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve());
+    replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve(entry));
   }
 
   /** Entries that are not in the log yet. */
@@ -48,12 +50,28 @@ export class Appender {
   }
 
   /**
-   * Resolves once the entry is in the log for good and applied to the replica.
+   * Resolves once the entry is in the log for good and applied to the replica, with the entry as the log
+   * has it: of several attempts at one operation the first that arrived.
    *
    * @throws MemoryError `unavailable` when too many wait, or when the outcome stayed unknown; Sealed
    * when the namespace was dropped and the entry is not in the log.
    */
-  append(entry: Appended): Promise<void> {
+  append(entry: Appended): Promise<Entry<"head">> {
+    return this.#wait(entry, { ready: true });
+  }
+
+  /**
+   * As `append`, for a memory that an attempt of another call, or of another process, may have written
+   * before: such a memory is in the log once, and one that was erased since is not written again.
+   */
+  async appendOnce(entry: Stored): Promise<Entry<"head">> {
+    // It waits before the log is asked: an entry that arrives after the question is seen when it is applied.
+    const standing = this.#wait(entry, { ready: false });
+    void this.#lookUp(entry);
+    return standing;
+  }
+
+  #wait(entry: Appended, { ready }: { ready: boolean }): Promise<Entry<"head">> {
     if (this.#waiting.size >= WAITING_MAX) {
       return Promise.reject(unavailable(`${WAITING_MAX} stores are waiting for this namespace already`));
     }
@@ -63,19 +81,42 @@ export class Appender {
       this.#waiting.set(entry.opId, {
         entry,
         deadlineMs: same?.deadlineMs ?? this.options.clock.nowMs() + APPEND_TIMEOUT_MS,
-        resolve: () => [same?.resolve(), resolve()],
+        ready: ready || same?.ready === true,
+        resolve: (standing) => [same?.resolve(standing), resolve(standing)],
         reject: (error) => [same?.reject(error), reject(error)],
       });
       void this.#writeAll();
     });
   }
 
+  /** Settles an entry that the log holds already, and lets any other be written. */
+  async #lookUp({ opId, id }: Stored): Promise<void> {
+    const { log } = this.options;
+    const { incarnation } = this.replica;
+    try {
+      const from = await log.numberOf({ incarnation, id });
+      const range = from === undefined ? undefined : { incarnation, from, limit: 1, what: "head" as const };
+      const [found] = range === undefined ? [] : (await log.read(range)).entries;
+      const waiting = this.#waiting.get(opId);
+      if (found !== undefined) this.#settle({ opId }, ({ resolve }) => resolve(found.entry));
+      else if (waiting !== undefined) this.#waiting.set(opId, { ...waiting, ready: true });
+    } catch (error) {
+      this.#settle({ opId }, ({ reject }) => reject(error));
+    }
+    await this.#writeAll();
+  }
+
+  /** Those that may be written, oldest first. */
+  get #ready(): Waiting[] {
+    return [...this.#waiting.values()].filter(({ ready }) => ready);
+  }
+
   async #writeAll(): Promise<void> {
-    if (this.#writing) return;
+    if (this.#writing || this.#ready.length === 0) return;
     this.#writing = true;
     // A replica that has applied nothing knows nothing: its snapshot must come before its first entry.
     let faulty = this.replica.applied === 0 ? await this.#look() : undefined;
-    while (this.#waiting.size > 0) {
+    while (this.#ready.length > 0) {
       if (faulty !== undefined) {
         this.#giveUp(faulty);
         await this.#pause();
@@ -95,7 +136,7 @@ export class Appender {
     const { incarnation, applied, sealed } = this.replica;
     // The number after a log's last entry is free, and must stay so.
     if (sealed) return new Sealed();
-    const entries = [...this.#waiting.values()].slice(0, GROUP_MAX).map(({ entry }) => entry);
+    const entries = this.#ready.slice(0, GROUP_MAX).map(({ entry }) => entry);
     const from = applied + 1;
     if (entries.length === 0) return undefined;
     try {
@@ -142,7 +183,7 @@ export class Appender {
     await clock.sleep(clock.random() * RETRY_PAUSE_MS_MAX);
   }
 
-  #settle({ opId }: Entry<"head">, how: (waiting: Waiting) => void): void {
+  #settle({ opId }: Pick<Entry, "opId">, how: (waiting: Waiting) => void): void {
     const waiting = this.#waiting.get(opId);
     if (waiting === undefined) return;
     this.#waiting.delete(opId);

@@ -24,10 +24,16 @@ export interface ClaimAnswer {
 export interface Claims {
   /** Keeps a claim if there is none with its id, or only an expired one; answers the one that stands. */
   claim(claim: Claim): Promise<Claim>;
-  /** Gives a claim a new owner, if it still has the old one and no answer; answers whether it did. */
+  /**
+   * Gives a claim a new owner, if it still has the old one and no answer; answers whether it did. With the
+   * same owner it proves that the claim is still held.
+   */
   takeOver(of: { id: string; from: string; to: string; claimedAtMs: number }): Promise<boolean>;
-  /** Keeps what was answered. */
-  answer(of: { id: string; answer: ClaimAnswer }): Promise<void>;
+  /**
+   * Keeps what an owner answered, who has the claim from then on, unless another's answer was kept before;
+   * answers whether this owner's stands.
+   */
+  answer(of: { id: string; owner: string; answer: ClaimAnswer }): Promise<boolean>;
   /** Frees the key, if this owner still has it. */
   release(of: { id: string; owner: string }): Promise<void>;
 }

@@ -1,7 +1,6 @@
 import type { Clock } from "./clock.js";
 import { editionOf } from "./edition.js";
 import type { Editions } from "./editions.js";
-import { fetchAll } from "./fetch-all.js";
 import { type Appended, type Entry, isEnd, type Log, type Numbered } from "./log.js";
 import { mapSome } from "./map-some.js";
 
@@ -38,7 +37,10 @@ export interface Tail {
 /**
  * Copies a log entry by entry, under the same numbers, with the vectors of another model, from where
  * the copy ends up to where the log ends now. Any process may go on where another stopped; two that
- * are at it at once write the same.
+ * are at it at once write the same, and one that slept finds the numbers taken.
+ *
+ * Only a tombstone tells that a memory was deleted. That its text is gone from the original does not:
+ * an original that has moved is erased, while its copy is the living log.
  */
 export async function copyTail(
   ports: CopyPorts,
@@ -54,7 +56,7 @@ export async function copyTail(
     const { entries, complete } = await log.read(range);
     const end = entries.findIndex(({ entry }) => isEnd(entry));
     const news = end < 0 ? entries : entries.slice(0, end);
-    await copyEntries(ports, { from, to, news, signal });
+    await copyEntries(ports, { to, news, signal });
     onCopied?.(news.length);
     const ended = entries[end]?.entry;
     if (ended && isEnd(ended)) return { copied: copied + news.length, ended: ended.op };
@@ -66,11 +68,13 @@ export async function copyTail(
 async function copyEntries(
   { log, editions }: CopyPorts,
   {
-    from,
     to,
     news,
     signal,
-  }: Copying & { news: readonly Numbered<Entry<"text">>[]; signal: AbortSignal | undefined },
+  }: Pick<Copying, "to"> & {
+    news: readonly Numbered<Entry<"text">>[];
+    signal: AbortSignal | undefined;
+  },
 ): Promise<void> {
   const [first] = news;
   if (first === undefined) return;
@@ -84,20 +88,6 @@ async function copyEntries(
     return { ...entry, ...(await editions.embed(editionOf(to), input)) };
   });
   await log.append({ incarnation: to, from: first.sequence, entries: copies });
-  await eraseErased(log, { from, to, news });
-}
-
-/** What was erased while it was being copied must not live on in the copy. */
-async function eraseErased(
-  log: Log,
-  { from, to, news }: Copying & { news: readonly Numbered<Entry<"text">>[] },
-): Promise<void> {
-  const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
-  const still = new Set<number>();
-  const left = fetchAll(log, { incarnation: from, sequences: stored, what: "head" });
-  for await (const some of left) for (const { sequence } of some) still.add(sequence);
-  const erased = stored.filter((sequence) => !still.has(sequence));
-  if (erased.length > 0) await log.erase({ incarnation: to, sequences: erased });
 }
 
 /** Of a memory, its number alone; what cannot be read keeps its number too. */

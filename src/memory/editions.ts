@@ -1,4 +1,5 @@
 import { unavailable } from "../errors.js";
+import { type Clock, systemClock } from "./clock.js";
 import { type Edition, editionOf, inEdition } from "./edition.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "./embedder.js";
 
@@ -11,6 +12,8 @@ export class Editions {
   newest: Edition;
   /** All in which a log may be: also one that is not loaded yet, and one that is not erased yet. */
   known: ReadonlySet<Edition>;
+  /** Those whose models are in use, or will be: logs of all others must move before they are used. */
+  needed: ReadonlySet<Edition>;
   /** Looks up in the database which editions there are now: another replica may be ahead. */
   refresh: () => Promise<void> = async () => {};
   /** Those that are being loaded. */
@@ -20,9 +23,14 @@ export class Editions {
   readonly #loaded = new Map<Edition, Embedder>();
   readonly #waiting = new Set<() => unknown>();
 
-  constructor(edition: Edition, embedder: Embedder) {
+  constructor(
+    edition: Edition,
+    embedder: Embedder,
+    private readonly clock: Clock = systemClock,
+  ) {
     this.newest = edition;
     this.known = new Set([edition]);
+    this.needed = this.known;
     this.#loaded.set(edition, embedder);
   }
 
@@ -34,10 +42,15 @@ export class Editions {
   /** Whether a log is of a model that is not there any more, so that it must move before it is used. */
   async isOutdated(incarnation: string): Promise<boolean> {
     const edition = editionOf(incarnation);
-    if (edition === this.newest || this.#loaded.has(edition)) return false;
+    if (!this.isOut(edition)) return false;
     await this.refresh();
     await this.#until(() => !this.#awaited.has(edition));
-    return !this.#loaded.has(edition) && (this.#gone.has(edition) || !this.known.has(edition));
+    return !this.#loaded.has(edition) && (this.#gone.has(edition) || !this.needed.has(edition));
+  }
+
+  /** Whether a model can embed nothing, as far as this process knows. */
+  isOut(edition: Edition): boolean {
+    return edition !== this.newest && !this.#loaded.has(edition) && !this.#awaited.has(edition);
   }
 
   /** Those that are loaded. */
@@ -100,13 +113,12 @@ export class Editions {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => {
         this.#waiting.delete(look);
-        clearTimeout(timer);
         signal?.removeEventListener("abort", abort);
         settle();
       };
       const look = () => isSo() && end(resolve);
       const abort = () => end(() => reject(signal?.reason));
-      const timer = setTimeout(() => end(resolve), LOADING_TIMEOUT_MS);
+      void this.clock.sleep(LOADING_TIMEOUT_MS).then(() => end(resolve));
       this.#waiting.add(look);
       signal?.addEventListener("abort", abort);
       if (signal?.aborted) abort();

@@ -13,7 +13,7 @@ export interface Erasure {
 
 /** The port to the erasures that are under way. Every adapter passes `test/contract/erasures.ts`. */
 export interface Erasures {
-  /** Keeps an erasure; it survives a crash once this is answered. */
+  /** Keeps an erasure, unless one with its id is there; it survives a crash once this is answered. */
   begin(erasure: Erasure): Promise<void>;
   end(id: string): Promise<void>;
   /** Those begun and not ended, at most `limit`, by id. */

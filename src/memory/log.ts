@@ -133,6 +133,12 @@ export interface Log {
   locate(of: { incarnation: string; id: string }): Promise<number | undefined>;
 
   /**
+   * The number that the memory with this id has in this incarnation, or had until it was erased;
+   * undefined when it was never there.
+   */
+  numberOf(of: { incarnation: string; id: string }): Promise<number | undefined>;
+
+  /**
    * Turns memories into Erased entries: text, vector and metadata are gone once this is answered.
    * Numbers that are not there, or hold no memory, are passed over.
    */

@@ -2,7 +2,7 @@ import { unavailable } from "../errors.js";
 import { Appender } from "./appender.js";
 import { type Edition, editionOf, inEdition } from "./edition.js";
 import type { Editions } from "./editions.js";
-import type { Appended, Log, Lost, Numbered, Scope } from "./log.js";
+import type { Entry, Log, Lost, Numbered, Scope, Stored } from "./log.js";
 import type { Mover } from "./mover.js";
 import { Prepared } from "./prepared.js";
 import { Replica, Sealed } from "./replica.js";
@@ -25,6 +25,16 @@ export interface NamespacesOptions extends UpkeepOptions {
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Told of entries that are missing or unreadable. */
   onLost?(incarnation: string, lost: Numbered<Lost>): void;
+}
+
+/** A memory to append. */
+export interface Appending {
+  /** Makes it for the edition of the log that it goes to; called again when the namespace gets another log. */
+  memoryIn(edition: Edition): Promise<Stored>;
+  /** Refuses callers whose account was closed. */
+  admit(): Promise<void>;
+  /** Another attempt may have stored the same memory before. */
+  readonly once: boolean;
 }
 
 /** A namespace this process holds open. */
@@ -69,21 +79,31 @@ export class Namespaces {
   }
 
   /**
-   * Appends the entry that is made for the edition of the namespace, which comes into being if needed.
-   * Errors as `Appender.append`.
+   * Appends the memory that is made for the edition of the namespace, which comes into being if needed;
+   * answers the entry as the log has it. Errors as `Appender.append`.
    */
-  async append(scope: Scope, entryIn: (edition: Edition) => Promise<Appended>): Promise<void> {
+  async append(scope: Scope, { memoryIn, admit, once }: Appending): Promise<Entry<"head">> {
     const { log, editions } = this.#options;
-    const create = () => log.create(scope, editions.newest);
-    await this.#following(scope, create, async ({ replica, appender }) =>
-      appender.append(await entryIn(editionOf(replica.incarnation))),
-    );
+    const create = async () => {
+      const incarnation = await log.create(scope, editions.newest);
+      // Behind the name, not before it: whoever closes the account either finds this name, or ends it here.
+      await admit();
+      return incarnation;
+    };
+    const work = async ({ replica, appender }: Open) => {
+      const memory = await memoryIn(editionOf(replica.incarnation));
+      return once ? appender.appendOnce(memory) : appender.append(memory);
+    };
+    return (await this.#following(scope, create, work)) as Entry<"head">;
   }
 
-  /** The edition that an entry will most probably be appended in. */
+  /** The edition that a memory will most probably be appended in. */
   editionOf(scope: Scope): Edition {
+    const { editions } = this.#options;
     const open = this.#open.get(keyOf(scope));
-    return open ? editionOf(open.replica.incarnation) : this.#options.editions.newest;
+    const edition = open ? editionOf(open.replica.incarnation) : editions.newest;
+    // A model is let go when all have moved away from it, also when this process has not noticed yet.
+    return editions.has(edition) ? edition : editions.newest;
   }
 
   /** Opens the copies that the open namespaces have in another edition, for when they move there. */
@@ -133,19 +153,13 @@ export class Namespaces {
         return await this.#using(open, work);
       } catch (error) {
         if (!(error instanceof Sealed)) throw error;
-        await this.#leave(scope, open.replica);
+        const { incarnation: from, movedTo: to } = open.replica;
+        await this.#options.mover.leave(scope, { from, to });
+        if (to === undefined) this.#upkeep.forget(scope);
         this.#letGo(keyOf(scope), open);
       }
     }
     throw unavailable("the namespace is dropped again and again");
-  }
-
-  /** Does what whoever ended the log may have died before. */
-  async #leave(scope: Scope, { incarnation, movedTo }: Replica): Promise<void> {
-    const { log, mover } = this.#options;
-    if (movedTo !== undefined) return mover.finish(scope, { from: incarnation, to: movedTo });
-    await log.retire(scope, incarnation);
-    this.#upkeep.forget(scope);
   }
 
   async #using<T>(open: Open, work: (open: Open) => Promise<T>): Promise<T> {
@@ -167,7 +181,8 @@ export class Namespaces {
     const open = this.#open.get(key);
     if (open === undefined) return undefined;
     this.#open.delete(key);
-    if (open.replica.broken) {
+    // A stopped process may have made it for a model that all others had left.
+    if (open.replica.broken || this.#options.editions.isOut(editionOf(open.replica.incarnation))) {
       this.#letGo(key, open);
       return undefined;
     }

@@ -53,7 +53,10 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       // The model of the log that is searched: of its vectors and the query's, never two.
       const embedding = embed(editionOf(replica.incarnation));
       const current = steps.time("catch_up", () => replica.current());
-      const [embedded] = await Promise.all([embedding, current, paid]);
+      // The log's end decides first: that its model is gone is no trouble of a log that has moved.
+      embedding.catch(() => {});
+      await Promise.all([current, paid]);
+      const embedded = await embedding;
       const vectors = vectorsOf(embedded);
       const candidates = await replica.nearest({ vectors, limit: topK + SPARE_CANDIDATES, steps });
       return { results: rank(vectors, { candidates, limit: topK }), queryTokens: embedded.tokens };

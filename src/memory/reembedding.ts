@@ -85,8 +85,9 @@ export class Reembedding {
     if (this.#closed) return;
     const { facts } = this.ports;
     await changePlan(facts, (plan) => this.#reported(plan));
-    const pinned = await facts.pinned();
     const plan = (await facts.plan())?.plan;
+    // After the plan: one that has ended by now has pinned its model before.
+    const pinned = await facts.pinned();
     if (pinned === undefined) return;
     this.#settle(pinned, plan);
     await this.#closeRetired();
@@ -105,10 +106,19 @@ export class Reembedding {
       needed.set(plan.edition, plan.model ?? { id: plan.modelId });
     }
     editions.newest = plan?.phase === "switching" ? plan.edition : edition;
+    editions.needed = new Set(needed.keys());
     editions.known = new Set([...needed.keys(), ...(previous ? [previous.edition] : [])]);
-    for (const [each, wanted] of needed) if (!this.#models.has(each)) this.#load(each, wanted);
+    for (const [each, wanted] of needed) if (!this.#takeBack(each)) this.#load(each, wanted);
     for (const each of this.#models.keys()) if (!needed.has(each)) this.#retire(each);
     if (needed.size === 1) namespaces.unprepare();
+  }
+
+  /** Whether a model is there; one that was let go is kept for a while. */
+  #takeBack(edition: Edition): boolean {
+    const retired = this.#retired.get(edition);
+    if (retired !== undefined) this.#models.set(edition, retired.model);
+    this.#retired.delete(edition);
+    return this.#models.has(edition);
   }
 
   #load(edition: Edition, wanted: Wanted): void {

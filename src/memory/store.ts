@@ -1,13 +1,15 @@
+import { MemoryError } from "../errors.js";
 import { charged } from "./charged.js";
 import type { Clock } from "./clock.js";
 import type { Edition } from "./edition.js";
 import type { Editions } from "./editions.js";
 import { newMemoryId } from "./id.js";
+import type { Entry, Scope } from "./log.js";
 import { type JsonObject, parseMetadata } from "./metadata.js";
 import type { Caller, Meter } from "./meter.js";
 import { scopeOf } from "./namespace.js";
 import type { Namespaces } from "./namespaces.js";
-import { type Once, type Outcome, parseIdempotencyKey, type Write } from "./once.js";
+import { type Answered, type Attempt, type Once, type Outcome, parseIdempotencyKey } from "./once.js";
 import { permit } from "./permit.js";
 import { type CallStep, type Steps, untimed } from "./steps.js";
 import { parseText } from "./text.js";
@@ -40,45 +42,76 @@ export interface StoreRequest {
  * safe, and `already_exists` says that the key was used for another request.
  */
 export async function store(ports: Ports, request: StoreRequest): Promise<Outcome> {
-  const { caller, steps = untimed } = request;
+  const { caller } = request;
   const text = parseText("text", request.text);
   const scope = scopeOf(request);
   const metadata = parseMetadata(request.metadata);
   await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
-  const write: Write = (id, onAppend) =>
-    charged({ meter: ports.meter, caller, steps }, async ({ paid, unpaid }) => {
-      const signal = either(unpaid, request.signal);
-      const embed = onceEach((edition: Edition) =>
-        steps.time("embed", (onBegin) =>
-          ports.editions.embed(edition, { text, field: "text", signal, onBegin }),
-        ),
-      );
-      const [{ tokens }] = await Promise.all([embed(ports.namespaces.editionOf(scope)), paid]);
-      const memory = {
-        op: "store",
-        opId: id,
-        id,
-        text,
-        metadata,
-        createdAtMs: ports.clock.wallMs(),
-      } as const;
-      // Too late for the caller is too late for the log: another attempt with its key may be at it.
-      signal.throwIfAborted();
-      onAppend();
+  const write = (attempt?: Attempt) => writeMemory(ports, { ...request, text, metadata, scope, attempt });
+  const outcome =
+    request.idempotencyKey === undefined
+      ? { answered: await write(), replayed: false }
+      : await storeOnce(ports, { ...request, scope, content: [text, metadata], write });
+  if (!outcome.replayed) ports.meter.count(caller, { call: "store", tokens: outcome.answered.tokens });
+  return outcome;
+}
+
+interface Writing extends Pick<StoreRequest, "caller" | "signal" | "steps"> {
+  readonly text: string;
+  readonly metadata: string;
+  readonly scope: Scope;
+  /** Absent when no other attempt can store the same memory. */
+  readonly attempt: Attempt | undefined;
+}
+
+/** Charges, embeds and appends one memory. */
+function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
+  const { caller, text, metadata, scope, attempt, steps = untimed } = writing;
+  const { meter, editions, namespaces } = ports;
+  return charged({ meter, caller, steps }, async ({ paid, unpaid }) => {
+    const signal = either(unpaid, writing.signal);
+    const embed = onceEach((edition: Edition) =>
+      steps.time("embed", (onBegin) => editions.embed(edition, { text, field: "text", signal, onBegin })),
+    );
+    await Promise.all([embed(namespaces.editionOf(scope)), paid]);
+    const id = attempt?.memoryId ?? newMemoryId();
+    const memory = { op: "store", opId: id, id, text, metadata, createdAtMs: ports.clock.wallMs() } as const;
+    // Too late for the caller is too late for the log.
+    signal.throwIfAborted();
+    const memoryIn = async (edition: Edition) => {
       // The namespace may have moved to another model meanwhile.
-      await steps.time("append", () =>
-        ports.namespaces.append(scope, async (edition) => ({ ...memory, ...(await embed(edition)) })),
-      );
-      ports.meter.count(caller, { call: "store", tokens });
-      return { ...memory, tokens };
-    });
-  if (request.idempotencyKey === undefined) {
-    return { answered: await write(newMemoryId(), () => {}), replayed: false };
-  }
-  const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
+      const embedded = await embed(edition);
+      await attempt?.confirm();
+      return { ...memory, ...embedded };
+    };
+    const admit = () => meter.verify(caller);
+    const appending = { memoryIn, admit, once: attempt !== undefined };
+    const standing = await steps.time("append", () => namespaces.append(scope, appending));
+    return answerOf(standing);
+  });
+}
+
+/** Of several attempts, all answer what the first that arrived has written. */
+function answerOf(standing: Entry<"head">): Answered {
+  if (standing.op === "store" || standing.op === "erased") return standing;
+  throw new MemoryError("internal", "another entry was appended in place of a memory");
+}
+
+async function storeOnce(
+  { meter, once }: Ports,
+  {
+    caller,
+    scope,
+    content,
+    write,
+    ...request
+  }: Pick<StoreRequest, "caller" | "idempotencyKey"> &
+    Pick<Writing, "scope"> & { content: readonly string[]; write(attempt: Attempt): Promise<Answered> },
+): Promise<Outcome> {
+  const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
   // A replay is not charged, and so proves nothing of the key.
-  await ports.meter.verify(caller);
-  return ports.once.run({ scope, idempotencyKey, content: [text, metadata] }, write);
+  await meter.verify(caller);
+  return once.run({ scope, idempotencyKey, content }, { write, undo: () => meter.refund(caller) });
 }
 
 /** Does the work once for each of what it is asked for. */

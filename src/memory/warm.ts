@@ -25,7 +25,7 @@ export interface WarmOptions {
 export async function warm({ stopping, ...options }: WarmOptions): Promise<void> {
   const over = new AbortController();
   const end = () => over.abort();
-  const timer = setTimeout(end, WARM_TIMEOUT_MS);
+  const timer = setTimeout(end, WARM_TIMEOUT_MS).unref();
   stopping.addEventListener("abort", end);
   const ended = new Promise<void>((resolve) => over.signal.addEventListener("abort", () => resolve()));
   if (stopping.aborted) end();

@@ -37,14 +37,14 @@ export function claimsContract(name: string, make: MakeDatabase): void {
     it("keeps a claim and its answer when it is closed and opened again", async () => {
       const claim = await claimed();
       const answer = { tokens: 7, createdAtMs: 1_700_000_000_123 };
-      await claims().answer({ id: claim.id, answer });
+      await claims().answer({ ...claim, answer });
       await used.reopen();
       expect(await standing(claim)).toEqual({ ...claim, answer });
     });
 
     it("gives an expired key to the next that claims it", async () => {
       const old = await claimed({ claimedAtMs: Date.now() - 2 * HOUR_MS, expiresAtMs: Date.now() - HOUR_MS });
-      await claims().answer({ id: old.id, answer: { tokens: 1, createdAtMs: 1 } });
+      await claims().answer({ ...old, answer: { tokens: 1, createdAtMs: 1 } });
       const young = aClaim({ id: old.id });
       expect(await claims().claim(young)).toEqual(young);
     });
@@ -69,11 +69,31 @@ export function claimsContract(name: string, make: MakeDatabase): void {
 
     it("lets nobody take over what was answered", async () => {
       const claim = await claimed();
-      await claims().answer({ id: claim.id, answer: { tokens: 1, createdAtMs: 2 } });
+      await claims().answer({ ...claim, answer: { tokens: 1, createdAtMs: 2 } });
       expect(await claims().takeOver({ id: claim.id, from: claim.owner, to: "late", claimedAtMs: 3 })).toBe(
         false,
       );
       expect(await standing(claim)).toEqual({ ...claim, answer: { tokens: 1, createdAtMs: 2 } });
+    });
+
+    it("keeps the first of several answers, and says so to who gave it, however often it asks", async () => {
+      const claim = await claimed();
+      const answer = (owner: string, tokens: number) =>
+        claims().answer({ id: claim.id, owner, answer: { tokens, createdAtMs: 2 } });
+      const kept = await Promise.all(["a", "b", "c"].map((owner) => answer(owner, 1)));
+      expect(kept.filter(Boolean)).toHaveLength(1);
+      const first = ["a", "b", "c"][kept.indexOf(true)] as string;
+      expect(await Promise.all([answer(first, 1), answer("d", 7)])).toEqual([true, false]);
+      expect(await standing(claim)).toMatchObject({ owner: first, answer: { tokens: 1 } });
+    });
+
+    it("proves to its owner that the claim is still held", async () => {
+      const claim = await claimed();
+      const holds = (owner: string) =>
+        claims().takeOver({ id: claim.id, from: owner, to: owner, claimedAtMs: claim.claimedAtMs + 5 });
+      expect(await holds(claim.owner)).toBe(true);
+      expect(await holds("somebody else")).toBe(false);
+      expect((await standing(claim)).claimedAtMs).toBe(claim.claimedAtMs + 5);
     });
 
     it("frees a key for its owner only", async () => {
@@ -86,7 +106,7 @@ export function claimsContract(name: string, make: MakeDatabase): void {
 
     it("passes over keys that nobody claimed", async () => {
       const { id, owner } = aClaim();
-      await claims().answer({ id, answer: { tokens: 1, createdAtMs: 1 } });
+      await claims().answer({ id, owner, answer: { tokens: 1, createdAtMs: 1 } });
       await claims().release({ id, owner });
       expect(await claims().takeOver({ id, from: owner, to: "x", claimedAtMs: 1 })).toBe(false);
       const claim = aClaim({ id });

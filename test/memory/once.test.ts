@@ -1,16 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
+import { deleteMemory } from "../../src/memory/forget.js";
 import type { Stored } from "../../src/memory/log.js";
 import {
   IDEMPOTENCY_KEPT_MS,
   Once,
   type OnceRequest,
+  type OnceWork,
   type Outcome,
-  type Write,
 } from "../../src/memory/once.js";
 import { entriesOf } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
-import { House, memoryOf, type Room, scopeOf } from "./room.js";
+import { CALLER, House, memoryOf, type Room, scopeOf } from "./room.js";
 
 const OWNER_TIMEOUT_MS = 30_000;
 
@@ -25,6 +26,7 @@ beforeEach(async () => {
   room = house.room();
   clock = new HandClock();
   written = [];
+  undone = 0;
 });
 afterEach(() => house.close());
 
@@ -40,21 +42,47 @@ const asked = (text: string, given: Partial<OnceRequest> = {}): OnceRequest => (
 });
 
 const vector = new Float32Array(16).fill(0.25);
+/** How often the charge of an attempt was given back. */
+let undone = 0;
 /** Stores a text; `before` and `after` come around the moment from which on it may be in the log. */
-const writing =
-  (text: string, { before, after }: { before?: () => unknown; after?: () => unknown } = {}): Write =>
-  async (id, onAppend) => {
+const writing = (
+  text: string,
+  {
+    before,
+    confirmed,
+    after,
+  }: { before?: () => unknown; confirmed?: () => unknown; after?: () => unknown } = {},
+): OnceWork => ({
+  write: async ({ memoryId: id, confirm }) => {
     await before?.();
     const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text });
-    onAppend();
-    await room.append("a", entry);
+    const memoryIn = async () => {
+      await confirm();
+      await confirmed?.();
+      return entry;
+    };
+    await room.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, once: true });
     written.push(text);
     await after?.();
     return entry;
-  };
+  },
+  undo: async () => void undone++,
+});
+/** A port of which some methods do something else. */
+function withChanges<T extends object>(port: T, changes: Partial<T>): T {
+  return new Proxy(port, {
+    get: (_, name) => {
+      const method = changes[name as keyof T] ?? port[name as keyof T];
+      return typeof method === "function" ? method.bind(port) : method;
+    },
+  });
+}
 const dies = () => new Promise<never>(() => {});
-const never: Write = async () => {
-  throw new Error("it must not be written again");
+const never: OnceWork = {
+  write: async () => {
+    throw new Error("it must not be written again");
+  },
+  undo: async () => {},
 };
 
 const idsInLog = async () => {
@@ -69,12 +97,12 @@ const endsAt = (reached: () => void) => () => {
   return dies();
 };
 /** Runs until `reached` is called within; what runs on goes on by itself. */
-const start = (once: Once, request: OnceRequest, write: (reached: () => void) => Write) =>
+const start = (once: Once, request: OnceRequest, work: (reached: () => void) => OnceWork) =>
   new Promise<{ running: Promise<Outcome> }>((resolve) => {
     const handle: { running?: Promise<Outcome> } = {};
     const running = once.run(
       request,
-      write(() => setImmediate(() => resolve(handle as { running: Promise<Outcome> }))),
+      work(() => setImmediate(() => resolve(handle as { running: Promise<Outcome> }))),
     );
     handle.running = running;
     running.catch(() => {});
@@ -168,7 +196,7 @@ describe("a store with an idempotency key", () => {
     expect(written).toEqual(["y"]);
   });
 
-  it("keeps its key when it fails later, and its memory is found again", async () => {
+  it("keeps its key when it fails later, and its memory is stored no second time", async () => {
     const once = aProcess();
     const failing = writing("x", {
       after: () => {
@@ -177,9 +205,36 @@ describe("a store with an idempotency key", () => {
     });
     await expect(once.run(asked("x"), failing)).rejects.toThrow("no answer");
     await expect(once.run(asked("y"), never)).rejects.toMatchObject({ code: "already_exists" });
-    const { answered, replayed } = await once.run(asked("x"), never);
-    expect(replayed).toBe(true);
+    const { answered, replayed } = await once.run(asked("x"), writing("x"));
+    // The failed call was given back, so this one pays.
+    expect([replayed, undone]).toEqual([false, 0]);
     expect(await idsInLog()).toEqual([answered.id]);
+  });
+
+  it("says so when the memory that it stored was deleted since", async () => {
+    const once = aProcess();
+    const { answered } = await once.run(asked("x"), writing("x"));
+    await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: answered.id });
+    await expect(once.run(asked("x"), never)).rejects.toMatchObject({
+      code: "failed_precondition",
+      reason: "IDEMPOTENT_MEMORY_DELETED",
+    });
+  });
+
+  it("tells why it failed also when its key cannot be freed", async () => {
+    const troubles: unknown[] = [];
+    const away = unavailable("the database is away");
+    const claims = withChanges(house.storage.claims, { release: () => Promise.reject(away) });
+    const { log } = house.storage;
+    const onTrouble = (error: unknown) => troubles.push(error);
+    const once = new Once({ claims, log, clock, exclusive: true, onTrouble });
+    const failing = writing("x", {
+      before: () => {
+        throw unavailable("the model is away");
+      },
+    });
+    await expect(once.run(asked("x"), failing)).rejects.toThrow("the model is away");
+    expect(troubles).toEqual([away]);
   });
 
   it("has its key for 24 hours", async () => {
@@ -206,10 +261,10 @@ describe("a store whose owner died", () => {
     expect(await idsInLog()).toEqual([answered.id]);
   });
 
-  it("after it appended: is answered from the log at once, where no other process can be", async () => {
+  it("after it appended: is not stored again by the next call, where no other process can be", async () => {
     await start(aProcess(), asked("x"), afterAppend);
-    const { answered, replayed } = await aProcess().run(asked("x"), never);
-    expect(replayed).toBe(true);
+    const { answered, replayed } = await aProcess().run(asked("x"), writing("x"));
+    expect(replayed).toBe(false);
     expect(await idsInLog()).toEqual([answered.id]);
     expect(await aProcess().run(asked("x"), never)).toEqual({ answered, replayed: true });
   });
@@ -226,9 +281,66 @@ describe("a store whose owner died", () => {
       clock.atMs += OWNER_TIMEOUT_MS;
       const { answered } = await second.run(asked("x"), writing("x"));
       expect(await idsInLog()).toEqual([answered.id]);
-      expect(written).toEqual(["x"]);
     },
   );
+
+  it.each(["before it confirmed", "behind that"])(
+    "and that only slept, %s, brings back nothing that was deleted meanwhile",
+    async (where) => {
+      let wake = () => {};
+      const asleep = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const { running } = await start(aProcess({ exclusive: false }), asked("x"), (reached) => {
+        const sleeps = () => {
+          reached();
+          return asleep;
+        };
+        return writing("x", where === "behind that" ? { confirmed: sleeps } : { before: sleeps });
+      });
+      clock.atMs += OWNER_TIMEOUT_MS;
+      const { answered } = await aProcess({ exclusive: false }).run(asked("x"), writing("x"));
+      await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: answered.id });
+      wake();
+      await running.catch(() => {});
+      expect(await idsInLog()).toEqual([]);
+    },
+  );
+
+  it("and whose write lands late is found by the call that took over, while that embeds", async () => {
+    let late: (() => Promise<number>) | undefined;
+    const { log } = house.storage;
+    const stalls = withChanges(log, {
+      append: (batch) => {
+        late = () => log.append(batch);
+        return new Promise(() => {});
+      },
+    });
+    await room.append("a", memoryOf({ sequence: 1, vector }));
+    const stalled = house.room({ log: stalls });
+    const first: OnceWork = {
+      write: async ({ memoryId: id, confirm }) => {
+        const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text: "x" });
+        const memoryIn = () => confirm().then(() => entry);
+        await stalled.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, once: true });
+        return entry;
+      },
+      undo: async () => {},
+    };
+    void aProcess({ exclusive: false }).run(asked("x"), first);
+    while (late === undefined) await new Promise((resolve) => setImmediate(resolve));
+    clock.atMs += OWNER_TIMEOUT_MS;
+    const lands = async () => {
+      await late?.();
+      // Some recall reads it, so that the appender does not meet it any more.
+      await room.size("a");
+    };
+    const { answered } = await aProcess({ exclusive: false }).run(
+      asked("x"),
+      writing("x", { before: lands }),
+    );
+    expect((await idsInLog()).filter((id) => id === answered.id)).toHaveLength(1);
+  });
 
   it("is stored once though several take over at the same moment", async () => {
     await start(aProcess(), asked("x"), beforeAppend);

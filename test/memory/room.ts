@@ -130,8 +130,9 @@ export class Room {
     this.ports = { log, vectors, clock, namespaces, meter, editions, mover, erasures };
   }
 
-  append(namespace: string, entry: Appended): Promise<void> {
-    return this.namespaces.append(scopeOf(namespace), async () => entry);
+  async append(namespace: string, memory: Stored): Promise<void> {
+    const appending = { memoryIn: async () => memory, admit: async () => {}, once: false };
+    await this.namespaces.append(scopeOf(namespace), appending);
   }
 
   /** The ids of the nearest, best first; undefined when there is no such namespace. */

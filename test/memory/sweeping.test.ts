@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { AuditPorts } from "../../src/memory/audit.js";
 import type { Erasure } from "../../src/memory/erasures.js";
-import type { ForgetPorts } from "../../src/memory/forget.js";
 import { keepSweeping } from "../../src/memory/sweeping.js";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -10,7 +10,8 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   const begun: (() => void)[] = [];
   const pending = () => new Promise<Erasure[]>((resolve) => begun.push(() => resolve([])));
   // All that a sweep asks for which finds nothing to erase.
-  const ports = { erasures: { pending }, vectors: { kept: async () => [] } } as unknown as ForgetPorts;
+  const log = { names: async () => [] };
+  const ports = { log, erasures: { pending }, vectors: { kept: async () => [] } } as unknown as AuditPorts;
   const close = keepSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });
   await vi.advanceTimersByTimeAsync(180_000);
   expect(begun).toHaveLength(1);

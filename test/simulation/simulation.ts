@@ -1,247 +1,248 @@
-import type { Clock } from "../../src/memory/clock.js";
-import { copyTail } from "../../src/memory/copy.js";
-import { editionOf, inEdition } from "../../src/memory/edition.js";
-import { Editions } from "../../src/memory/editions.js";
-import type { Embedder } from "../../src/memory/embedder.js";
-import { deleteMemory, deleteNamespace, sweep } from "../../src/memory/forget.js";
-import { Mover } from "../../src/memory/mover.js";
-import { Namespaces } from "../../src/memory/namespaces.js";
-import { Once } from "../../src/memory/once.js";
-import { recall } from "../../src/memory/recall.js";
-import { store } from "../../src/memory/store.js";
-import { hit, plainIndex } from "../memory/plain-index.js";
-import { claimsOf, Database, erasuresOf, type Faults, logOf, type Mistakes } from "./database.js";
+import type { Plan } from "../../src/memory/plan.js";
+import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
 import { History } from "./history.js";
+import { type Caller, Process } from "./process.js";
 import { VirtualTime } from "./time.js";
 
 export interface Setup {
   readonly seed: number;
-  readonly replicas: number;
+  readonly mistakes?: Mistakes;
+}
+
+/** What one schedule is like; its seed decides. */
+interface Shape {
+  readonly processes: number;
+  /** One process, as over the embedded database. */
+  readonly exclusive: boolean;
   readonly operations: number;
   readonly faults: Faults;
-  readonly mistakes?: Mistakes;
-  /** The model changes meanwhile. */
-  readonly moving?: boolean;
+  /** All operations begin within this. */
+  readonly spreadMs: number;
+  readonly changesModel: boolean;
+  readonly closesAccount: boolean;
 }
 
-const CALLER = { accountId: "acc", keyHash: "hash", access: "full" } as const;
+const OFTEN_FAULTY = { lost: 0.03, unanswered: 0.03, late: 0.02, twice: 0.03 };
 const NAMESPACES = ["a", "b"];
-/** The editions before and after the model changes. */
-const OLD = "";
-const NEW = "new";
 /** A recall shows 20 memories at most: no more are stored in a schedule, so that it shows all. */
 const STORES_MAX = 18;
-const END_MS = 600_000;
+/** Operations are over by now, or belong to dead processes. */
+const END_MS = 900_000;
+/** Long enough for whatever waits for the dead, twice. */
+const SETTLING_MS = 200_000;
+const CALLS_LIMIT = 1_000_000;
 
-/** One process: the room's real code over the simulated database, until it dies. */
-class Replica {
-  alive = true;
-  readonly ports;
-
-  constructor(db: Database) {
-    const clock = db.time.clockOf(this);
-    const log = logOf(db, this);
-    const vectors = {
-      open: () => indexOfOneModel(),
-      discard: async () => {},
-      kept: async () => [],
-      markOf: async () => undefined,
-    };
-    const erasures = erasuresOf(db, this);
-    const editions = new Editions(OLD, modelOf(1, clock));
-    editions.add(NEW, modelOf(2, clock));
-    editions.known = new Set([OLD, NEW]);
-    const mover = new Mover({ log, erasures, editions, clock });
-    const namespaces = new Namespaces({
-      log,
-      editions,
-      mover,
-      clock,
-      vectors,
-      recent: { touch: async () => {}, list: async () => [], forget: async () => {} },
-      indexMemoryBytesMax: Number.MAX_SAFE_INTEGER,
-    });
-    const once = new Once({ claims: claimsOf(db, this), log, clock, exclusive: false });
-    this.ports = {
-      log,
-      clock,
-      namespaces,
-      once,
-      vectors,
-      erasures,
-      editions,
-      mover,
-      meter: { charge: async () => {}, refund: async () => {}, verify: async () => {}, count: () => {} },
-    };
-  }
-}
-
-/** A model whose every vector is of this number. */
-function modelOf(number: number, clock: Clock): Embedder {
+function shapeOf(time: VirtualTime): Shape {
+  const exclusive = time.chance(0.2);
+  const faults = time.chance(0.25) ? { lost: 0, unanswered: 0, late: 0, twice: 0 } : OFTEN_FAULTY;
+  const changesModel = time.chance(0.5);
   return {
-    model: { id: String(number), revision: "", dtype: "", dimensions: 1 },
-    embed: async () => {
-      await clock.sleep(clock.random() * 10);
-      return { vectors: Float32Array.of(number), tokens: 1 };
-    },
+    processes: exclusive ? 1 : 3,
+    exclusive,
+    operations: 24 + Math.floor(time.between(0, 16)),
+    faults: { ...faults, pause: time.chance(0.5) ? 0 : time.between(0.002, 0.03) },
+    spreadMs: time.pick(changesModel ? [300, 5_000, 60_000, 150_000] : [300, 300, 5_000, 60_000]),
+    changesModel,
+    closesAccount: time.chance(0.4),
   };
-}
-
-/** Finds all that it holds, and fails when the vectors are not of the query's model. */
-function indexOfOneModel() {
-  const index = plainIndex({
-    search: async ({ vector, limit }) => {
-      for (const { vectors } of index.rows.values()) {
-        if (vectors[0]?.[0] !== vector[0]) throw new Error("two models met in one recall");
-      }
-      return [...index.rows.keys()].slice(0, limit).map(hit);
-    },
-  });
-  return index;
 }
 
 /**
  * Runs one schedule and checks it: what was acknowledged is found by every later recall on every
- * replica exactly once, what was forgotten never again, and the logs are dense.
+ * process exactly once, what was forgotten never again and nothing of it is left, the logs are dense,
+ * and each answered call was charged.
  *
  * @throws Error naming what was wrong.
  */
-export async function simulate({
-  seed,
-  replicas,
-  operations,
-  faults,
-  mistakes,
-  moving = false,
-}: Setup): Promise<void> {
+export async function simulate({ seed, mistakes }: Setup): Promise<void> {
   const time = new VirtualTime(seed);
-  const db = new Database(time, faults, mistakes);
-  const running = Array.from({ length: replicas }, () => new Replica(db));
-  const history = new History(time);
-  const any = () => Math.floor(time.random() * replicas);
-  let stores = 0;
-  let open = 0;
-  const begin = (delayMs: number, work: () => Promise<unknown>) => {
-    open++;
-    time.at(delayMs, () => {
-      // A call that fails is no fault: what it may have done, the history knows.
-      void work()
-        .catch(() => {})
-        .finally(() => open--);
-    });
-  };
+  const schedule = new Schedule(time, { shape: shapeOf(time), mistakes });
+  await schedule.run();
+}
 
-  for (let i = 0; i < operations; i++) {
+class Schedule {
+  readonly #db: Database;
+  readonly #history: History;
+  readonly #processes: Process[];
+  readonly #callers: readonly Caller[];
+  #stores = 0;
+  #open = 0;
+
+  constructor(
+    private readonly time: VirtualTime,
+    { shape, mistakes }: { shape: Shape; mistakes: Mistakes | undefined },
+  ) {
+    this.shape = shape;
+    this.#db = new Database(time, shape.faults, mistakes);
+    this.#history = new History(time);
+    this.#callers = ["acc_1", "acc_2"].map((accountId) => this.#signUp(accountId));
+    this.#processes = Array.from({ length: shape.processes }, () => this.#newProcess());
+  }
+
+  private readonly shape: Shape;
+
+  async run(): Promise<void> {
+    const { operations, spreadMs, changesModel, closesAccount } = this.shape;
+    for (let i = 0; i < operations; i++) this.#plan(this.time.between(0, spreadMs));
+    if (changesModel) this.#begin(this.time.between(0, spreadMs), () => this.#changeModel());
+    if (closesAccount)
+      this.#begin(this.time.between(0, spreadMs), () => this.#close(this.#callers[1] as Caller));
+    // Calls of a dead process never end: time decides.
+    await this.#until(() => this.#open === 0 && this.#db.system.plan === undefined, END_MS);
+    await this.#settle();
+  }
+
+  /** One operation of a random kind. */
+  #plan(atMs: number): void {
+    const { time } = this;
+    const caller = time.pick([...this.#callers, this.#callers[0] as Caller]);
     const namespace = NAMESPACES[time.chance(0.8) ? 0 : 1] as string;
-    const atMs = time.between(0, 300);
     const kind = time.random();
-    if (kind < 0.45 && stores < STORES_MAX) {
-      const text = `text ${stores++}`;
-      const idempotencyKey = time.chance(0.4) ? text : undefined;
-      const attempt = async () => {
-        await history.storing({ namespace, text }, () => storeOn(any()));
-        // The very next recall, wherever it is asked, must find it.
-        await recalling(any(), namespace);
-      };
-      const storeOn = async (i: number) => {
-        const { ports } = running[i] as Replica;
-        const { answered } = await store(ports, { caller: CALLER, text, namespace, idempotencyKey });
-        return answered.id;
-      };
-      begin(atMs, attempt);
-      // A caller with a key that tries again, maybe while the first call still runs.
-      if (idempotencyKey !== undefined) begin(atMs + time.between(0, 100), attempt);
-    } else if (kind < 0.75) {
-      begin(atMs, () => recalling(any(), namespace));
-    } else if (kind < 0.88) {
-      begin(atMs, () =>
-        history.deleting({ namespace, chance: time.random() }, (id) => {
-          const { ports } = running[any()] as Replica;
-          return deleteMemory(ports, { caller: CALLER, namespace, id });
-        }),
-      );
-    } else if (kind < 0.92 && moving) {
-      begin(atMs, () => moveOn(any(), namespace));
-    } else if (kind < 0.94) {
-      begin(atMs, () =>
-        history.dropping(namespace, () => {
-          const { ports } = running[any()] as Replica;
-          return deleteNamespace(ports, { caller: CALLER, namespace, force: true });
-        }),
-      );
-    } else {
-      // A process dies in the middle of whatever it does, and another takes its place.
-      time.at(atMs, () => {
-        const i = any();
-        (running[i] as Replica).alive = false;
-        running[i] = new Replica(db);
-      });
+    if (kind < 0.48 && this.#stores < STORES_MAX) this.#planStore(atMs, caller, namespace);
+    else if (kind < 0.72) this.#begin(atMs, () => this.#recall(this.#any, caller, namespace));
+    else if (kind < 0.88) this.#begin(atMs, () => this.#delete(caller, namespace));
+    else if (kind < 0.94) this.#begin(atMs, () => this.#drop(caller, namespace));
+    // A process dies in the middle of whatever it does, and another takes its place.
+    else time.at(atMs, () => this.#kill());
+  }
+
+  #planStore(atMs: number, caller: Caller, namespace: string): void {
+    const text = `text ${this.#stores++}`;
+    const idempotencyKey = this.time.chance(0.5) ? text : undefined;
+    const attempt = async () => {
+      const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }), text };
+      await this.#history.storing(of, () => this.#any.store(caller, { namespace, text, idempotencyKey }));
+      // The very next recall, wherever it is asked, must find it.
+      await this.#recall(this.#any, caller, namespace);
+    };
+    this.#begin(atMs, attempt);
+    if (idempotencyKey === undefined) return;
+    // A caller with a key that tries again, maybe while the first call still runs, maybe long after.
+    for (let tries = this.time.pick([1, 1, 2]); tries > 0; tries--) {
+      this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 120_000])), attempt);
     }
   }
 
-  /** A replica that has heard that the model changes copies a log, and then moves the namespace. */
-  async function moveOn(i: number, namespace: string): Promise<void> {
-    const { log, mover, editions } = (running[i] as Replica).ports;
-    const scope = { accountId: CALLER.accountId, namespace };
-    const from = await log.find(scope);
-    if (from === undefined || editionOf(from) === NEW) return;
-    const to = inEdition(from, NEW);
-    await copyTail((running[i] as Replica).ports, { from, to });
-    if (time.chance(0.3)) return;
-    editions.newest = NEW;
-    await mover.move(scope, from);
-  }
-
-  async function recalling(i: number, namespace: string): Promise<void> {
-    const { ports } = running[i] as Replica;
-    await history.recalling(namespace, async () => {
-      const { results } = await recall(ports, { caller: CALLER, query: "q", namespace, topK: 20 });
+  async #recall(process: Process, caller: Caller, namespace: string): Promise<void> {
+    const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }) };
+    await this.#history.recalling(of, async () => {
+      const { results } = await process.recall(caller, namespace);
       return results.map(({ entry }) => ({ id: entry.id, text: entry.text }));
     });
   }
 
-  // Calls of a dead process never end: time decides.
-  let over = false;
-  time.at(END_MS, () => {
-    over = true;
-  });
-  await time.runUntil(() => open === 0 || over);
-  await settle(db, { time, history, replicas: running });
-}
+  #delete(caller: Caller, namespace: string): Promise<void> {
+    const of = { name: keyOf({ ...caller, namespace }), chance: this.time.random() };
+    return this.#history.deleting(of, (id) => this.#any.deleteMemory(caller, { namespace, id }));
+  }
 
-/** At the end nothing fails any more: unfinished erasures are swept, and every replica must agree. */
-async function settle(
-  db: Database,
-  { time, history, replicas }: { time: VirtualTime; history: History; replicas: readonly Replica[] },
-): Promise<void> {
-  const calm = new Database(time, { lost: 0, unanswered: 0, late: 0, twice: 0 }, db.mistakes);
-  Object.assign(calm, { logs: db.logs, heads: db.heads, claims: db.claims, erasures: db.erasures });
-  time.nowMs += 120_000;
-  let done = false;
-  const work = async () => {
-    const fresh = new Replica(calm);
-    await sweep(fresh.ports);
-    for (const { ports } of [fresh, ...replicas.map(() => new Replica(calm))]) {
-      for (const namespace of NAMESPACES) {
-        await history.recalling(namespace, async () => {
-          const { results } = await recall(ports, { caller: CALLER, query: "q", namespace, topK: 20 });
-          return results.map(({ entry }) => ({ id: entry.id, text: entry.text }));
-        });
+  #drop(caller: Caller, namespace: string): Promise<void> {
+    const dropped = keyOf({ ...caller, namespace });
+    return this.#history.dropping(
+      (name) => name === dropped,
+      () => this.#any.deleteNamespace(caller, namespace),
+    );
+  }
+
+  #close(caller: Caller): Promise<void> {
+    const prefix = keyOf({ ...caller, namespace: "" });
+    return this.#history.dropping(
+      (name) => name.startsWith(prefix),
+      () => this.#any.closeAccount(caller),
+    );
+  }
+
+  /** The operator's command: begins the plan that the processes follow. */
+  async #changeModel(): Promise<void> {
+    const { system } = this.#db;
+    // A database of no model yet has nothing to change.
+    if (system.pinned === undefined || system.plan !== undefined) return;
+    const phase = this.time.chance(0.5) ? "switching" : "building";
+    const plan: Plan = {
+      ...{ edition: "new", modelId: "2", phase, replicas: {} },
+      begunAtMs: this.time.clockOf({ alive: true, resumesAtMs: 0 }).wallMs(),
+      progress: { done: 0, of: 0 },
+    };
+    system.version++;
+    system.plan = plan;
+  }
+
+  #kill(): void {
+    const i = Math.floor(this.time.random() * this.#processes.length);
+    (this.#processes[i] as Process).die();
+    this.#processes[i] = this.#newProcess();
+  }
+
+  get #any(): Process {
+    return this.time.pick(this.#processes);
+  }
+
+  #newProcess(): Process {
+    return new Process(this.#db, { exclusive: this.shape.exclusive, followsPlan: this.shape.changesModel });
+  }
+
+  #signUp(accountId: string): Caller {
+    const keyHash = `key of ${accountId}`;
+    const key = { ...{ id: keyHash, hash: keyHash, name: "", prefix: "" }, access: "full" } as const;
+    this.#db.accounts.set(accountId, {
+      ...{ id: accountId, email: "", plan: "free", createdAtMs: 0 },
+      ...{ callsLimit: CALLS_LIMIT, callsLeft: CALLS_LIMIT },
+      keys: [{ ...key, createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER }],
+    });
+    return { accountId, keyHash, access: "full" };
+  }
+
+  #begin(delayMs: number, work: () => Promise<unknown>): void {
+    this.#open++;
+    this.time.at(delayMs, () => {
+      // A call that fails is no fault: what it may have done, the history knows.
+      void work()
+        .catch(() => {})
+        .finally(() => this.#open--);
+    });
+  }
+
+  /** Goes on until it is so, or the time is up. */
+  async #until(isSo: () => boolean, limitMs: number): Promise<void> {
+    const endMs = this.time.nowMs + limitMs;
+    await this.time.runUntil(() => isSo() || this.time.nowMs >= endMs);
+  }
+
+  /** At the end nothing fails any more: what was interrupted is swept, and every process must agree. */
+  async #settle(): Promise<void> {
+    this.#db.faults = CALM;
+    const processes = [...this.#processes, this.#newProcess()];
+    // Those that are paused go on, and do what they were at.
+    for (const process of processes) process.resumesAtMs = 0;
+    await this.#until(() => false, SETTLING_MS);
+    if (this.#db.system.plan !== undefined) throw new Error("the change of the model did not end");
+    await this.#finish(() => this.#recallAll(processes));
+    // A log that has moved is erased when its name has moved too, which those recalls saw to.
+    await this.#until(() => false, SETTLING_MS);
+    for (const process of processes) process.die();
+    this.#history.checkDatabase(this.#db);
+  }
+
+  async #recallAll(processes: readonly Process[]): Promise<void> {
+    for (const process of processes) {
+      for (const caller of this.#callers) {
+        if (!this.#db.accounts.has(caller.accountId)) continue;
+        for (const namespace of NAMESPACES) await this.#recall(process, caller, namespace);
       }
     }
-    // A log that has moved is erased when its name has moved too, which those recalls saw to.
-    time.nowMs += 120_000;
-    await sweep(fresh.ports);
-    done = true;
-  };
-  const working = work();
-  let failure: unknown;
-  working.catch((error) => {
-    failure = error;
-    done = true;
-  });
-  await time.runUntil(() => done);
-  if (failure !== undefined) throw failure;
-  if (db.erasures.size > 0) throw new Error("an erasure was left over");
-  history.checkLogs(db.logs);
+  }
+
+  async #finish(work: () => Promise<void>): Promise<void> {
+    let done = false;
+    let failure: unknown;
+    void work()
+      .catch((error: unknown) => {
+        failure = error;
+      })
+      .finally(() => {
+        done = true;
+      });
+    await this.time.runUntil(() => done);
+    if (failure !== undefined) throw failure;
+  }
 }

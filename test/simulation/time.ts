@@ -17,12 +17,18 @@ interface Event {
   run(): void;
 }
 
+/** What time needs to know of a process: a dead one never goes on, a paused one does so later. */
+export interface Runs {
+  readonly alive: boolean;
+  readonly resumesAtMs: number;
+}
+
 /** Virtual time: it jumps from event to event, and what happens depends on the seed alone. */
 export class VirtualTime {
   nowMs = 0;
   readonly random: () => number;
   #order = 0;
-  #events: Event[] = [];
+  readonly #events = new EventHeap();
 
   constructor(seed: number) {
     this.random = seeded(seed);
@@ -35,6 +41,11 @@ export class VirtualTime {
 
   chance(probability: number): boolean {
     return this.random() < probability;
+  }
+
+  /** One of several. */
+  pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.random() * items.length)] as T;
   }
 
   at(delayMs: number, run: () => void): void {
@@ -51,24 +62,15 @@ export class VirtualTime {
       // All that is ready runs before time moves on.
       await new Promise((resolve) => setImmediate(resolve));
       if (done()) return;
-      const next = this.#takeNext();
+      const next = this.#events.pop();
       if (next === undefined) throw new Error(`everybody waits at ${this.nowMs} ms`);
       this.nowMs = Math.max(this.nowMs, next.atMs);
       next.run();
     }
   }
 
-  #takeNext(): Event | undefined {
-    let best = 0;
-    for (let i = 1; i < this.#events.length; i++) {
-      const [a, b] = [this.#events[i] as Event, this.#events[best] as Event];
-      if (a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)) best = i;
-    }
-    return this.#events.splice(best, 1)[0];
-  }
-
-  /** The clock of one process; a dead one never wakes up again. */
-  clockOf(process: { readonly alive: boolean }): Clock {
+  /** The clock of one process; a dead one never wakes up again, a paused one late. */
+  clockOf(process: Runs): Clock {
     return {
       nowMs: () => this.nowMs,
       wallMs: () => 1_700_000_000_000 + this.nowMs,
@@ -78,12 +80,63 @@ export class VirtualTime {
     };
   }
 
-  async whileAlive<T>(process: { readonly alive: boolean }, promise: Promise<T>): Promise<T> {
+  /** Resolves when the process runs; never, when it is dead. */
+  async awake(process: Runs): Promise<void> {
+    while (process.alive && process.resumesAtMs > this.nowMs) {
+      await this.sleep(process.resumesAtMs - this.nowMs);
+    }
+    if (!process.alive) await new Promise<never>(() => {});
+  }
+
+  /** The outcome of a wait, as the process gets to see it. */
+  async whileAlive<T>(process: Runs, promise: Promise<T>): Promise<T> {
     try {
-      const value = await promise;
-      return process.alive ? value : await new Promise<never>(() => {});
-    } catch (error) {
-      throw process.alive ? error : await new Promise<never>(() => {});
+      return await promise;
+    } finally {
+      await this.awake(process);
     }
   }
+}
+
+/** Events by time, and those of one moment in the order they were made. */
+class EventHeap {
+  readonly #events: Event[] = [];
+
+  push(event: Event): void {
+    const events = this.#events;
+    let at = events.push(event) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(event, events[parent] as Event)) break;
+      events[at] = events[parent] as Event;
+      at = parent;
+    }
+    events[at] = event;
+  }
+
+  pop(): Event | undefined {
+    const events = this.#events;
+    const first = events[0];
+    const last = events.pop();
+    if (last !== undefined && events.length > 0) this.#sink(last);
+    return first;
+  }
+
+  #sink(event: Event): void {
+    const events = this.#events;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= events.length) break;
+      if (child + 1 < events.length && isBefore(events[child + 1] as Event, events[child] as Event)) child++;
+      if (!isBefore(events[child] as Event, event)) break;
+      events[at] = events[child] as Event;
+      at = child;
+    }
+    events[at] = event;
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 }

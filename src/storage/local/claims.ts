@@ -36,10 +36,12 @@ export class LocalClaims implements Claims {
     });
   }
 
-  answer({ id, answer }: Parameters<Claims["answer"]>[0]): Promise<void> {
+  answer({ id, owner, answer }: Parameters<Claims["answer"]>[0]): Promise<boolean> {
     return durably(this.#claims, () => {
       const standing = this.#claims.get(id);
-      if (standing !== undefined) this.#claims.putSync(id, { ...standing, answer });
+      if (standing?.answer !== undefined) return standing.owner === owner;
+      if (standing !== undefined) this.#claims.putSync(id, { ...standing, owner, answer });
+      return true;
     });
   }
 

@@ -8,6 +8,8 @@ type Key = [incarnation: string, sequence: number];
 type IdKey = [incarnation: string, id: string];
 /** Where a memory is, and how long its text and metadata are: to count them, none has to be read. */
 type Place = [sequence: number, bytes: number];
+/** In place of the length, once the memory was erased: no other may ever take its id in this log. */
+const ERASED = -1;
 
 /** Memories counted before other work gets its turn: they take less than a millisecond. */
 const SLICE_MEMORIES = 256;
@@ -31,6 +33,9 @@ export class Entries {
       if (this.db.doesExist([incarnation, sequence])) return i;
       this.db.putSync([incarnation, sequence], encode(entry));
       if (entry.op === "store") this.#ids.putSync([incarnation, entry.id], [sequence, bytesOf(entry)]);
+      // Of a copy: what stood for a lost entry has no id.
+      if (entry.op === "erased" && entry.id !== "")
+        this.#ids.putSync([incarnation, entry.id], [sequence, ERASED]);
     }
     return entries.length;
   }
@@ -62,6 +67,11 @@ export class Entries {
   }
 
   locate(incarnation: string, id: string): number | undefined {
+    const [sequence, bytes] = this.#ids.get([incarnation, id]) ?? [];
+    return bytes === ERASED ? undefined : sequence;
+  }
+
+  numberOf(incarnation: string, id: string): number | undefined {
     return this.#ids.get([incarnation, id])?.[0];
   }
 
@@ -72,11 +82,12 @@ export class Entries {
       read = 0;
       const range = { start, end: [incarnation, AFTER_ALL], exclusiveStart: true, limit: SLICE_MEMORIES };
       for (const { key, value } of this.#ids.getRange(range)) {
-        bytes += value[1];
         start = key;
         read++;
+        if (value[1] === ERASED) continue;
+        bytes += value[1];
+        memories++;
       }
-      memories += read;
       yield { memories, bytes };
     }
   }
@@ -98,7 +109,7 @@ export class Entries {
     if (entry?.op !== "store") return;
     const { opId, id, tokens, createdAtMs } = entry;
     this.db.putSync(key, encode({ op: "erased", opId, id, tokens, createdAtMs }));
-    this.#ids.removeSync([key[0], id]);
+    this.#ids.putSync([key[0], id], [key[1], ERASED]);
   }
 
   #isBeforeOthers([incarnation, sequence]: Key): boolean {

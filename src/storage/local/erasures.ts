@@ -11,7 +11,10 @@ export class LocalErasures implements Erasures {
   }
 
   begin(erasure: Erasure): Promise<void> {
-    return durably(this.#erasures, () => void this.#erasures.putSync(erasure.id, erasure));
+    return durably(this.#erasures, () => {
+      // One that is begun again stands as it was: several may meet what one of them ended.
+      if (!this.#erasures.doesExist(erasure.id)) this.#erasures.putSync(erasure.id, erasure);
+    });
   }
 
   end(id: string): Promise<void> {

@@ -125,6 +125,13 @@ export class LocalLog implements Log {
     );
   }
 
+  async numberOf({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+    return this.#settled(
+      incarnation,
+      reading(() => this.#entries.numberOf(incarnation, id)),
+    );
+  }
+
   async erase({ incarnation, sequences }: Several): Promise<void> {
     // While a transaction runs, nothing else does: each erases for a short time.
     for (let erased = 0; erased < sequences.length; ) {

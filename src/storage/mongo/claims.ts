@@ -38,8 +38,13 @@ export class MongoClaims implements Claims {
     return (await ask(taken)).matchedCount === 1;
   }
 
-  async answer({ id, answer }: Parameters<Claims["answer"]>[0]): Promise<void> {
-    await ask(this.#claims.updateOne({ _id: id }, { $set: { answer } }));
+  async answer({ id, owner, answer }: Parameters<Claims["answer"]>[0]): Promise<boolean> {
+    const unanswered = { _id: id, answer: { $exists: false } };
+    const kept = await ask(this.#claims.updateOne(unanswered, { $set: { owner, answer } }));
+    if (kept.matchedCount === 1) return true;
+    const standing = await ask(this.#claims.findOne({ _id: id }, { projection: { owner: 1 } }));
+    // One that has expired meanwhile has no other answer either.
+    return standing === null || standing.owner === owner;
   }
 
   async release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {

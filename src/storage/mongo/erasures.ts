@@ -13,7 +13,8 @@ export class MongoErasures implements Erasures {
   }
 
   async begin({ id, ...erasure }: Erasure): Promise<void> {
-    await answer(this.#erasures.insertOne({ _id: id, ...erasure }));
+    // One that is begun again stands as it was: several may meet what one of them ended.
+    await answer(this.#erasures.updateOne({ _id: id }, { $setOnInsert: erasure }, { upsert: true }));
   }
 
   async end(id: string): Promise<void> {

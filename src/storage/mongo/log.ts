@@ -117,10 +117,12 @@ export class MongoLog implements Log {
     return { found, rest };
   }
 
-  async locate({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
-    const filter = { _id: idsFrom(incarnation), id, op: "store" };
-    const record = await answer(this.#entries.findOne(filter, { projection: { _id: 1 } }));
-    return record ? sequenceOf(record._id) : undefined;
+  locate({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+    return answer(this.#numberOf({ _id: idsFrom(incarnation), id, op: "store" }));
+  }
+
+  numberOf({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+    return answer(this.#numberOf({ _id: idsFrom(incarnation), id }));
   }
 
   async erase({ incarnation, sequences }: Several): Promise<void> {
@@ -129,6 +131,11 @@ export class MongoLog implements Log {
     await answer(
       this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
     );
+  }
+
+  async #numberOf(filter: Filter<EntryRecord>): Promise<number | undefined> {
+    const record = await this.#entries.findOne(filter, { projection: { _id: 1 } });
+    return record ? sequenceOf(record._id) : undefined;
   }
 
   /** Behind all entries of an incarnation stands the first of the next. */

@@ -1,0 +1,117 @@
+/** A mistake to plant: in this file the first text is replaced by the second. */
+export interface Mistake {
+  readonly what: string;
+  readonly changes: readonly (readonly [file: string, from: string, to: string])[];
+}
+
+/** Mistakes that were made, or that would be easy to make. The simulation must find each. */
+export const MISTAKES: readonly Mistake[] = [
+  {
+    what: "a copier takes what is missing in the original for deleted",
+    changes: [
+      [
+        "memory/copy.ts",
+        "  await log.append({ incarnation: to, from: first.sequence, entries: copies });\n",
+        `  await log.append({ incarnation: to, from: first.sequence, entries: copies });
+  const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
+  const from = to.split("x")[0] as string;
+  const still = new Set((await log.fetch({ incarnation: from, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));
+  await log.erase({ incarnation: to, sequences: stored.filter((sequence) => !still.has(sequence)) });
+`,
+      ],
+    ],
+  },
+  {
+    what: "a retry with its key appends without asking whether the memory was there before",
+    changes: [["memory/store.ts", "once: attempt !== undefined", "once: false"]],
+  },
+  {
+    what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
+    changes: [
+      ["memory/namespaces.ts", "await admit();", ""],
+      ["memory/audit.ts", "closed.has(scope.accountId)", "false"],
+    ],
+  },
+  {
+    what: "an attempt appends though another has taken its key over",
+    changes: [["memory/store.ts", "await attempt?.confirm();", ""]],
+  },
+  {
+    what: "an attempt that took a key over frees it when it fails",
+    changes: [["memory/once.ts", "letGo = isNew", "letGo = true"]],
+  },
+  {
+    what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
+    changes: [["memory/once.ts", "if (!isFirst) await undo();", "await undo();"]],
+  },
+  {
+    what: "a call that fails stays paid",
+    changes: [["memory/charged.ts", "meter.refund(caller)", "Promise.resolve()"]],
+  },
+  {
+    what: "whoever asks joins the look at the log that is under way",
+    changes: [
+      [
+        "memory/coalesce.ts",
+        "    next ??= running.then(begin, begin);\n    return next;",
+        "    next ??= begin().finally(() => {\n      next = undefined;\n    });\n    return next;",
+      ],
+      ["memory/coalesce.ts", "    next = undefined;\n    running = run();", "    running = run();"],
+    ],
+  },
+  {
+    what: "a drop whose process sleeps before it ends the log is forgotten by the sweep",
+    changes: [
+      [
+        "memory/audit.ts",
+        "entry !== undefined && isEnd(entry)",
+        "entry !== undefined && entry.op === 'lost'",
+      ],
+      [
+        "memory/mover.ts",
+        "await erasures.begin({ id: incarnation",
+        "if (Date.now() < 0) await erasures.begin({ id: incarnation",
+      ],
+    ],
+  },
+  {
+    what: "a copier passes over tombstones",
+    changes: [
+      ["memory/copy.ts", "  await log.erase({ incarnation: to, sequences: forgotten });\n", ""],
+      ["memory/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
+    ],
+  },
+  {
+    what: "a writer goes on behind the end of a log",
+    changes: [["memory/appender.ts", "if (sealed) return new Sealed();", ""]],
+  },
+  {
+    what: "a replica reads the pinned model before the plan that is about to change it",
+    changes: [
+      [
+        "memory/reembedding.ts",
+        "    const plan = (await facts.plan())?.plan;\n    // After the plan: one that has ended by now has pinned its model before.\n    const pinned = await facts.pinned();\n",
+        "    const pinned = await facts.pinned();\n    const plan = (await facts.plan())?.plan;\n",
+      ],
+      [
+        "memory/reembedding.ts",
+        "if (retired !== undefined) this.#models.set(edition, retired.model);\n    this.#retired.delete(edition);",
+        "",
+      ],
+    ],
+  },
+  {
+    what: "a namespace that a stopped process began in the model before is never moved",
+    changes: [["memory/editions.ts", "!this.needed.has(edition)", "!this.known.has(edition)"]],
+  },
+  {
+    what: "a recall gives up when the model of a log that has moved is gone",
+    changes: [
+      [
+        "memory/recall.ts",
+        "await Promise.all([current, paid]);\n",
+        "await Promise.all([embedding, current, paid]);\n",
+      ],
+    ],
+  },
+];

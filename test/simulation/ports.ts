@@ -1,0 +1,253 @@
+import type { Accounts } from "../../src/accounts/account.js";
+import type { Claims } from "../../src/memory/claims.js";
+import { inEdition } from "../../src/memory/edition.js";
+import type { Erasures } from "../../src/memory/erasures.js";
+import {
+  type Appended,
+  type Entry,
+  type Log,
+  type Seen,
+  type Several,
+  type Stored,
+  seen,
+  type What,
+} from "../../src/memory/log.js";
+import type { Facts } from "../../src/memory/plan.js";
+import type { Recent } from "../../src/memory/recent.js";
+import { type Client, type Database, keyOf, scopeOf } from "./database.js";
+import type { VirtualTime } from "./time.js";
+
+/** The log as one process sees it. */
+export function logOf(db: Database, process: Client): Log {
+  const { time } = db;
+  return {
+    find: (scope) => db.request(process, () => db.heads.get(keyOf(scope))),
+    create: (scope, edition = "") =>
+      db.request(process, () => {
+        const head = db.heads.get(keyOf(scope)) ?? inEdition(db.newLogId(), edition);
+        db.heads.set(keyOf(scope), head);
+        return head;
+      }),
+    append: ({ incarnation, from, entries }) =>
+      db.request(process, () => insert(db, { incarnation, from, entries })),
+    read: ({ incarnation, from, limit, what }) =>
+      db.request(process, () => {
+        const log = db.logOf(incarnation);
+        const end = db.mistakes.staleReads && time.chance(0.05) ? log.size : log.size + 1;
+        const to = Math.min(end, from + Math.min(limit, sliceOf(time)));
+        const numbers = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+        const entries = numbers.map((each) => ({
+          sequence: each,
+          entry: seen(log.get(each) as Entry, what),
+        }));
+        return { entries, complete: from + limit > end && to === end };
+      }),
+    last: (incarnation) =>
+      db.request(process, () => {
+        const sequence = db.logOf(incarnation).size;
+        const entry = db.logOf(incarnation).get(sequence);
+        return entry && { sequence, entry: seen(entry, "head") };
+      }),
+    fetch: <W extends What>({ incarnation, sequences, what }: Several & { what: W }) =>
+      db.request(process, () => {
+        const downwards = [...sequences].sort((a, b) => b - a);
+        const looked = sliceOf(time);
+        const found = downwards.slice(0, looked).flatMap((sequence) => {
+          const entry = db.logOf(incarnation).get(sequence);
+          return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Seen[W] }] : [];
+        });
+        return { found, rest: downwards.slice(looked) };
+      }),
+    locate: ({ incarnation, id }) =>
+      db.request(process, () => {
+        const found = [...db.logOf(incarnation)].find(([, entry]) => entry.op === "store" && entry.id === id);
+        return found?.[0];
+      }),
+    numberOf: ({ incarnation, id }) =>
+      db.request(process, () => {
+        const isIt = (entry: Entry) => (entry.op === "store" || entry.op === "erased") && entry.id === id;
+        return [...db.logOf(incarnation)].find(([, entry]) => isIt(entry))?.[0];
+      }),
+    erase: ({ incarnation, sequences }) =>
+      db.request(process, () => {
+        for (const sequence of sequences) {
+          const entry = db.logOf(incarnation).get(sequence);
+          if (entry?.op === "store") db.logOf(incarnation).set(sequence, erased(entry));
+        }
+      }),
+    retire: (scope, incarnation) =>
+      db.request(process, () => {
+        if (db.heads.get(keyOf(scope)) === incarnation) db.heads.delete(keyOf(scope));
+      }),
+    rename: (scope, { from, to }) =>
+      db.request(process, () => {
+        if (db.heads.get(keyOf(scope)) === from) db.heads.set(keyOf(scope), to);
+      }),
+    names: ({ after, limit }) =>
+      db.request(process, () => {
+        const behind = after === undefined ? "" : keyOf(after);
+        const named = sorted(db.heads).filter(([key]) => key > behind);
+        return named.slice(0, limit).map(([key, incarnation]) => ({ scope: scopeOf(key), incarnation }));
+      }),
+    list: ({ accountId, after = "", limit }) =>
+      db.request(process, () => {
+        const all = sorted(db.heads).map(([key, incarnation]) => ({ ...scopeOf(key), incarnation }));
+        const heads = all.filter((head) => head.accountId === accountId && head.namespace > after);
+        return heads.slice(0, limit).map(({ namespace, incarnation }) => ({ namespace, incarnation }));
+      }),
+    incarnations: ({ after, limit }) =>
+      db.request(process, () => {
+        const written = sorted(db.logs).filter(([id, log]) => id > after && log.size > 0);
+        return written.slice(0, limit).map(([id]) => id);
+      }),
+    measure: ({ incarnation }) =>
+      db.request(process, () => {
+        const memories = [...db.logOf(incarnation).values()].filter(({ op }) => op === "store").length;
+        return { memories, bytes: memories };
+      }),
+  };
+}
+
+/** Entries that one slice holds: most often more than there are, and now and then few. */
+function sliceOf(time: VirtualTime): number {
+  return time.chance(0.2) ? 1 + Math.floor(time.between(0, 5)) : 1000;
+}
+
+function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Insert by insert, as a database does it: others come in between. */
+async function insert(
+  db: Database,
+  { incarnation, from, entries }: { incarnation: string; from: number; entries: readonly Appended[] },
+): Promise<number> {
+  const log = db.logOf(incarnation);
+  let inserted = 0;
+  for (const [i, entry] of entries.entries()) {
+    if (i > 0) await db.time.sleep(db.time.between(0, 2));
+    if (log.has(from + i)) {
+      if (!db.mistakes.unordered) return inserted;
+      continue;
+    }
+    log.set(from + i, entry);
+    inserted = i + 1;
+  }
+  return inserted;
+}
+
+function erased({ opId, id, tokens, createdAtMs }: Stored): Entry {
+  return { op: "erased", opId, id, tokens, createdAtMs };
+}
+
+/** The claims as one process sees them. */
+export function claimsOf(db: Database, process: Client): Claims {
+  return {
+    claim: (claim) =>
+      db.request(process, () => {
+        const standing = db.claims.get(claim.id) ?? claim;
+        db.claims.set(claim.id, standing);
+        return standing;
+      }),
+    takeOver: ({ id, from, to, claimedAtMs }) =>
+      db.request(process, () => {
+        const standing = db.claims.get(id);
+        if (standing?.owner !== from || standing.answer) return false;
+        db.claims.set(id, { ...standing, owner: to, claimedAtMs });
+        return true;
+      }),
+    answer: ({ id, owner, answer }) =>
+      db.request(process, () => {
+        const standing = db.claims.get(id);
+        if (standing?.answer) return standing.owner === owner;
+        if (standing) db.claims.set(id, { ...standing, owner, answer });
+        return true;
+      }),
+    release: ({ id, owner }) =>
+      db.request(process, () => {
+        if (db.claims.get(id)?.owner === owner) db.claims.delete(id);
+      }),
+  };
+}
+
+/** The erasures as one process sees them. */
+export function erasuresOf(db: Database, process: Client): Erasures {
+  return {
+    begin: (erasure) =>
+      db.request(process, () => {
+        if (!db.erasures.has(erasure.id)) db.erasures.set(erasure.id, erasure);
+      }),
+    end: (id) => db.request(process, () => void db.erasures.delete(id)),
+    pending: (limit) => db.request(process, () => [...db.erasures.values()].slice(0, limit)),
+  };
+}
+
+/** The records of the whole database as one process sees them. */
+export function factsOf(db: Database, process: Client): Facts {
+  const { system } = db;
+  return {
+    pinModel: (model) =>
+      db.request(process, () => {
+        system.pinned ??= { model, edition: "" };
+        return system.pinned;
+      }),
+    pinned: () => db.request(process, () => system.pinned),
+    repin: ({ from, to }) =>
+      db.request(process, () => {
+        if (system.pinned?.edition === from) system.pinned = to;
+      }),
+    plan: () => db.request(process, () => system.plan && { plan: system.plan, version: system.version }),
+    replacePlan: ({ from, to }) =>
+      db.request(process, () => {
+        if ((system.plan === undefined ? 0 : system.version) !== from) return false;
+        // A version is never used again, so that a late write meets no other plan than its own.
+        system.version++;
+        if (to === undefined) delete system.plan;
+        else system.plan = to;
+        return true;
+      }),
+  };
+}
+
+/** The accounts as one process sees them; what no schedule asks for is refused. */
+export function accountsOf(db: Database, process: Client): Accounts {
+  const notSimulated = () => Promise.reject(new Error("not simulated"));
+  const holderOf = (keyHash: string) =>
+    [...db.accounts.values()].find(({ keys }) => keys.some(({ hash }) => hash === keyHash));
+  const change = (accountId: string, by: number) => {
+    db.charged.set(accountId, (db.charged.get(accountId) ?? 0) - by);
+    const account = db.accounts.get(accountId);
+    if (account) db.accounts.set(accountId, { ...account, callsLeft: account.callsLeft + by });
+  };
+  return {
+    find: (accountId) => db.request(process, () => db.accounts.get(accountId)),
+    findByKey: (keyHash) => db.request(process, () => holderOf(keyHash)),
+    charge: ({ accountId, keyHash }) => {
+      const charge = () => {
+        if ((holderOf(keyHash)?.callsLeft ?? 0) < 1) return false;
+        change(accountId, -1);
+        return true;
+      };
+      return db.request(process, charge, { charge: true });
+    },
+    refund: (accountId) => db.request(process, () => change(accountId, 1), { charge: true }),
+    remove: (accountId) => db.request(process, () => void db.accounts.delete(accountId)),
+    create: notSimulated,
+    list: notSimulated,
+    setPlan: notSimulated,
+    addKey: notSimulated,
+    removeKey: notSimulated,
+    expireKey: notSimulated,
+    settleKey: notSimulated,
+    touch: notSimulated,
+  };
+}
+
+/** What was used last, as one process sees it. */
+export function recentOf(db: Database, process: Client): Recent {
+  return {
+    touch: (scope) => db.request(process, () => void db.recent.set(keyOf(scope), scope)),
+    list: (limit) => db.request(process, () => [...db.recent.values()].slice(0, limit)),
+    forget: (scope) => db.request(process, () => void db.recent.delete(keyOf(scope))),
+  };
+}

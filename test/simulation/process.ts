@@ -1,0 +1,238 @@
+import { closeAccount } from "../../src/accounts/close.js";
+import { charge, getAccount } from "../../src/accounts/quota.js";
+import { dropAll } from "../../src/memory/drop-all.js";
+import { Editions } from "../../src/memory/editions.js";
+import { deleteMemory, deleteNamespace } from "../../src/memory/forget.js";
+import type { Meter } from "../../src/memory/meter.js";
+import { Mover } from "../../src/memory/mover.js";
+import { Namespaces } from "../../src/memory/namespaces.js";
+import { Once } from "../../src/memory/once.js";
+import { editionFor, modelFor } from "../../src/memory/pin.js";
+import { recall } from "../../src/memory/recall.js";
+import { type OpenModel, Reembedding } from "../../src/memory/reembedding.js";
+import { store } from "../../src/memory/store.js";
+import { Sweeper } from "../../src/memory/sweeping.js";
+import { warm } from "../../src/memory/warm.js";
+import { hit, plainIndex } from "../memory/plain-index.js";
+import type { Client, Database } from "./database.js";
+import { accountsOf, claimsOf, erasuresOf, factsOf, logOf, recentOf } from "./ports.js";
+
+/** The model that a new database begins with; each model's id is the number that all its vectors hold. */
+export const FIRST_MODEL = "1";
+/** How often a process looks for interrupted erasures. */
+const SWEEP_MS = 60_000;
+/** What a call may take, as the server has it. */
+const CALL_TIMEOUT_MS = 30_000;
+const RESTART_MS = 500;
+
+export interface Caller {
+  readonly accountId: string;
+  readonly keyHash: string;
+  readonly access: "full";
+}
+
+export interface ProcessOptions {
+  /** It is the only one that can be at work on the database. */
+  readonly exclusive: boolean;
+  /** The model changes at some time, so it has to look for a plan. */
+  readonly followsPlan: boolean;
+}
+
+/** One process: the room's real code over the simulated database, until it dies. */
+export class Process implements Client {
+  alive = true;
+  resumesAtMs = 0;
+  /** Told when it dies: its callers' connections break. */
+  readonly #dying = new Set<() => void>();
+  readonly #room: Promise<Room>;
+
+  constructor(
+    private readonly db: Database,
+    private readonly options: ProcessOptions,
+  ) {
+    this.#room = this.#start();
+    this.#room.catch(() => {});
+    void this.#keepSweeping();
+  }
+
+  die(): void {
+    this.alive = false;
+    for (const tell of this.#dying) tell();
+  }
+
+  store(caller: Caller, of: { namespace: string; text: string; idempotencyKey: string | undefined }) {
+    return this.#call((room, signal) => store(room, { caller, ...of, signal }));
+  }
+
+  recall(caller: Caller, namespace: string) {
+    return this.#call((room, signal) => recall(room, { caller, query: "q", namespace, topK: 20, signal }));
+  }
+
+  deleteMemory(caller: Caller, of: { namespace: string; id: string }) {
+    return this.#call((room) => deleteMemory(room, { caller, ...of }));
+  }
+
+  deleteNamespace(caller: Caller, namespace: string) {
+    return this.#call((room) => deleteNamespace(room, { caller, namespace, force: true }));
+  }
+
+  closeAccount(caller: Caller) {
+    return this.#call((room) => {
+      const usage = { remove: async () => {} };
+      const eraseMemories = (accountId: string) => dropAll(room, accountId);
+      return closeAccount(
+        { accounts: room.accounts, usage, eraseMemories },
+        { caller, accountId: caller.accountId },
+      );
+    });
+  }
+
+  /** One call as its caller sees it: it fails when the process dies or takes too long. */
+  async #call<T>(work: (room: Room, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    const { time } = this.db;
+    const timeout = async () => {
+      await time.sleep(CALL_TIMEOUT_MS);
+      await time.awake(this);
+      stop.abort(new Error("the call took too long"));
+    };
+    const broken = new Promise<never>((_, reject) => {
+      this.#dying.add(() => reject(new Error("the connection broke")));
+      stop.signal.addEventListener("abort", () => reject(stop.signal.reason));
+    });
+    void timeout();
+    const working = this.#room.then((room) => work(room, stop.signal));
+    working.catch(() => {});
+    return Promise.race([working, broken]);
+  }
+
+  /** Starts as the program does, and again when the database fails it. */
+  async #start(): Promise<Room> {
+    const clock = this.db.time.clockOf(this);
+    const facts = factsOf(this.db, this);
+    for (;;) {
+      try {
+        const plan = (await facts.plan())?.plan;
+        const pinned = await facts.pinned();
+        const wanted = modelFor(pinned?.model.id ?? FIRST_MODEL, { pinned, plan });
+        const model = this.#modelOf(wanted);
+        const edition = await editionFor(facts, { model: model.model, plan });
+        return await this.#furnish({ edition, model });
+      } catch {
+        await clock.sleep(RESTART_MS);
+      }
+    }
+  }
+
+  async #furnish(first: { edition: string; model: OpenModel }): Promise<Room> {
+    const room = roomOf(this.db, this, { first, exclusive: this.options.exclusive });
+    const { namespaces } = room;
+    if (this.options.followsPlan) {
+      const reembedding = new Reembedding(
+        {
+          ...room,
+          facts: factsOf(this.db, this),
+          exclusive: this.options.exclusive,
+          openModel: (id) => this.#load(id),
+          onTrouble: () => {},
+          onPhase: () => {},
+        },
+        first,
+      );
+      await reembedding.step();
+      void this.#keepStepping(reembedding);
+    }
+    const options = { recent: room.recent, namespaces, onTrouble: () => {} };
+    await warm({ ...options, stopping: new AbortController().signal });
+    return room;
+  }
+
+  async #keepStepping(reembedding: Reembedding): Promise<void> {
+    const { time } = this.db;
+    const clock = time.clockOf(this);
+    for (;;) {
+      // Seldom while there is nothing to follow, which it cannot know: every look costs the simulation time.
+      const isIdle = this.db.system.plan === undefined;
+      await clock.sleep(isIdle ? time.between(5_000, 30_000) : time.between(500, 3_000));
+      await reembedding.step().catch(() => {});
+    }
+  }
+
+  async #keepSweeping(): Promise<void> {
+    const clock = this.db.time.clockOf(this);
+    const room = await this.#room;
+    const isClosed = async (accountId: string) => (await room.accounts.find(accountId)) === undefined;
+    const sweeper = new Sweeper({ ...room, isClosed });
+    for (;;) {
+      await clock.sleep(SWEEP_MS);
+      await sweeper.run().catch(() => {});
+    }
+  }
+
+  async #load(id: string): Promise<OpenModel> {
+    const { time } = this.db;
+    await time.clockOf(this).sleep(time.between(0, time.chance(0.2) ? 10_000 : 500));
+    if (time.chance(this.db.faults.lost)) throw new Error("the model could not be loaded");
+    return this.#modelOf(id);
+  }
+
+  /** A model whose every vector is of its number. */
+  #modelOf(id: string): OpenModel {
+    const { time } = this.db;
+    const clock = time.clockOf(this);
+    return {
+      model: { id, revision: "", dtype: "", dimensions: 1 },
+      embed: async ({ signal }) => {
+        await clock.sleep(time.between(0, time.chance(0.05) ? 5_000 : 10));
+        signal?.throwIfAborted();
+        return { vectors: Float32Array.of(Number(id)), tokens: 1 };
+      },
+      close: async () => {},
+    };
+  }
+}
+
+type Room = ReturnType<typeof roomOf>;
+
+function roomOf(
+  db: Database,
+  process: Client,
+  { first, exclusive }: { first: { edition: string; model: OpenModel }; exclusive: boolean },
+) {
+  const clock = db.time.clockOf(process);
+  const log = logOf(db, process);
+  const erasures = erasuresOf(db, process);
+  const recent = recentOf(db, process);
+  const accounts = accountsOf(db, process);
+  const vectors = {
+    open: indexOfOneModel,
+    discard: async () => {},
+    kept: async () => [],
+    markOf: async () => undefined,
+  };
+  const editions = new Editions(first.edition, first.model, clock);
+  const mover = new Mover({ log, erasures, editions, clock });
+  const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
+  const namespaces = new Namespaces({ log, editions, mover, clock, vectors, recent, indexMemoryBytesMax });
+  const once = new Once({ claims: claimsOf(db, process), log, clock, exclusive });
+  const meter: Meter = {
+    charge: (caller) => charge(accounts, caller),
+    verify: async (caller) => void (await getAccount(accounts, caller)),
+    refund: ({ accountId }) => accounts.refund(accountId).catch(() => {}),
+    count: () => {},
+  };
+  return { log, clock, namespaces, once, vectors, erasures, editions, mover, meter, accounts, recent };
+}
+
+/** Finds all that it holds, and fails when the vectors are not of the query's model. */
+function indexOfOneModel() {
+  const index = plainIndex({
+    search: async ({ vector, limit }) => {
+      for (const { vectors } of index.rows.values()) {
+        if (vectors[0]?.[0] !== vector[0]) throw new Error("two models met in one recall");
+      }
+      return [...index.rows.keys()].slice(0, limit).map(hit);
+    },
+  });
+  return index;
+}
