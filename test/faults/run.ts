@@ -6,6 +6,7 @@ import { withDatabase } from "../support/mongo/database.js";
 import { findMongo } from "../support/mongo/find.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
+import { changeModelWhileAsleep } from "./asleep.js";
 import { backUpUnderLoad } from "./backup.js";
 import { crowd, floodOneKey, TIMES } from "./flood.js";
 import { connectionProblemsOf, keyProblemsOf, memoryRatioOf, problemsOf, tableOf } from "./flood-report.js";
@@ -26,6 +27,7 @@ const SIZES = {
   outage: { long: 60_000, short: 6_000 },
   snapshots: { long: 1_000, short: 100 },
   reembed: { long: 20_000, short: 1_000 },
+  asleep: { long: 20_000, short: 500 },
   backup: { long: 20_000, short: 300 },
   rolling: { long: 120_000, short: 25_000 },
   /** Milliseconds of half a round. */
@@ -121,6 +123,26 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
     return (
       `${count(size)} memories got another model in ${seconds(tookMs)}, with one kill -9: ${count(calls)} calls, ` +
       `0 failed; ${count(recalls)} recalls, 0 with mixed models`
+    );
+  },
+
+  async asleep(size, seed) {
+    const long = size >= SIZES.asleep.long;
+    const figures = await onMongo((MONGODB_URI) =>
+      changeModelWhileAsleep({
+        start: (env) => startServer({ env }),
+        replicas: REPLICAS,
+        env: { MONGODB_URI },
+        memories: size,
+        asleepMs: long ? { min: 5_000, max: 90_000 } : { min: 500, max: 8_000 },
+        seed,
+      }),
+    );
+    const { stops, kills, answered, unanswered, kept, forgotten, tookMs } = figures;
+    return (
+      `${count(size)} memories on ${REPLICAS} replicas got another model in ${seconds(tookMs)} beside ${stops} stops ` +
+      `of a process and ${kills} kills -9: ${count(answered)} calls answered, ${count(unanswered)} not; ` +
+      `${count(kept)} acknowledged, 0 lost; ${count(forgotten)} forgotten, 0 brought back; 0 recalls with mixed models`
     );
   },
 

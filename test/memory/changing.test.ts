@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { inEdition } from "../../src/memory/edition.js";
 import { Editions } from "../../src/memory/editions.js";
-import { endCopy } from "../../src/memory/forget.js";
+import { endCopy, sweep } from "../../src/memory/forget.js";
 import { newOperationId } from "../../src/memory/id.js";
 import type { Dropped, Log } from "../../src/memory/log.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { modelOf } from "./models.js";
-import { House, plainVectors, scopeOf } from "./room.js";
+import { House, plainVectors, scopeOf, until } from "./room.js";
 
 const [OLD, NEW] = ["", "1"];
 const VECTOR = Float32Array.of(1, 0);
@@ -60,6 +60,57 @@ describe("while the model changes", () => {
 });
 
 describe("a log of a model that is gone", () => {
+  /** A process whose model holds the texts back that it is told to. */
+  const slowly = (until: Promise<void>, onText: () => void = () => {}) =>
+    new Editions(NEW, {
+      ...model,
+      embed: async ({ field, ...input }) => {
+        if (field === "text") onText();
+        if (field === "text") await until;
+        return model.embed({ field, ...input });
+      },
+    });
+
+  it("is not erased by a copier that slept while another moved it and the sweep came by", async () => {
+    const clock = new HandClock();
+    house = await House.open({ clock });
+    await house.write("a", memories(5));
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let began = 0;
+    const slow = house.room({
+      editions: slowly(asleep, () => began++),
+      vectors: plainVectors(() => ({})).vectors,
+    });
+    const late = slow.size("a");
+    await until(() => began > 0);
+    const quick = house.room({
+      editions: new Editions(NEW, model),
+      vectors: plainVectors(() => ({})).vectors,
+    });
+    expect(await quick.size("a")).toBe(5);
+    clock.atMs += 120_000;
+    expect(await sweep(quick.ports)).toBe(1);
+    wake();
+    expect(await late).toBe(5);
+    const incarnation = (await house.storage.log.find(scopeOf("a"))) ?? "";
+    expect(await house.storage.log.measure({ incarnation })).toMatchObject({ memories: 5 });
+  });
+
+  it("is moved once for all calls of a process that need it", async () => {
+    house = await House.open();
+    await house.write("a", memories(5));
+    let embedded = 0;
+    const editions = slowly(Promise.resolve(), () => embedded++);
+    const room = house.room({ editions, vectors: plainVectors(() => ({})).vectors });
+    expect(await Promise.all(Array.from({ length: 10 }, () => room.size("a")))).toEqual(
+      new Array(10).fill(5),
+    );
+    expect(embedded).toBe(5);
+  });
+
   it("and whose dropper died is taken off its name: a store begins it anew, and is found", async () => {
     house = await House.open();
     await house.write("a", [aMemory(), anEnd()]);

@@ -1,0 +1,247 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
+import { type Chance, chanceOf } from "../support/chance.js";
+import type { Outcome } from "../support/doors.js";
+import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
+import type { TestServer } from "../support/server.js";
+import { inParallel, type Kept, keptOf } from "./load.js";
+
+const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+/** Memories of the last are dropped now and then. */
+const NAMESPACES = ["a", "b", "c", "dropped"];
+const DROPPED = "dropped";
+/** Clients: those that call a stopped process wait for it, and others go on. */
+const CLIENTS = 12;
+const FILLERS = 8;
+/** A text's own vector and the query's are the same but for float32's rounding; of two models they never are. */
+const SAME = 0.999;
+const RECALLED_AT_END = 300;
+
+export interface AsleepOptions {
+  /** Starts a server on the database each time. */
+  start(env: Record<string, string>): Promise<TestServer>;
+  readonly replicas: number;
+  /** Where the operator's command finds the database. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly memories: number;
+  /** How long a process is stopped. */
+  readonly asleepMs: { readonly min: number; readonly max: number };
+  readonly seed: number;
+}
+
+export interface AsleepFigures {
+  readonly answered: number;
+  readonly unanswered: number;
+  readonly stops: number;
+  readonly kills: number;
+  readonly kept: number;
+  readonly forgotten: number;
+  readonly tookMs: number;
+}
+
+/**
+ * Changes the model of a database while its processes are stopped for a time and go on (SIGSTOP), are
+ * killed, and memories are stored, deleted and dropped. Afterwards all that was acknowledged is there,
+ * nothing that was forgotten is, and no recall met two models.
+ *
+ * @throws Error naming the first that was not so.
+ */
+export async function changeModelWhileAsleep(options: AsleepOptions): Promise<AsleepFigures> {
+  const env = { MODELS_DIR: otherModelsDir(), FREE_CALLS: "1000000000", ...options.env };
+  const servers: TestServer[] = [];
+  for (let i = 0; i < options.replicas; i++) servers.push(await options.start(env));
+  const load = new Load(servers, options.seed);
+  const sandman = new Sandman(servers, { ...options, env, chance: chanceOf(options.seed + 1) });
+  try {
+    await load.fill(options.memories);
+    const begunMs = performance.now();
+    const running = [load.run(), sandman.run()];
+    await reembed(env);
+    const tookMs = performance.now() - begunMs;
+    sandman.stopping = true;
+    load.stopping = true;
+    await Promise.all(running);
+    const { kept, forgotten } = await load.checkAll();
+    const { answered, unanswered } = load;
+    const { stops, kills } = sandman;
+    return { answered, unanswered, stops, kills, kept, forgotten, tookMs };
+  } finally {
+    await Promise.all(servers.map((server) => server.kill()));
+  }
+}
+
+/** Runs the operator's command to its end; a database that is slow to answer is asked again. */
+async function reembed(env: Readonly<Record<string, string>>): Promise<void> {
+  const child = spawn(process.execPath, [ADMIN, "reembed", OTHER_MODEL], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+  });
+  let said = "";
+  child.stdout.on("data", (chunk) => (said += chunk));
+  child.stderr.on("data", (chunk) => (said += chunk));
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  if (code !== 0) throw new Error(`reembed ended with ${code}: ${said.slice(-2000)}`);
+}
+
+interface SandmanOptions extends AsleepOptions {
+  readonly chance: Chance;
+}
+
+/** Stops one process after the other for a time, and kills one now and then. */
+class Sandman {
+  stopping = false;
+  stops = 0;
+  kills = 0;
+
+  constructor(
+    private readonly servers: TestServer[],
+    private readonly options: SandmanOptions,
+  ) {}
+
+  async run(): Promise<void> {
+    const { chance, asleepMs } = this.options;
+    while (!this.stopping) {
+      const i = chance.below(this.servers.length);
+      if (chance.next() < 0.2) await this.#kill(i);
+      else await this.#stop(i, asleepMs.min + chance.next() * (asleepMs.max - asleepMs.min));
+      await sleep(chance.next() * asleepMs.min);
+    }
+  }
+
+  async #stop(i: number, ms: number): Promise<void> {
+    const { pid } = this.servers[i] as TestServer;
+    this.stops++;
+    process.kill(pid, "SIGSTOP");
+    await sleep(ms);
+    process.kill(pid, "SIGCONT");
+  }
+
+  async #kill(i: number): Promise<void> {
+    this.kills++;
+    await (this.servers[i] as TestServer).kill();
+    this.servers[i] = await this.options.start(this.options.env as Record<string, string>);
+  }
+}
+
+class Load {
+  answered = 0;
+  unanswered = 0;
+  stopping = false;
+  readonly #chance: Chance;
+  readonly #kept = new Set<Kept>();
+  readonly #forgotten: Kept[] = [];
+  #callers: Caller[] = [];
+
+  constructor(
+    private readonly servers: readonly TestServer[],
+    seed: number,
+  ) {
+    this.#chance = chanceOf(seed);
+  }
+
+  async fill(memories: number): Promise<void> {
+    this.#callers = await Promise.all([1, 2].map(() => signUp(this.#url())));
+    await inParallel({ times: memories, parallel: FILLERS }, () => this.#store());
+    if (this.unanswered > 0) throw new Error(`${this.unanswered} stores failed before anything was stopped`);
+  }
+
+  async run(): Promise<void> {
+    const client = async () => {
+      while (!this.stopping) {
+        await this.#callOnce();
+        await sleep(5);
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+  }
+
+  /** All of what is kept by its id, some of it by recall; nothing that was forgotten. */
+  async checkAll(): Promise<{ kept: number; forgotten: number }> {
+    const kept = [...this.#kept];
+    await inParallel({ times: kept.length, parallel: FILLERS }, (i) => this.#expectThere(kept[i] as Kept));
+    for (let i = 0; i < RECALLED_AT_END; i++)
+      await this.#recallCheck(this.#chance.pick(kept), { isFirst: true });
+    await inParallel({ times: this.#forgotten.length, parallel: FILLERS }, async (i) => {
+      const { caller, sent, id } = this.#forgotten[i] as Kept;
+      const { code } = await caller.at(this.#url()).get(sent.namespace, id);
+      if (code !== "not_found") throw new Error(`${id} was forgotten and is there again: ${code}`);
+    });
+    return { kept: kept.length, forgotten: this.#forgotten.length };
+  }
+
+  async #expectThere({ caller, sent, id }: Kept): Promise<void> {
+    const { code } = await caller.at(this.#url()).get(sent.namespace, id);
+    if (code !== "ok") throw new Error(`${id} was acknowledged and is lost: ${code}`);
+  }
+
+  #url(): string {
+    return this.#chance.pick(this.servers).url;
+  }
+
+  #callOnce(): Promise<void> {
+    const kind = this.#chance.next();
+    if (kind < 0.3) return this.#store();
+    if (kind < 0.88) return this.#recall();
+    return kind < 0.99 ? this.#forget() : this.#drop();
+  }
+
+  /** What became of a call that was not answered, or not well, is not known. */
+  async #outcomeOf(call: Promise<Outcome>): Promise<Outcome | undefined> {
+    const outcome = await call.catch(() => undefined);
+    const isOk = outcome?.code === "ok";
+    if (isOk) this.answered++;
+    else this.unanswered++;
+    return isOk ? outcome : undefined;
+  }
+
+  async #store(): Promise<void> {
+    const caller = this.#chance.pick(this.#callers);
+    const sent: Required<Sent> = {
+      text: this.#chance.text(),
+      namespace: this.#chance.pick(NAMESPACES),
+      metadata: {},
+    };
+    const outcome = await this.#outcomeOf(caller.at(this.#url()).store(sent));
+    if (outcome !== undefined) this.#kept.add(keptOf(caller, sent, outcome));
+  }
+
+  async #recall(): Promise<void> {
+    const kept = this.#chance.pick([...this.#kept]);
+    if (kept !== undefined) await this.#recallCheck(kept, { isFirst: false });
+  }
+
+  /** What is still kept when the answer comes is the first that its own text finds. */
+  async #recallCheck(kept: Kept, { isFirst }: { isFirst: boolean }): Promise<void> {
+    const { caller, sent, id } = kept;
+    const outcome = await this.#outcomeOf(caller.at(this.#url()).recall(sent.text, sent.namespace, 3));
+    if (outcome === undefined) {
+      if (isFirst) throw new Error("a recall failed when nothing was stopped any more");
+      return;
+    }
+    const [best] = resultsOf(outcome);
+    if (!this.#kept.has(kept)) return;
+    if (best?.id !== id) throw new Error(`${id} is not the first that its own text finds`);
+    if (best.score < SAME) throw new Error(`${id} scores ${best.score} with its own text`);
+  }
+
+  async #forget(): Promise<void> {
+    const kept = this.#chance.pick([...this.#kept]);
+    if (kept === undefined) return;
+    this.#kept.delete(kept);
+    const { caller, sent, id } = kept;
+    const outcome = await this.#outcomeOf(caller.at(this.#url()).forget(sent.namespace, id));
+    if (outcome !== undefined) this.#forgotten.push(kept);
+  }
+
+  async #drop(): Promise<void> {
+    const caller = this.#chance.pick(this.#callers);
+    const isDropped = (kept: Kept) => kept.caller.id === caller.id && kept.sent.namespace === DROPPED;
+    const before = [...this.#kept].filter(isDropped);
+    for (const kept of before) this.#kept.delete(kept);
+    const outcome = await this.#outcomeOf(caller.at(this.#url()).drop(DROPPED));
+    // Of what was stored meanwhile nobody knows on which side of the drop it came.
+    for (const kept of [...this.#kept].filter(isDropped)) this.#kept.delete(kept);
+    if (outcome !== undefined) this.#forgotten.push(...before);
+  }
+}

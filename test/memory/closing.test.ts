@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { closeAccount } from "../../src/accounts/close.js";
+import { hashKey } from "../../src/accounts/key.js";
+import { charge, getAccount } from "../../src/accounts/quota.js";
+import { signUp } from "../../src/accounts/sign-up.js";
+import { Audit } from "../../src/memory/audit.js";
+import { dropAll } from "../../src/memory/drop-all.js";
+import { Editions } from "../../src/memory/editions.js";
+import { Once } from "../../src/memory/once.js";
+import { store } from "../../src/memory/store.js";
+import { modelOf } from "./models.js";
+import { House, plainVectors } from "./room.js";
+
+let house: House;
+beforeEach(async () => {
+  house = await House.open();
+});
+afterEach(() => house.close());
+
+/** A room whose model waits for a word before it embeds. */
+async function setUp() {
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const model = modelOf([1, 0]);
+  const embedder = { ...model, embed: () => held.then(() => model.embed({ text: "", field: "text" })) };
+  const room = house.room({
+    editions: new Editions("", embedder),
+    vectors: plainVectors(() => ({})).vectors,
+  });
+  const { accounts, claims, log } = house.storage;
+  const { account, key } = await signUp({ accounts, signUp: "open", freeCalls: 10 }, { email: "" });
+  const caller = { accountId: account.id, keyHash: hashKey(key), access: "full" } as const;
+  const meter = {
+    charge: () => charge(accounts, caller),
+    verify: async () => void (await getAccount(accounts, caller)),
+    refund: () => accounts.refund(account.id),
+    count: () => {},
+  };
+  const once = new Once({ claims, log, clock: room.ports.clock, exclusive: true });
+  const ports = { ...room.ports, meter, once };
+  const close = () =>
+    closeAccount(
+      { accounts, usage: { remove: async () => {} }, eraseMemories: (id) => dropAll(ports, id) },
+      { caller, accountId: account.id },
+    );
+  return { goOn, ports, caller, close, accounts };
+}
+
+describe("a store that waits for the model while its account is closed", () => {
+  it.each([undefined, "key"])(
+    "is refused, and leaves nothing (Idempotency-Key: %s)",
+    async (idempotencyKey) => {
+      const { goOn, ports, caller, close } = await setUp();
+      const storing = store(ports, { caller, text: "my secret", namespace: "ana", idempotencyKey });
+      const refused = expect(storing).rejects.toMatchObject({ code: "unauthenticated" });
+      await close();
+      goOn();
+      await refused;
+      const [head] = await house.storage.log.list({ accountId: caller.accountId, limit: 10 });
+      expect(head && (await house.storage.log.last(head.incarnation))).toBeUndefined();
+    },
+  );
+
+  it("leaves a name that the audit takes away", async () => {
+    const { goOn, ports, caller, close, accounts } = await setUp();
+    const storing = store(ports, { caller, text: "my secret", namespace: "ana" }).catch(() => {});
+    await close();
+    goOn();
+    await storing;
+    const isClosed = async (id: string) => (await accounts.find(id)) === undefined;
+    const audit = new Audit({ ...ports, isClosed });
+    expect(await audit.next()).toBe(1);
+    expect(await house.storage.log.list({ accountId: caller.accountId, limit: 10 })).toEqual([]);
+    expect(await audit.next()).toBe(0);
+  });
+});
