@@ -120,6 +120,7 @@ class Sandman {
   async #kill(i: number): Promise<void> {
     this.kills++;
     await (this.servers[i] as TestServer).kill();
+    // Not waiting until it is ready: what it opens first may have to move to the other model.
     this.servers[i] = await this.options.start(this.options.env as Record<string, string>);
   }
 }

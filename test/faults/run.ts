@@ -130,7 +130,7 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
     const long = size >= SIZES.asleep.long;
     const figures = await onMongo((MONGODB_URI) =>
       changeModelWhileAsleep({
-        start: (env) => startServer({ env }),
+        start: (env) => startServer({ env, until: "listening" }),
         replicas: REPLICAS,
         env: { MONGODB_URI },
         memories: size,

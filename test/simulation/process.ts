@@ -153,7 +153,7 @@ export class Process implements Client {
     for (;;) {
       // Seldom while there is nothing to follow, which it cannot know: every look costs the simulation time.
       const isIdle = this.db.system.plan === undefined;
-      await clock.sleep(isIdle ? time.between(5_000, 30_000) : time.between(500, 3_000));
+      await clock.sleep(isIdle ? time.between(20_000, 60_000) : time.between(500, 3_000));
       await reembedding.step().catch(() => {});
     }
   }

@@ -11,6 +11,9 @@ export function seeded(seed: number): () => number {
   };
 }
 
+/** How often a paused process looks whether it may go on. */
+const STEP_MS = 10_000;
+
 interface Event {
   readonly atMs: number;
   readonly order: number;
@@ -83,7 +86,8 @@ export class VirtualTime {
   /** Resolves when the process runs; never, when it is dead. */
   async awake(process: Runs): Promise<void> {
     while (process.alive && process.resumesAtMs > this.nowMs) {
-      await this.sleep(process.resumesAtMs - this.nowMs);
+      // In steps, for at the end all are woken.
+      await this.sleep(Math.min(STEP_MS, process.resumesAtMs - this.nowMs));
     }
     if (!process.alive) await new Promise<never>(() => {});
   }
