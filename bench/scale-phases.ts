@@ -7,6 +7,7 @@ import { systemClock } from "../dist/src/memory/clock.js";
 import { Editions } from "../dist/src/memory/editions.js";
 import { Mover } from "../dist/src/memory/mover.js";
 import { Namespaces } from "../dist/src/memory/namespaces.js";
+import { rank } from "../dist/src/memory/score.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { openUsearch } from "../dist/src/vectors/usearch.js";
 import type { Stored } from "../src/memory/log.js";
@@ -148,11 +149,7 @@ async function searchIn(
   const found = await namespaces.reading(scope, ({ replica }) =>
     replica.nearest({ vectors: [vector], limit }),
   );
-  const score = (v: Float32Array) => v.reduce((sum, x, i) => sum + x * (vector[i] as number), 0);
-  return (found ?? [])
-    .map(({ sequence, entry }) => ({ sequence, score: score(entry.vectors) }))
-    .sort((a, b) => b.score - a.score)
-    .map(({ sequence }) => sequence);
+  return rank(found ?? [], limit).map(({ sequence }) => sequence);
 }
 
 async function recallFrom(

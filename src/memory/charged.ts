@@ -8,7 +8,12 @@ export interface ChargeOptions {
 }
 
 /**
- * Runs work that costs one call, and gives the call back when it fails. The charge runs beside the
+ * Runs work that costs one call, and gives the call back when it fails: whoever gets an error pays
+ * nothing. One exception: a store that the log has is charged even if the caller's time was over before
+ * the log answered. The memory is there, and is recalled; were it free, whoever asks with a short deadline
+ * would store for nothing. Its retry with the same idempotency key is answered and costs nothing.
+ *
+ * The charge runs beside the
  * work, not before it: the work awaits `paid` before it does anything that lasts or answers, and
  * drops what it began when `unpaid` is aborted.
  */

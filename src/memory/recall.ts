@@ -58,10 +58,13 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       await Promise.all([current, paid]);
       const embedded = await embedding;
       const vectors = vectorsOf(embedded);
-      const candidates = await replica.nearest({ vectors, limit: topK + SPARE_CANDIDATES, steps });
-      return { results: rank(vectors, { candidates, limit: topK }), queryTokens: embedded.tokens };
+      const limit = topK + SPARE_CANDIDATES;
+      const scored = await replica.nearest({ vectors, limit, signal, steps });
+      return { results: rank(scored, topK), queryTokens: embedded.tokens };
     });
     const recalled = found ?? (await nothing(embed(ports.editions.newest), paid));
+    // The caller has been told that it took too long, and pays nothing. Nothing is awaited from here on.
+    signal.throwIfAborted();
     ports.meter.count(caller, { call: "recall", tokens: recalled.queryTokens });
     return recalled;
   });

@@ -1,11 +1,13 @@
 import { MemoryError, unavailable } from "../errors.js";
+import { SEARCH_DEPTH_MAX } from "./bounds.js";
 import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
 import { fetchAll } from "./fetch-all.js";
 import { type Dropped, type Entry, isEnd, type Log, type Lost, type Moved, type Numbered } from "./log.js";
-import type { Candidate, Pair } from "./score.js";
+import { Nearby } from "./nearby.js";
+import { type Pair, type Scored, score } from "./score.js";
 import { type CallStep, type SharedStep, type Steps, untimed } from "./steps.js";
-import type { Hit, VectorIndex } from "./vectors.js";
+import type { VectorIndex } from "./vectors.js";
 import { vectorsOf } from "./windows.js";
 
 /** Entries read at a time while catching up: few when probably current, more while far behind. */
@@ -18,9 +20,6 @@ const SNAPSHOT_SHARE = 0.1;
 
 /** What stands for a memory whose vector was damaged: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
-
-/** A vector that was found near one of a query's. */
-type Nearby = Hit & Pair;
 
 /** Thrown to whoever uses a replica whose log has ended: its name may have a new incarnation. */
 export class Sealed extends Error {}
@@ -39,6 +38,8 @@ export interface ReplicaOptions {
 export interface NearestOptions {
   readonly vectors: readonly Float32Array[];
   readonly limit: number;
+  /** Ends the search between two of the query's vectors. */
+  readonly signal?: AbortSignal | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
@@ -127,22 +128,14 @@ export class Replica {
   }
 
   /**
-   * The `limit` memories nearest to any of a query's vectors, in no particular order; fewer when there
-   * are fewer.
+   * The `limit` memories nearest to any of a query's vectors with their scores, in no particular order;
+   * fewer when there are fewer.
    */
-  async nearest({ vectors, limit, steps = untimed }: NearestOptions) {
-    const nearby = await steps.time("search", () => this.#search(vectors, limit));
+  async nearest({ vectors, limit, signal, steps = untimed }: NearestOptions): Promise<Scored[]> {
+    const nearby = await steps.time("search", () => this.#search({ vectors, limit, signal }));
     // What a store behind which the index failed had answered may be missing.
     if (this.broken) throw failed();
-    const pairs = nearestPairs(nearby, limit);
-    const range = { incarnation: this.incarnation, sequences: [...pairs.keys()] };
-    const found: Candidate[] = [];
-    await steps.time("fetch", async () => {
-      for await (const some of fetchAll(this.options.log, { ...range, what: "all" })) {
-        for (const each of some) found.push({ ...each, pairs: pairs.get(each.sequence) ?? [] });
-      }
-    });
-    return found;
+    return steps.time("fetch", () => this.#score(vectors, { nearby, signal }));
   }
 
   /**
@@ -193,15 +186,41 @@ export class Replica {
     }
   }
 
-  async #search(vectors: readonly Float32Array[], limit: number): Promise<Nearby[]> {
-    const nearby: Nearby[] = [];
-    for (const [query, vector] of vectors.entries()) {
-      // A long query is many searches, and each may hold the thread for a millisecond.
-      if (query > 0) await this.options.clock.yield();
-      const hits = await this.#guard(this.options.index.search({ vector, limit }));
-      for (const hit of hits) nearby.push({ query, ...hit });
+  async #search({ vectors, limit, signal }: NearestOptions): Promise<Map<number, Pair[]>> {
+    const { index, clock } = this.options;
+    const nearby = new Nearby();
+    const look = async (query: number, depthMax: number) => {
+      signal?.throwIfAborted();
+      const vector = vectors[query] as Float32Array;
+      const hits = await this.#guard(index.search({ vector, limit, depthMax }));
+      for (const hit of hits) nearby.add(query, hit);
+    };
+    for (const query of vectors.keys()) {
+      // A long query is many searches, and each may hold the thread for some milliseconds.
+      if (query > 0) await clock.yield();
+      await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
     }
-    return nearby;
+    // Where the nearest vectors are all of a few long memories, one deep look finds the others.
+    if (vectors.length > 1 && nearby.size < Math.min(limit, index.size)) await look(0, SEARCH_DEPTH_MAX);
+    return nearby.best(limit);
+  }
+
+  /** Slice by slice: of each memory, its vectors are held only until it has its score. */
+  async #score(
+    vectors: readonly Float32Array[],
+    { nearby, signal }: { nearby: Map<number, Pair[]>; signal: AbortSignal | undefined },
+  ): Promise<Scored[]> {
+    const { log, clock } = this.options;
+    const scored: Scored[] = [];
+    const of = { incarnation: this.incarnation, sequences: [...nearby.keys()], what: "all" } as const;
+    for await (const some of fetchAll(log, of)) {
+      signal?.throwIfAborted();
+      for (const each of some) {
+        scored.push(score(vectors, { ...each, pairs: nearby.get(each.sequence) ?? [] }));
+      }
+      if (scored.length < nearby.size) await clock.yield();
+    }
+    return scored;
   }
 
   /** Begins where the index's snapshot ends, if the log there is still the one it was made of. */
@@ -275,15 +294,4 @@ export class Replica {
 
 function failed(error?: unknown): MemoryError {
   return unavailable("the index of this namespace failed; the next call builds it anew", error);
-}
-
-/** By memory, for the `limit` memories with the nearest pairs. */
-function nearestPairs(nearby: Nearby[], limit: number): Map<number, Pair[]> {
-  const pairs = new Map<number, Pair[]>();
-  for (const { sequence, query, window } of nearby.sort((a, b) => b.similarity - a.similarity)) {
-    const known = pairs.get(sequence);
-    if (known !== undefined) known.push({ query, window });
-    else if (pairs.size < limit) pairs.set(sequence, [{ query, window }]);
-  }
-  return pairs;
 }

@@ -1,5 +1,5 @@
 import type { Window } from "./embedder.js";
-import type { Numbered, Stored } from "./log.js";
+import { type Numbered, type Seen, type Stored, seen } from "./log.js";
 import { vectorsOf, windowOf } from "./windows.js";
 
 /** A memory that an index found, by these of its vectors, near to these of the query. */
@@ -13,28 +13,23 @@ export interface Pair {
   readonly window: number;
 }
 
-export interface Scored extends Numbered<Stored> {
+export interface Scored extends Numbered<Seen["text"]> {
   /** The cosine of the nearest pair, clamped to 0…1. */
   readonly score: number;
   /** The part of the text that it is the score of. */
   readonly match: Window;
 }
 
-/**
- * Scores candidates by their own stored vectors; the `limit` best, best first, and of equals the
- * older first.
- */
-export function rank(
-  query: readonly Float32Array[],
-  { candidates, limit }: { candidates: readonly Candidate[]; limit: number },
-): Scored[] {
-  return candidates
-    .map((candidate) => ({ candidate, ...nearest(query, candidate) }))
-    .sort((a, b) => b.score - a.score || a.candidate.sequence - b.candidate.sequence)
-    .slice(0, limit)
-    .map(({ candidate: { sequence, entry }, score, window }) => {
-      return { sequence, entry, score, match: windowOf(entry, window) };
-    });
+/** Scores a candidate by its own stored vectors, and lets go of them. */
+export function score(query: readonly Float32Array[], candidate: Candidate): Scored {
+  const { score, window } = nearest(query, candidate);
+  const { sequence, entry } = candidate;
+  return { sequence, entry: seen(entry, "text") as Seen["text"], score, match: windowOf(entry, window) };
+}
+
+/** The `limit` best, best first, and of equals the older first. */
+export function rank(scored: readonly Scored[], limit: number): Scored[] {
+  return scored.toSorted((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
 }
 
 function nearest(query: readonly Float32Array[], { entry, pairs }: Candidate) {

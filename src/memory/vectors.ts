@@ -37,10 +37,10 @@ export interface VectorIndex {
    */
   remove(sequences: readonly number[]): Promise<void>;
   /**
-   * The vectors nearest to one, best first: so many that at least `limit` memories are among them, or
-   * all that it holds.
+   * The vectors nearest to one, best first: of the `limit` nearest memories, or of all that it holds,
+   * a few each. It looks at no more than the `depthMax` nearest vectors, and may then find fewer memories.
    */
-  search(query: { vector: Float32Array; limit: number }): Promise<Hit[]>;
+  search(query: { vector: Float32Array; limit: number; depthMax?: number }): Promise<Hit[]>;
   close(): Promise<void>;
 }
 

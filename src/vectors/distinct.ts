@@ -1,12 +1,41 @@
 import type { Hit } from "../memory/vectors.js";
 
+/** Vectors told of each memory: the index's rounding may put the nearest behind one or two others. */
+const HITS_PER_MEMORY = 4;
+
+/** Vectors that were found, the nearest first; what stands for none is undefined. */
+export interface Found {
+  readonly length: number;
+  at(place: number): Hit | undefined;
+}
+
 /**
- * The vectors nearest to a query, so many that `limit` memories are among them: a long memory has many
- * vectors, which may fill the first places. `search` answers as many as it is asked for, or all.
+ * The memories nearest to a query, `limit` of them, with a few vectors each. A long memory has many
+ * vectors, which may fill the first places: `search`, which answers as many as it is asked for, or all,
+ * is asked again for more, up to `depthMax`.
  */
-export function searchDistinct(limit: number, search: (count: number) => Hit[]): Hit[] {
-  for (let count = limit; ; count *= 2) {
-    const hits = search(count);
-    if (hits.length < count || new Set(hits.map(({ sequence }) => sequence)).size >= limit) return hits;
+export function searchDistinct(
+  { limit, depthMax }: { limit: number; depthMax: number },
+  search: (count: number) => Found,
+): Hit[] {
+  for (let depth = limit * HITS_PER_MEMORY; ; depth *= 4) {
+    const count = Math.min(depth, depthMax);
+    const found = search(count);
+    const { hits, memories } = firstOf(found, limit);
+    if (memories >= limit || found.length < count || count === depthMax) return hits;
   }
+}
+
+function firstOf(found: Found, limit: number): { hits: Hit[]; memories: number } {
+  const hits: Hit[] = [];
+  const perMemory = new Map<number, number>();
+  for (let place = 0; place < found.length; place++) {
+    const hit = found.at(place);
+    if (hit === undefined) continue;
+    const known = perMemory.get(hit.sequence) ?? 0;
+    if (known === HITS_PER_MEMORY || (known === 0 && perMemory.size === limit)) continue;
+    perMemory.set(hit.sequence, known + 1);
+    hits.push(hit);
+  }
+  return { hits, memories: perMemory.size };
 }

@@ -1,5 +1,5 @@
 import { exactSearch, MetricKind } from "usearch";
-import type { Hit } from "../memory/vectors.js";
+import type { Hit, VectorIndex } from "../memory/vectors.js";
 import { searchDistinct } from "./distinct.js";
 import type { Single } from "./single.js";
 
@@ -54,19 +54,18 @@ export class Flat {
   }
 
   /** As `VectorIndex.search`. */
-  search(vector: Float32Array, limit: number): Hit[] {
+  search({ vector, limit, depthMax = this.rows }: Parameters<VectorIndex["search"]>[0]): Hit[] {
     // A copy of the query: usearch reads from the start of its buffer, whatever its offset.
     const query = vector.slice();
     const all = this.#vectors.subarray(0, this.rows * this.dimensions);
-    return searchDistinct(limit, (asked) => {
-      const count = Math.min(asked, this.rows);
-      if (count === 0) return [];
-      const found = exactSearch(all, query, this.dimensions, count, MetricKind.Cos, 1);
-      return Array.from(found.keys as BigUint64Array, (row, i) => ({
-        sequence: this.#sequences[Number(row)] as number,
-        window: this.#windows[Number(row)] as number,
-        similarity: 1 - ((found.distances as Float32Array)[i] as number),
-      }));
+    if (this.rows === 0) return [];
+    const bounded = { limit: Math.min(limit, this.size), depthMax: Math.min(depthMax, this.rows) };
+    return searchDistinct(bounded, (count) => {
+      const { keys, distances } = exactSearch(all, query, this.dimensions, count, MetricKind.Cos, 1);
+      return {
+        length: keys.length,
+        at: (place) => this.#hit(Number(keys[place]), distances[place] as number),
+      };
     });
   }
 
@@ -77,6 +76,11 @@ export class Flat {
       const vector = this.#vectors.subarray(at, at + this.dimensions);
       return { sequence, window: this.#windows[from + i] as number, vector };
     });
+  }
+
+  #hit(row: number, distance: number): Hit {
+    const [sequence, window] = [this.#sequences[row] as number, this.#windows[row] as number];
+    return { sequence, window, similarity: 1 - distance };
   }
 
   #reserve(rows: number): void {

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { Index, MetricKind, ScalarKind } from "usearch";
 import type { Hit, Mark } from "../memory/vectors.js";
-import { searchDistinct } from "./distinct.js";
+import { type Found, searchDistinct } from "./distinct.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./keys.js";
 import { eraseSnapshot, findSnapshot, keepSnapshot, noteUse, type SnapshotOf } from "./snapshot.js";
 
@@ -12,7 +12,12 @@ import { eraseSnapshot, findSnapshot, keepSnapshot, noteUse, type SnapshotOf } f
 export type Request =
   | { readonly op: "add"; readonly keys: BigUint64Array; readonly rows: Float32Array }
   | { readonly op: "remove"; readonly sequences: readonly number[] }
-  | { readonly op: "search"; readonly vector: Float32Array; readonly limit: number }
+  | {
+      readonly op: "search";
+      readonly vector: Float32Array;
+      readonly limit: number;
+      readonly depthMax: number;
+    }
   | { readonly op: "snapshot"; readonly mark: Mark }
   | { readonly op: "restore" };
 
@@ -77,16 +82,17 @@ function remove(sequence: number): number {
   return vectors;
 }
 
-function search(vector: Float32Array, limit: number): Hit[] {
+function search(vector: Float32Array, count: number): Found {
   // Blanks may come up among what has little to do with the query anyway: leave room for them.
-  const { keys, distances } = index.search(vector, Math.max(breadth(), limit + Math.min(blanks, limit)), 1);
-  const hits: Hit[] = [];
-  for (const [i, key] of keys.entries()) {
-    if (key >= BLANK_KEYS_FROM) continue;
-    hits.push({ ...placeOf(key), similarity: 1 - (distances[i] as number) });
-    if (hits.length === limit) break;
-  }
-  return hits;
+  const { keys, distances } = index.search(vector, Math.max(breadth(), count + Math.min(blanks, count)), 1);
+  return {
+    length: keys.length,
+    at: (place) => {
+      const key = keys[place] as bigint;
+      if (key >= BLANK_KEYS_FROM) return undefined;
+      return { ...placeOf(key), similarity: 1 - (distances[place] as number) };
+    },
+  };
 }
 
 function restore(): Answer {
@@ -114,8 +120,12 @@ function answer(request: Request): Answer {
       memories -= removed.length;
       return { removed: { memories: removed.length, vectors: removed.reduce((a, b) => a + b, 0) } };
     }
-    case "search":
-      return { found: searchDistinct(request.limit, (count) => search(request.vector, count)) };
+    case "search": {
+      const limit = Math.min(request.limit, memories);
+      if (limit === 0) return { found: [] };
+      const { vector, depthMax } = request;
+      return { found: searchDistinct({ limit, depthMax }, (count) => search(vector, count)) };
+    }
     case "snapshot": {
       const { mark } = request;
       keepSnapshot(of, { mark, size: memories, blanks }, (path) => index.save(path));

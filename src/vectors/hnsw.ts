@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../errors.js";
-import type { Hit, Mark } from "../memory/vectors.js";
+import { SEARCH_DEPTH_MAX } from "../memory/bounds.js";
+import type { Hit, Mark, VectorIndex } from "../memory/vectors.js";
 import type { Answer, Reply, Request } from "./hnsw-worker.js";
 import { keyOf } from "./keys.js";
 import type { Single } from "./single.js";
@@ -62,10 +63,14 @@ export class Hnsw {
   }
 
   /** As `VectorIndex.search`, found by way of the graph. */
-  async search(vector: Float32Array, limit: number): Promise<Hit[]> {
+  async search({
+    vector,
+    limit,
+    depthMax = SEARCH_DEPTH_MAX,
+  }: Parameters<VectorIndex["search"]>[0]): Promise<Hit[]> {
     if (this.#waiting.length >= WAITING_MAX) throw unavailable("too many searches wait for this namespace");
     // A copy: of a view, the whole buffer would be sent.
-    const { found } = await this.#send({ op: "search", vector: vector.slice(), limit });
+    const { found } = await this.#send({ op: "search", vector: vector.slice(), limit, depthMax });
     return found ?? [];
   }
 

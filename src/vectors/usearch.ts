@@ -129,10 +129,10 @@ class UsearchIndex implements VectorIndex {
     await this.#hnsw?.remove(sequences);
   }
 
-  async search({ vector, limit }: { vector: Float32Array; limit: number }): Promise<Hit[]> {
-    this.#check([vector]);
-    if (this.#flat) return this.#flat.search(vector, limit);
-    return this.#hnsw ? this.#hnsw.search(vector, limit) : [];
+  async search(query: Parameters<VectorIndex["search"]>[0]): Promise<Hit[]> {
+    this.#check([query.vector]);
+    if (this.#flat) return this.#flat.search(query);
+    return this.#hnsw ? this.#hnsw.search(query) : [];
   }
 
   async close(): Promise<void> {

@@ -139,10 +139,7 @@ export class Room {
   recall(namespace: string, vector: Float32Array, limit = 5): Promise<string[] | undefined> {
     return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
-      const found = rank([vector], {
-        candidates: await replica.nearest({ vectors: [vector], limit: limit + 8 }),
-        limit,
-      });
+      const found = rank(await replica.nearest({ vectors: [vector], limit: limit + 8 }), limit);
       return found.map(({ entry }) => entry.id);
     });
   }

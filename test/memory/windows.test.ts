@@ -29,7 +29,7 @@ const windows = (count: number) =>
 async function recall(room: Room, vectors: Float32Array[], limit = 5) {
   const found = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
     await replica.current();
-    return rank(vectors, { candidates: await replica.nearest({ vectors, limit: limit + 8 }), limit });
+    return rank(await replica.nearest({ vectors, limit: limit + 8 }), limit);
   });
   return (found ?? []).map(({ entry: { id }, score, match }) => ({ id, score, match }));
 }

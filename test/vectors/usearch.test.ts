@@ -140,8 +140,10 @@ describe("an index by USearch", () => {
         const found = new Set((await index.search({ vector, limit })).map(({ sequence }) => sequence));
         expect(found.size).toBeGreaterThanOrEqual(limit);
       }
+      // Of each memory, its nearest few alone: others could be as many as there are.
       const all = await index.search({ vector, limit: 10_000 });
-      expect(new Set(all.map(({ sequence, window }) => `${sequence}/${window}`)).size).toBe(count);
+      expect(new Set(all.map(({ sequence }) => sequence)).size).toBe(1 + count / 2);
+      expect(all.length).toBeLessThan(10 + count / 2);
     });
 
     it("takes all vectors of a memory out", async () => {

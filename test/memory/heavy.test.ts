@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, it } from "vitest";
+import { systemClock } from "../../src/memory/clock.js";
+import { Editions } from "../../src/memory/editions.js";
+import type { Embedder } from "../../src/memory/embedder.js";
+import { recall } from "../../src/memory/recall.js";
+import { store } from "../../src/memory/store.js";
+import { CALLER, House } from "./room.js";
+
+const DIMENSIONS = 384;
+/** What the longest text becomes at most, and the longest query. */
+const TEXT_WINDOWS = 1025;
+const QUERY_WINDOWS = 128;
+const MEMORIES = 19;
+const MB = 1_000_000;
+
+const houses: House[] = [];
+afterEach(async () => {
+  for (const house of houses.splice(0)) await house.close();
+});
+
+/** Vectors for the longest text and the longest query; each asked for is another part of them. */
+const random = Float32Array.from({ length: 2 * TEXT_WINDOWS * DIMENSIONS }, () => Math.random() - 0.5);
+for (let at = 0; at < random.length; at += DIMENSIONS) {
+  const vector = random.subarray(at, at + DIMENSIONS);
+  const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
+  vector.forEach((x, i) => {
+    vector[i] = x / length;
+  });
+}
+
+/** A model that makes as many random vectors of a text as it is told. */
+function modelOf(windowsOf: (field: string) => number): Embedder {
+  let asked = 0;
+  return {
+    model: { id: "m", revision: "", dtype: "", dimensions: DIMENSIONS },
+    embed: async ({ field }) => {
+      const count = windowsOf(field);
+      const from = ((asked++ * 53) % TEXT_WINDOWS) * DIMENSIONS;
+      const windows = Array.from({ length: count }, (_, i) => ({ start: i, end: i + 1 }));
+      return { vectors: random.slice(from, from + count * DIMENSIONS), tokens: 1, windows };
+    },
+  };
+}
+
+/** A namespace of memories as long as they may be. */
+async function heavyHouse(memories: number, exactRowsMax: number) {
+  const house = await House.open({ dimensions: DIMENSIONS, exactRowsMax });
+  houses.push(house);
+  const editions = new Editions(
+    "",
+    modelOf((field) => (field === "query" ? QUERY_WINDOWS : TEXT_WINDOWS)),
+  );
+  const { ports } = house.room({ editions });
+  const charges = { charged: 0, refunded: 0, counted: 0 };
+  const meter = {
+    charge: async () => void charges.charged++,
+    refund: async () => void charges.refunded++,
+    verify: async () => {},
+    count: () => void charges.counted++,
+  };
+  const all = { ...ports, meter, clock: systemClock, once: undefined as never };
+  for (let i = 0; i < memories; i++) {
+    await store(all, { caller: CALLER, text: "#".repeat(65_536), namespace: "heavy" });
+  }
+  Object.assign(charges, { charged: 0, refunded: 0, counted: 0 });
+  return { ports: all, charges };
+}
+
+/** What the work takes at its most, beyond what there was before. */
+async function watched<T>(work: () => Promise<T>) {
+  globalThis.gc?.();
+  const begun = process.memoryUsage();
+  let [heapBytes, bufferBytes, pauseMs, lastMs] = [0, 0, 0, performance.now()];
+  const timer = setInterval(() => {
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    heapBytes = Math.max(heapBytes, heapUsed - begun.heapUsed);
+    bufferBytes = Math.max(bufferBytes, arrayBuffers - begun.arrayBuffers);
+    pauseMs = Math.max(pauseMs, performance.now() - lastMs - 5);
+    lastMs = performance.now();
+  }, 5);
+  const result = await work();
+  clearInterval(timer);
+  return { result, heapBytes, bufferBytes, pauseMs };
+}
+
+it.each([
+  ["a flat index", 20_000],
+  ["a graph", 1_000],
+])(
+  "a recall of the longest query over the longest memories is bounded in memory: %s",
+  async (_, exactRowsMax) => {
+    const { ports } = await heavyHouse(MEMORIES, exactRowsMax);
+    const recalling = () => recall(ports, { caller: CALLER, query: "#", namespace: "heavy", topK: 20 });
+    const { result, heapBytes, bufferBytes, pauseMs } = await watched(recalling);
+    expect(result.results).toHaveLength(MEMORIES);
+    expect(heapBytes).toBeLessThan(60 * MB);
+    expect(bufferBytes).toBeLessThan(120 * MB);
+    // A machine that does much else pauses whoever runs on it: of several, the best tells.
+    const again = [pauseMs, (await watched(recalling)).pauseMs, (await watched(recalling)).pauseMs];
+    expect(Math.min(...again)).toBeLessThan(500);
+  },
+  120_000,
+);
+
+it("a recall that nobody waits for any more stops working, and is not charged", async () => {
+  const { ports, charges } = await heavyHouse(MEMORIES, 20_000);
+  const stopping = new AbortController();
+  const begunMs = performance.now();
+  const request = { caller: CALLER, query: "#", namespace: "heavy", topK: 20, signal: stopping.signal };
+  const recalling = recall(ports, request).catch((error) => error);
+  await sleep(30);
+  stopping.abort(new Error("too late"));
+  expect(await recalling).toMatchObject({ message: "too late" });
+  const tookMs = performance.now() - begunMs;
+  expect(charges).toEqual({ charged: 1, refunded: 1, counted: 0 });
+  const whole = performance.now();
+  await recall(ports, { ...request, signal: new AbortController().signal });
+  expect(tookMs).toBeLessThan((performance.now() - whole) / 2);
+}, 120_000);
