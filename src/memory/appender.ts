@@ -1,20 +1,38 @@
 import { MemoryError, unavailable } from "../errors.js";
+import { SLICE_BYTES_MAX, weightOf } from "./bounds.js";
 import type { Clock } from "./clock.js";
 import type { Appended, Entry, Log, Stored } from "./log.js";
 import { type Replica, Sealed } from "./replica.js";
 import { type SharedStep, type Steps, untimed } from "./steps.js";
 
-/** Entries written in one go; what waits meanwhile goes with the next. */
+/** Entries written in one go, at most a slice in bytes; what waits meanwhile goes with the next. */
 const GROUP_MAX = 64;
-/** Entries that may wait for their turn in one namespace. */
+/** Entries that may wait for their turn in one namespace, and what they may weigh. */
 export const WAITING_MAX = 1024;
+const WAITING_BYTES_MAX = 32 * 1024 * 1024;
+/** What all entries that wait may weigh, in all namespaces of a process. */
+const ALL_WAITING_BYTES_MAX = 128 * 1024 * 1024;
 /** How long an append is tried again before its outcome is called unknown. */
 export const APPEND_TIMEOUT_MS = 10_000;
 /** The pause after a lost race or a failed write, at random up to this. */
 const RETRY_PAUSE_MS_MAX = 50;
 
+/** The bytes of what waits in all namespaces of a process. */
+export class WaitingBytes {
+  #bytes = 0;
+
+  get isFull(): boolean {
+    return this.#bytes >= ALL_WAITING_BYTES_MAX;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+}
+
 interface Waiting {
   readonly entry: Appended;
+  readonly bytes: number;
   readonly deadlineMs: number;
   /** It may be written; false while the log is asked whether it holds the entry already. */
   readonly ready: boolean;
@@ -26,6 +44,8 @@ export interface AppenderOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly steps?: Steps<SharedStep> | undefined;
+  /** Shared by all appenders of a process. */
+  readonly allWaiting?: WaitingBytes | undefined;
 }
 
 /**
@@ -35,12 +55,15 @@ export interface AppenderOptions {
  */
 export class Appender {
   readonly #waiting = new Map<string, Waiting>();
+  readonly #allWaiting: WaitingBytes;
+  #waitingBytes = 0;
   #writing = false;
 
   constructor(
     readonly replica: Replica,
     private readonly options: AppenderOptions,
   ) {
+    this.#allWaiting = options.allWaiting ?? new WaitingBytes();
     replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve(entry));
   }
 
@@ -72,14 +95,16 @@ export class Appender {
   }
 
   #wait(entry: Appended, { ready }: { ready: boolean }): Promise<Entry<"head">> {
-    if (this.#waiting.size >= WAITING_MAX) {
-      return Promise.reject(unavailable(`${WAITING_MAX} stores are waiting for this namespace already`));
-    }
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       // Another attempt at the same operation: one entry, one deadline, and both are told.
-      const same = this.#waiting.get(entry.opId);
+      const same = this.#take(entry);
+      const bytes = weightOf(entry);
+      this.#count(bytes);
       this.#waiting.set(entry.opId, {
         entry,
+        bytes,
         deadlineMs: same?.deadlineMs ?? this.options.clock.nowMs() + APPEND_TIMEOUT_MS,
         ready: ready || same?.ready === true,
         resolve: (standing) => [same?.resolve(standing), resolve(standing)],
@@ -111,6 +136,14 @@ export class Appender {
     return [...this.#waiting.values()].filter(({ ready }) => ready);
   }
 
+  #refusal(): MemoryError | undefined {
+    if (this.#waiting.size >= WAITING_MAX) {
+      return unavailable(`${WAITING_MAX} stores are waiting for this namespace already`);
+    }
+    if (this.#waitingBytes < WAITING_BYTES_MAX && !this.#allWaiting.isFull) return undefined;
+    return unavailable("too much that is to be stored is waiting already");
+  }
+
   async #writeAll(): Promise<void> {
     if (this.#writing || this.#ready.length === 0) return;
     this.#writing = true;
@@ -136,7 +169,7 @@ export class Appender {
     const { incarnation, applied, sealed } = this.replica;
     // The number after a log's last entry is free, and must stay so.
     if (sealed) return new Sealed();
-    const entries = this.#ready.slice(0, GROUP_MAX).map(({ entry }) => entry);
+    const entries = this.#group();
     const from = applied + 1;
     if (entries.length === 0) return undefined;
     try {
@@ -152,6 +185,18 @@ export class Appender {
     } catch (error) {
       return error;
     }
+  }
+
+  /** The next entries to write: no more than fit into one slice, of which the last may reach beyond. */
+  #group(): Appended[] {
+    const group: Appended[] = [];
+    let left = SLICE_BYTES_MAX;
+    for (const { entry, bytes } of this.#ready) {
+      if (group.length === GROUP_MAX || left <= 0) break;
+      group.push(entry);
+      left -= bytes;
+    }
+    return group;
   }
 
   /** Reads on: settles what turns out to be in the log. Answers what went wrong. */
@@ -183,10 +228,21 @@ export class Appender {
     await clock.sleep(clock.random() * RETRY_PAUSE_MS_MAX);
   }
 
-  #settle({ opId }: Pick<Entry, "opId">, how: (waiting: Waiting) => void): void {
+  #settle(entry: Pick<Entry<"head">, "opId">, how: (waiting: Waiting) => void): void {
+    const waiting = this.#take(entry);
+    if (waiting !== undefined) how(waiting);
+  }
+
+  /** Takes an entry out of what waits. */
+  #take({ opId }: Pick<Entry<"head">, "opId">): Waiting | undefined {
     const waiting = this.#waiting.get(opId);
-    if (waiting === undefined) return;
     this.#waiting.delete(opId);
-    how(waiting);
+    if (waiting !== undefined) this.#count(-waiting.bytes);
+    return waiting;
+  }
+
+  #count(bytes: number): void {
+    this.#waitingBytes += bytes;
+    this.#allWaiting.add(bytes);
   }
 }

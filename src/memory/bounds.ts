@@ -4,7 +4,6 @@
  */
 
 import type { Entry, Numbered, Stored } from "./log.js";
-import { turn } from "./turn.js";
 
 /** Bytes of a slice of the log; the entry that reaches it is the last, whatever its own size. */
 export const SLICE_BYTES_MAX = 4 * 1024 * 1024;
@@ -45,15 +44,9 @@ export class Slice<E extends Entry<"head">> {
 
 /** Measures how long the piece of work under way has kept the main thread. */
 export class Piece {
-  #endsMs = performance.now() + PIECE_MS_MAX;
+  readonly #endsMs = performance.now() + PIECE_MS_MAX;
 
   get isOver(): boolean {
     return performance.now() >= this.#endsMs;
-  }
-
-  /** Lets everything else run first; what follows is the next piece. */
-  async next(): Promise<void> {
-    await turn();
-    this.#endsMs = performance.now() + PIECE_MS_MAX;
   }
 }

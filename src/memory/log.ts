@@ -115,7 +115,8 @@ export interface Log {
 
   /**
    * The entries from number `from` on, dense and in order; only such as survive a crash. At most
-   * `limit`, and no more than a slice (`bounds.ts`) holds: the entry that fills it is the last.
+   * `limit`, and no more than a slice (`bounds.ts`) holds: the entry that fills it is the last. They
+   * may be fewer, but not none, when it takes long.
    * Where a number is missing or unreadable and later ones are there, a Lost entry stands for it.
    */
   read<W extends What>(range: Range<W>): Promise<Tail<W>>;
@@ -125,7 +126,7 @@ export interface Log {
 
   /**
    * The memories with these numbers, from the highest number down, and no more than a slice
-   * (`bounds.ts`) holds. What was erased, or is none, is left out.
+   * (`bounds.ts`) holds. What was erased, or is none, is left out. At least one number is looked up.
    */
   fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>>;
 

@@ -1,4 +1,5 @@
 import { unavailable } from "../errors.js";
+import { weightOf } from "./bounds.js";
 import type { Clock } from "./clock.js";
 import { fetchAll } from "./fetch-all.js";
 import { endOf } from "./list.js";
@@ -13,6 +14,8 @@ export const MAP_POINTS_MAX = 5_000;
 /** Entries read at a time, and in all: of a log that was deleted almost wholly, fewer points are shown. */
 const READ_MANY = 256;
 const READ_ENTRIES_MAX = 200_000;
+/** Bytes read for one map: of a namespace of long memories, fewer points are shown. */
+const READ_BYTES_MAX = 256 * 1024 * 1024;
 /** Maps kept, the least recently used forgotten first, and how long: a memory on it may be erased meanwhile. */
 const MAPS_MAX = 16;
 const MAP_KEPT_MS = 60_000;
@@ -99,11 +102,15 @@ async function draw(
   const sampled: Row[] = [];
   const wanted = Math.min(memories, MAP_POINTS_MAX);
   const numbers = scattered(end.last);
-  for (let read = 0; sampled.length < wanted && read < READ_ENTRIES_MAX; read += READ_MANY) {
+  let bytes = 0;
+  const isEnough = () => sampled.length >= wanted || bytes >= READ_BYTES_MAX;
+  for (let read = 0; !isEnough() && read < READ_ENTRIES_MAX; read += READ_MANY) {
     const sequences = [...take(numbers, READ_MANY)];
     if (sequences.length === 0) break;
     for await (const some of fetchAll(log, { incarnation: end.incarnation, sequences, what: "vectors" })) {
       sampled.push(...some.map(rowOf));
+      for (const { entry } of some) bytes += weightOf(entry);
+      if (isEnough()) break;
       await clock.yield();
     }
   }

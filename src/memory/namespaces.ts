@@ -1,5 +1,5 @@
 import { unavailable } from "../errors.js";
-import { Appender } from "./appender.js";
+import { Appender, WaitingBytes } from "./appender.js";
 import { type Edition, editionOf, inEdition } from "./edition.js";
 import type { Editions } from "./editions.js";
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "./log.js";
@@ -60,6 +60,7 @@ export class Namespaces {
   /** By scope, the least recently used first. */
   readonly #open = new Map<string, Open>();
   readonly #prepared: Prepared<Open>;
+  readonly #allWaiting = new WaitingBytes();
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
@@ -217,7 +218,7 @@ export class Namespaces {
       onCaughtUp,
       ...(onLost && { onLost }),
     });
-    const appender = new Appender(replica, { log, clock, steps });
+    const appender = new Appender(replica, { log, clock, steps, allWaiting: this.#allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false, renewing: false };
   }
 

@@ -11,6 +11,7 @@ import type { JsonObject } from "../memory/metadata.js";
 import { recall } from "../memory/recall.js";
 import { type Ports, store } from "../memory/store.js";
 import { callerOf } from "./caller.js";
+import { HeldAnswers } from "./held-answers.js";
 import { stepsKey } from "./observe.js";
 
 /** All that the room's calls need. */
@@ -18,6 +19,7 @@ export type MemoryPorts = Ports & ForgetPorts & { readonly maps: Maps };
 
 /** recalld.v1.MemoryService: translates between the wire and the room. */
 export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
+  const held = new HeldAnswers();
   return {
     async store({ text, namespace, metadata }, context) {
       const idempotencyKey = context.requestHeader.get("idempotency-key") ?? undefined;
@@ -28,7 +30,10 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
       return { id, namespace, tokens, createdAt: timestampFromMs(createdAtMs) };
     },
     async recall({ query, namespace, topK }, context) {
-      const { results, queryTokens } = await recall(ports, { ...common(context), query, namespace, topK });
+      const recalling = () => recall(ports, { ...common(context), query, namespace, topK });
+      const { results, queryTokens } = await held.hold(context, recalling, (recalled) =>
+        recalled.results.flatMap(({ entry }) => textsOf(entry)),
+      );
       return {
         results: results.map(({ entry, score, match }) => ({ ...shared(entry), score, match })),
         namespace,
@@ -36,7 +41,8 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
       };
     },
     async getMemory({ namespace, id }, context) {
-      const entry = await getMemory(ports, { caller: callerOf(context), namespace, id });
+      const getting = () => getMemory(ports, { caller: callerOf(context), namespace, id });
+      const entry = await held.free(context, getting, textsOf);
       return { memory: { ...shared(entry), tokens: entry.tokens }, namespace };
     },
     async deleteMemory({ namespace, id }, context) {
@@ -54,15 +60,23 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
     },
     async listMemories({ namespace, pageSize, pageToken }, context) {
       const request = { caller: callerOf(context), namespace, pageSize, pageToken };
-      const { items, nextPageToken } = await listMemories(ports, request);
+      const listing = () => listMemories(ports, request);
+      const { items, nextPageToken } = await held.free(context, listing, (page) =>
+        page.items.flatMap(textsOf),
+      );
       const memories = items.map((entry) => ({ ...shared(entry), tokens: entry.tokens }));
       return { memories, namespace, nextPageToken };
     },
     async mapNamespace({ namespace }, context) {
-      const map = await mapNamespace(ports, { caller: callerOf(context), namespace });
+      const mapping = () => mapNamespace(ports, { caller: callerOf(context), namespace });
+      const map = await held.hold(context, mapping, ({ points }) => points.map(({ id }) => id));
       return { points: [...map.points], memories: map.memories, namespace };
     },
   };
+}
+
+function textsOf({ text, metadata }: Seen["text"]): string[] {
+  return [text, metadata];
 }
 
 function common(context: HandlerContext) {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/appender.js";
+import { APPEND_TIMEOUT_MS, Appender, WaitingBytes } from "../../src/memory/appender.js";
 import { Replica, Sealed } from "../../src/memory/replica.js";
 import type { VectorIndex } from "../../src/memory/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
@@ -62,6 +62,45 @@ describe("appending", () => {
     hold.open();
     await Promise.all([first, ...rest]);
     expect(log.batches.map((batch) => batch.entries.length)).toEqual([1, 10]);
+  });
+
+  /** Memories that share one megabyte of vectors. */
+  const heavyOnes = (count: number) => {
+    const vectors = new Float32Array(262_144);
+    return Array.from({ length: count }, () => aMemory({ vectors }));
+  };
+
+  it("writes no more in one go than a slice holds", async () => {
+    const { log, appender } = setUp();
+    await Promise.all(heavyOnes(10).map((entry) => appender.append(entry)));
+    expect(log.batches.map((batch) => batch.entries.length)).toEqual([4, 4, 2]);
+  });
+
+  it("refuses what comes when 32 MiB wait in a namespace, or 128 MiB in all", async () => {
+    const log = new ScriptedLog();
+    const hold = gate();
+    log.onAppend = async (insert) => {
+      await hold.opened;
+      return insert();
+    };
+    const clock = new HandClock();
+    const allWaiting = new WaitingBytes();
+    const appenders = Array.from({ length: 6 }, () => {
+      const own = new ScriptedLog();
+      own.onAppend = log.onAppend;
+      const replica = new Replica("i", { log: own.port, index: plainIndex(), clock });
+      return new Appender(replica, { log: own.port, clock, allWaiting });
+    });
+    const asked = appenders.map((appender) => heavyOnes(40).map((entry) => appender.append(entry)));
+    const settled = asked.map((each) => Promise.allSettled(each));
+    await nextTurn();
+    expect(appenders.map(({ waiting }) => waiting)).toEqual([32, 32, 32, 32, 0, 0]);
+    hold.open();
+    const outcomes = (await Promise.all(settled)).flat();
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(128);
+    const refused = outcomes.find(({ status }) => status === "rejected");
+    expect(refused).toMatchObject({ reason: { code: "unavailable", retryAfterMs: 1000 } });
+    await appenders[5]?.append(aMemory());
   });
 
   it("refuses the 1,025th that waits at once, and says when to come back", async () => {

@@ -3,7 +3,7 @@ import { unavailable } from "../../errors.js";
 import { within } from "../within.js";
 
 /** A disk that takes longer than this to keep a few records is as good as away. */
-const WRITE_TIMEOUT_MS = 10_000;
+export const WRITE_TIMEOUT_MS = 10_000;
 
 /**
  * Runs an action as one write transaction; answers its result once the disk has it. Transactions run

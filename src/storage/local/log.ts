@@ -1,5 +1,6 @@
 import type { RootDatabase } from "lmdb";
-import { Piece, Slice } from "../../memory/bounds.js";
+import { Piece, SLICE_BYTES_MAX, Slice, weightOf } from "../../memory/bounds.js";
+import { Budget } from "../../memory/budget.js";
 import { FIRST_EDITION } from "../../memory/edition.js";
 import type {
   Entry,
@@ -17,9 +18,14 @@ import type {
   What,
 } from "../../memory/log.js";
 import { turn } from "../../memory/turn.js";
-import { durably, reading } from "./durably.js";
+import { durably, reading, WRITE_TIMEOUT_MS } from "./durably.js";
 import { Entries } from "./entries.js";
 import { Names } from "./names.js";
+
+/** Writes that may wait, each of another namespace or a deletion. */
+const WRITES_WAITING_MAX = 10_000;
+/** What erasing one entry counts as: it takes about as long as writing so much. */
+const ERASE_BYTES = 65_536;
 
 /** The log in LMDB. */
 export class LocalLog implements Log {
@@ -27,6 +33,15 @@ export class LocalLog implements Log {
   readonly #entries: Entries;
   /** The latest append to each incarnation that the disk does not have yet. */
   readonly #appending = new Map<string, Promise<number>>();
+  /** What was read last took long: others' turn comes first. */
+  #rest: Promise<void> | undefined;
+  /** Transactions that wait together run together, and nothing else while they do. */
+  readonly #writes = new Budget({
+    max: SLICE_BYTES_MAX,
+    waitingMax: WRITES_WAITING_MAX,
+    waitMs: WRITE_TIMEOUT_MS,
+    what: "writes",
+  });
 
   constructor(root: RootDatabase) {
     this.#names = new Names(root);
@@ -73,7 +88,12 @@ export class LocalLog implements Log {
     return reading(() => this.#entries.incarnations(after, limit));
   }
 
-  async append(batch: Parameters<Log["append"]>[0]): Promise<number> {
+  append(batch: Parameters<Log["append"]>[0]): Promise<number> {
+    const bytes = batch.entries.reduce((sum, entry) => sum + weightOf(entry), 0);
+    return this.#writes.run(bytes, () => this.#append(batch));
+  }
+
+  async #append(batch: Parameters<Log["append"]>[0]): Promise<number> {
     const { incarnation } = batch;
     const appending = durably(this.#entries.db, () => this.#entries.insert(batch));
     this.#appending.set(incarnation, appending);
@@ -85,15 +105,16 @@ export class LocalLog implements Log {
   }
 
   async read<W extends What>({ incarnation, from, limit, what }: Range<W>): Promise<Tail<W>> {
+    while (this.#rest !== undefined) await this.#rest;
     const slice = new Slice<Entry<W>>(limit);
     const piece = new Piece();
     let complete = false;
-    for (let sequence = from; !complete && !slice.isFull; sequence++) {
+    for (let sequence = from; !complete && !slice.isFull && !piece.isOver; sequence++) {
       const entry = reading(() => this.#entries.get([incarnation, sequence], what));
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
-      if (piece.isOver) await piece.next();
     }
+    if (piece.isOver) this.#restNow();
     return this.#settled(incarnation, { entries: slice.entries, complete });
   }
 
@@ -105,16 +126,17 @@ export class LocalLog implements Log {
   }
 
   async fetch<W extends What>({ incarnation, sequences, what }: Several & { what: W }): Promise<Fetched<W>> {
+    while (this.#rest !== undefined) await this.#rest;
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Seen[W]>();
     const piece = new Piece();
     let looked = 0;
-    for (; looked < downwards.length && !slice.isFull; looked++) {
-      const sequence = downwards[looked] as number;
+    while (looked < downwards.length && !slice.isFull && !piece.isOver) {
+      const sequence = downwards[looked++] as number;
       const entry = reading(() => this.#entries.get([incarnation, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Seen[W]);
-      if (piece.isOver) await piece.next();
     }
+    if (piece.isOver) this.#restNow();
     return { found: slice.entries, rest: downwards.slice(looked) };
   }
 
@@ -136,8 +158,18 @@ export class LocalLog implements Log {
     // While a transaction runs, nothing else does: each erases for a short time.
     for (let erased = 0; erased < sequences.length; ) {
       const rest = sequences.slice(erased);
-      erased += await durably(this.#entries.db, () => this.#entries.eraseSome(incarnation, rest));
+      const erase = () => durably(this.#entries.db, () => this.#entries.eraseSome(incarnation, rest));
+      erased += await this.#writes.run(rest.length * ERASE_BYTES, erase);
     }
+  }
+
+  /** After a long piece everything else runs before the next read, which holds nothing yet. */
+  #restNow(): void {
+    this.#rest = (this.#rest ?? Promise.resolve()).then(turn);
+    const rest = this.#rest;
+    void rest.then(() => {
+      if (this.#rest === rest) this.#rest = undefined;
+    });
   }
 
   /** Answers once the disk has it: what was read may be committed, and so visible, but not there yet. */

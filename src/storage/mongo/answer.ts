@@ -6,7 +6,7 @@ import { within } from "../within.js";
  * What the driver's own limits add up to for one call is more than a caller should wait: after this
  * it is told, and the call goes on until those end it.
  */
-const ANSWER_TIMEOUT_MS = 5_000;
+export const ANSWER_TIMEOUT_MS = 5_000;
 
 /** Waits for the database. @throws MemoryError `unavailable`, whatever the driver met. */
 export async function answer<T>(asking: Promise<T>): Promise<T> {

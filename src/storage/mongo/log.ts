@@ -1,5 +1,6 @@
 import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
-import { SLICE_BYTES_MAX, Slice } from "../../memory/bounds.js";
+import { Slice, weightOf } from "../../memory/bounds.js";
+import { Budget } from "../../memory/budget.js";
 import { FIRST_EDITION } from "../../memory/edition.js";
 import type {
   Entry,
@@ -17,7 +18,7 @@ import type {
   What,
 } from "../../memory/log.js";
 import { lost } from "../intact.js";
-import { answer } from "./answer.js";
+import { ANSWER_TIMEOUT_MS, answer } from "./answer.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
 import {
   allNames,
@@ -30,16 +31,21 @@ import {
 } from "./names.js";
 import { idsFrom, numberId, sequenceOf } from "./number.js";
 import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.js";
+import { Weights } from "./weights.js";
 
-/**
- * Documents asked for at a time: few at first, so that few are sent in vain when they are large, then
- * as many as fit. Whatever is asked for, MongoDB sends no more than 16 MB.
- */
-const ASK_FIRST = { all: 4, vectors: 4, text: 64, head: 64 } as const;
-const ASK_MAX = 512;
+/** What all answers that are awaited may weigh, as far as is known beforehand, and how many reads may wait. */
+const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
+const READS_WAITING_MAX = 1_000;
 
 /** The log in MongoDB: one document an entry, one a name. */
 export class MongoLog implements Log {
+  readonly #weights = new Weights();
+  readonly #reads = new Budget({
+    max: ANSWERS_BYTES_MAX,
+    waitingMax: READS_WAITING_MAX,
+    waitMs: ANSWER_TIMEOUT_MS,
+    what: "reads",
+  });
   readonly #names: Collection<NameRecord>;
   readonly #entries: Collection<EntryRecord>;
 
@@ -102,7 +108,7 @@ export class MongoLog implements Log {
   }
 
   read<W extends What>(range: Range<W>): Promise<Tail<W>> {
-    return answer(this.#read(range));
+    return this.#weighed({ ...range, most: range.limit }, () => this.#read(range));
   }
 
   async last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined> {
@@ -112,7 +118,8 @@ export class MongoLog implements Log {
   }
 
   async fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>> {
-    const { entries, rest } = await answer(this.#find(of));
+    const most = of.sequences.length;
+    const { entries, rest } = await this.#weighed({ ...of, most }, () => this.#find(of));
     const found = entries.filter((each): each is Numbered<Seen[W]> => each.entry.op === "store");
     return { found, rest };
   }
@@ -159,7 +166,11 @@ export class MongoLog implements Log {
     const slice = new Slice<Entry<W>>(limit);
     let complete = false;
     for (let next = from; !complete && !slice.isFull; next = (slice.entries.at(-1)?.sequence ?? 0) + 1) {
-      const asked = Math.min(limit - slice.entries.length, askable(slice, what));
+      const { bytes } = slice;
+      const asked = Math.min(
+        limit - slice.entries.length,
+        this.#weights.askable(incarnation, { what, bytes }),
+      );
       const some = await this.#dense({ incarnation, from: next, limit: asked, what });
       for (const { sequence, entry } of some) if (!slice.isFull) slice.add(sequence, entry);
       complete = some.length < asked && !slice.isFull;
@@ -171,7 +182,7 @@ export class MongoLog implements Log {
   async #dense<W extends What>(range: Range<W>): Promise<Numbered<Entry<W>>[]> {
     const { incarnation, from, limit, what } = range;
     const _id = idsFrom(incarnation, numberId(incarnation, from));
-    const found = await this.#some({ _id }, { limit, what, sort: { _id: 1 } });
+    const found = await this.#some({ incarnation, _id }, { limit, what, sort: { _id: 1 } });
     const sequences = gapsIn(found, range);
     if (sequences.length === 0) return found;
     // A scan can pass a number just before it is taken, and then see a later one. Whoever took the later
@@ -192,9 +203,13 @@ export class MongoLog implements Log {
     const slice = new Slice<Entry<W>>();
     let rest = [...sequences].sort((a, b) => b - a);
     while (rest.length > 0 && !slice.isFull) {
-      const asked = rest.slice(0, askable(slice, what));
+      const { bytes } = slice;
+      const asked = rest.slice(0, this.#weights.askable(incarnation, { what, bytes }));
       const $in = asked.map((sequence) => numberId(incarnation, sequence));
-      const found = await this.#some({ _id: { $in } }, { limit: asked.length, what, sort: { _id: -1 } });
+      const found = await this.#some(
+        { incarnation, _id: { $in } },
+        { limit: asked.length, what, sort: { _id: -1 } },
+      );
       for (const { sequence, entry } of found) if (!slice.isFull) slice.add(sequence, entry);
       // What did not fit, and what MongoDB did not send because its answer was full.
       const last = slice.isFull ? (slice.entries.at(-1)?.sequence ?? 0) : 0;
@@ -204,22 +219,26 @@ export class MongoLog implements Log {
   }
 
   async #some<W extends What>(
-    filter: Filter<EntryRecord>,
+    { incarnation, _id }: { incarnation: string; _id: Filter<EntryRecord>["_id"] },
     { limit, what, sort }: { limit: number; what: W; sort: { _id: 1 | -1 } },
   ): Promise<Numbered<Entry<W>>[]> {
     const options = { sort, limit, batchSize: limit, singleBatch: true, projection: projectionOf(what) };
-    const records = await this.#entries.find(filter, options).toArray();
-    return records.map((record) => numbered(record, what));
+    const records = await this.#entries.find({ _id } as Filter<EntryRecord>, options).toArray();
+    const found = records.map((record) => numbered(record, what));
+    const bytes = found.reduce((sum, { entry }) => sum + weightOf(entry), 0);
+    this.#weights.note(incarnation, { what, entries: found.length, bytes });
+    return found;
+  }
+
+  /** Runs a read when what it will probably load has room beside the others. */
+  #weighed<T>(of: { incarnation: string; what: What; most: number }, read: () => Promise<T>): Promise<T> {
+    const { incarnation, what, most } = of;
+    const entries = Math.min(most, this.#weights.askable(incarnation, { what, bytes: 0 }));
+    return this.#reads.run(entries * this.#weights.of(incarnation, what), () => answer(read()));
   }
 }
 
 /** How many more documents to ask for, so that they fill the slice if they are as large as those in it. */
-function askable({ entries, bytes }: Slice<Entry<"head">>, what: What): number {
-  if (entries.length === 0) return ASK_FIRST[what];
-  const left = ((SLICE_BYTES_MAX - bytes) * entries.length) / bytes;
-  return Math.max(1, Math.min(ASK_MAX, Math.ceil(left)));
-}
-
 function numbered<W extends What>(record: EntryRecord, what: W): Numbered<Entry<W>> {
   return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
 }
