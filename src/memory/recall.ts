@@ -4,7 +4,7 @@ import type { Embedding } from "./embedder.js";
 import type { Caller } from "./meter.js";
 import { scopeOf } from "./namespace.js";
 import { permit } from "./permit.js";
-import { rank, type Scored } from "./score.js";
+import { type Ranked, rank } from "./score.js";
 import { type CallStep, type Steps, untimed } from "./steps.js";
 import { either, type Ports } from "./store.js";
 import { parseText } from "./text.js";
@@ -25,7 +25,7 @@ export interface RecallRequest {
 
 export interface Recalled {
   /** Best first. */
-  readonly results: readonly Scored[];
+  readonly results: readonly Ranked[];
   /** Tokens of the whole query, special tokens not counted. */
   readonly queryTokens: number;
 }

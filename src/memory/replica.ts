@@ -14,6 +14,9 @@ import { vectorsOf } from "./windows.js";
 const READ_FEW = 16;
 const READ_MANY = 512;
 
+/** A search of an index up to this size is over at once. */
+const QUICK_INDEX_BYTES = 1_048_576;
+
 /** A snapshot is due after so many entries, and so large a share of all. */
 const SNAPSHOT_ENTRIES_MIN = 10_000;
 const SNAPSHOT_SHARE = 0.1;
@@ -196,8 +199,9 @@ export class Replica {
       for (const hit of hits) nearby.add(query, hit);
     };
     for (const query of vectors.keys()) {
-      // A long query is many searches, and each may hold the thread for some milliseconds.
-      if (query > 0) await clock.yield();
+      // Each search of many vectors may hold the thread for some milliseconds: of a long query there are
+      // many, and many queries may begin at once.
+      if (query > 0 || index.bytes > QUICK_INDEX_BYTES) await clock.yield();
       await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
     }
     // Where the nearest vectors are all of a few long memories, one deep look finds the others.

@@ -1,6 +1,6 @@
 import type { Window } from "./embedder.js";
 import { type Numbered, type Seen, type Stored, seen } from "./log.js";
-import { vectorsOf, windowOf } from "./windows.js";
+import { vectorsOf, wholeOf } from "./windows.js";
 
 /** A memory that an index found, by these of its vectors, near to these of the query. */
 export interface Candidate extends Numbered<Stored> {
@@ -16,6 +16,11 @@ export interface Pair {
 export interface Scored extends Numbered<Seen["text"]> {
   /** The cosine of the nearest pair, clamped to 0…1. */
   readonly score: number;
+  /** The part of the text that it is the score of; undefined when that is all of it. */
+  readonly part: Window | undefined;
+}
+
+export interface Ranked extends Omit<Scored, "part"> {
   /** The part of the text that it is the score of. */
   readonly match: Window;
 }
@@ -24,12 +29,13 @@ export interface Scored extends Numbered<Seen["text"]> {
 export function score(query: readonly Float32Array[], candidate: Candidate): Scored {
   const { score, window } = nearest(query, candidate);
   const { sequence, entry } = candidate;
-  return { sequence, entry: seen(entry, "text") as Seen["text"], score, match: windowOf(entry, window) };
+  return { sequence, entry: seen(entry, "text") as Seen["text"], score, part: entry.windows?.[window] };
 }
 
 /** The `limit` best, best first, and of equals the older first. */
-export function rank(scored: readonly Scored[], limit: number): Scored[] {
-  return scored.toSorted((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
+export function rank(scored: readonly Scored[], limit: number): Ranked[] {
+  const best = scored.toSorted((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
+  return best.map(({ part, ...each }) => ({ ...each, match: part ?? wholeOf(each.entry) }));
 }
 
 function nearest(query: readonly Float32Array[], { entry, pairs }: Candidate) {

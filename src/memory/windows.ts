@@ -8,9 +8,9 @@ export function vectorsOf({ vectors, windows }: Pick<Embedding, "vectors" | "win
   return Array.from({ length: count }, (_, i) => vectors.subarray(i * dimensions, (i + 1) * dimensions));
 }
 
-/** The part of a memory's text that its vector with this number is of. */
-export function windowOf({ text, windows }: Pick<Stored, "text" | "windows">, number: number): Window {
-  return windows?.[number] ?? { start: 0, end: codePointsIn(text) };
+/** All of a memory's text, as a window of it. */
+export function wholeOf({ text }: Pick<Stored, "text">): Window {
+  return { start: 0, end: codePointsIn(text) };
 }
 
 function codePointsIn(text: string): number {

@@ -1,6 +1,7 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { unavailable } from "../errors.js";
 import { Budget } from "../memory/budget.js";
+import { turn } from "../memory/turn.js";
 import { callerOf, takenKey } from "./caller.js";
 
 /** What all answers with texts may weigh that are made but not taken yet, and those to one account. */
@@ -12,6 +13,8 @@ const WAITING_MAX = 256;
 const WAIT_MS = 5_000;
 /** A text is held as such, as a part of a message, and written out; JSON may write a byte as six. */
 const COPIES = 4;
+/** An answer of so much is written out when it is its turn. */
+const LONG_BYTES = 262_144;
 
 /**
  * Bounds the answers that hold texts. Each may take some megabytes, is held until its client takes it,
@@ -48,6 +51,8 @@ export class HeldAnswers {
     const bytes = textsOf(made).reduce((sum, text) => sum + text.length, 0) * COPIES;
     this.#add(accountId, bytes);
     void context.values.get(takenKey).then(() => this.#add(accountId, -bytes));
+    // Writing it out holds the thread for some milliseconds: one such answer at a time.
+    if (bytes > LONG_BYTES) await turn();
     return made;
   }
 

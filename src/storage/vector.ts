@@ -13,5 +13,5 @@ export function toBytes(vector: Float32Array): Buffer {
 export function toVector(bytes: unknown): Float32Array | undefined {
   if (!(bytes instanceof Uint8Array) || bytes.byteLength % Float32Array.BYTES_PER_ELEMENT !== 0)
     return undefined;
-  return new Float32Array(Uint8Array.from(bytes).buffer);
+  return new Float32Array(new Uint8Array(bytes).buffer);
 }

@@ -11,6 +11,7 @@ import { backUpUnderLoad } from "./backup.js";
 import { crowd, floodOneKey, TIMES } from "./flood.js";
 import { connectionProblemsOf, keyProblemsOf, memoryRatioOf, problemsOf, tableOf } from "./flood-report.js";
 import { killUnderLoad } from "./kills.js";
+import { largest } from "./largest.js";
 import { outage } from "./outage.js";
 import { changeModelUnderLoad } from "./reembed.js";
 import { retryStores, storeHereRecallThere } from "./replicas.js";
@@ -30,6 +31,8 @@ const SIZES = {
   asleep: { long: 20_000, short: 500 },
   backup: { long: 20_000, short: 300 },
   rolling: { long: 120_000, short: 25_000 },
+  /** Lists at once; of other calls there are fewer. */
+  largest: { long: 300, short: 60 },
   /** Milliseconds of half a round. */
   flood: { long: 8_000, short: 2_000 },
 } as const;
@@ -175,6 +178,20 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
       `HTTP/1.1 and gRPC, ${failed} failed, ${count(retries)} tried again, the slowest took ${seconds(slowestMs)}; ` +
       `${count(acknowledged)} stores acknowledged, 0 lost; ${count(recallsAtOnce)} recalled at once, ` +
       `${count(elsewhere)} of them on another replica: 0 stale`
+    );
+  },
+
+  async largest(size) {
+    const full = size >= SIZES.largest.long;
+    const of = { memories: full ? 100 : 18, rounds: full ? 5 : 1, lists: size };
+    const figures = await largest({ start: startServer, ...of });
+    const { outcomes, probes, probesFailed, heldMaxMs, rssMaxMB, heapMaxMB } = figures;
+    if (probesFailed > 0) throw new Error(`${probesFailed} of ${probes} probes of /livez failed`);
+    return (
+      `the largest of everything, ${count(of.rounds * size)} lists among it, with a heap of 512 MB: 0 crashes, ` +
+      `${count(outcomes.ok ?? 0)} calls served, ${count(outcomes.unavailable ?? 0)} turned away; ${count(probes)} probes, ` +
+      `all answered, the event loop held for ${Math.round(heldMaxMs)} ms at most; ` +
+      `${Math.round(rssMaxMB)} MB of memory, ${Math.round(heapMaxMB)} MB of heap at most`
     );
   },
 

@@ -3,6 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../src/memory/clock.js";
 import { Editions } from "../../src/memory/editions.js";
 import type { Embedder } from "../../src/memory/embedder.js";
+import { listMemories } from "../../src/memory/list.js";
 import { recall } from "../../src/memory/recall.js";
 import { store } from "../../src/memory/store.js";
 import { CALLER, House } from "./room.js";
@@ -117,4 +118,14 @@ it("a recall that nobody waits for any more stops working, and is not charged", 
   const whole = performance.now();
   await recall(ports, { ...request, signal: new AbortController().signal });
   expect(tookMs).toBeLessThan((performance.now() - whole) / 2);
+}, 120_000);
+
+it("pages of the longest memories are read without their vectors", async () => {
+  const { ports } = await heavyHouse(60, 1_000_000);
+  const page = () =>
+    listMemories(ports, { caller: CALLER, namespace: "heavy", pageSize: 100, pageToken: "" });
+  const { result, bufferBytes } = await watched(() => Promise.all(Array.from({ length: 8 }, page)));
+  // A megabyte of text makes a page.
+  expect(result.map(({ items }) => items.length)).toEqual(new Array(8).fill(16));
+  expect(bufferBytes).toBeLessThan(30 * MB);
 }, 120_000);

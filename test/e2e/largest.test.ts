@@ -1,0 +1,23 @@
+import { existsSync } from "node:fs";
+import { expect, it } from "vitest";
+import { largest } from "../faults/largest.js";
+import { startServer } from "../support/server.js";
+
+/** What a call may be told when too much is asked for at once. */
+const EXPECTED = ["ok", "unavailable", "deadline_exceeded", "resource_exhausted"];
+
+it.skipIf(!existsSync("/proc/self/status"))(
+  "the largest of everything at once neither ends nor stops a server with a heap of 512 MB (Linux only: it reads /proc)",
+  async () => {
+    const figures = await largest({ start: startServer, memories: 18, rounds: 1, lists: 60 });
+    const codes = Object.keys(figures.outcomes);
+    expect(codes.filter((code) => !EXPECTED.includes(code))).toEqual([]);
+    expect(figures.outcomes.ok).toBeGreaterThan(10);
+    expect(figures.probesFailed).toBe(0);
+    expect(figures.rssMaxMB).toBeLessThan(1_200);
+    expect(figures.heapMaxMB).toBeLessThan(400);
+    // Processor time, which still grows on a machine that does much else: alone it is below 100 ms.
+    expect(figures.heldMaxMs).toBeLessThan(300);
+  },
+  120_000,
+);

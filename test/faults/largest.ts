@@ -1,0 +1,227 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { newMemoryId } from "../../src/memory/id.js";
+import type { Stored } from "../../src/memory/log.js";
+import { openLocal } from "../../src/storage/local/open.js";
+import { type Caller, callerAt, signUp } from "../support/caller.js";
+import { scrape } from "../support/scrape.js";
+import { newDataDir, type ServerOptions, type TestServer } from "../support/server.js";
+
+/** The largest that each field may be. */
+const TEXT_BYTES = 65_536;
+const METADATA_BYTES = 16_384;
+const NAMESPACE = "n".repeat(256);
+const KEY_CHARS = 255;
+const PUNCTUATION = '"#%&*+;\\';
+const TOP_K = 20;
+const PAGE_SIZE = 100;
+/** What the smallest windows make of the longest text, and how long the model's vectors are. */
+const WINDOWS = 1_025;
+const DIMENSIONS = 384;
+/** Memories that have the longest text and one vector: so many that a recall finds enough of them. */
+const SINGLES = 100;
+const HEAP_MB = 512;
+const LOOK_MS = 50;
+
+export interface LargestOptions {
+  start(options: ServerOptions): Promise<TestServer>;
+  /** Memories with as many vectors as one may have. */
+  readonly memories: number;
+  /** How often all calls are made, all of one round at once. */
+  readonly rounds: number;
+  /** Lists at once; of other calls there are fewer, in proportion. */
+  readonly lists: number;
+}
+
+export interface LargestFigures {
+  /** How many calls ended with each code. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly probes: number;
+  readonly probesFailed: number;
+  readonly slowestProbeMs: number;
+  readonly rssMaxMB: number;
+  /**
+   * The processor time that the server's main thread took at most between a probe and its answer: the event
+   * loop was held no longer by what it does itself, however busy the machine is.
+   */
+  readonly heldMaxMs: number;
+  /** The longest that the event loop was late, for whatever reason, and the most of the heap that was in use. */
+  readonly pauseMaxMs: number;
+  readonly heapMaxMB: number;
+}
+
+/** Asks for the largest of everything at once, and looks how the server fares. */
+export async function largest({ start, memories, rounds, lists }: LargestOptions): Promise<LargestFigures> {
+  const dataDir = newDataDir();
+  const account = await prepare({ start, dataDir, memories });
+  const env = { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`, METRICS_PORT: "0", FREE_CALLS: "1000000" };
+  const server = await start({ dataDir, env });
+  try {
+    const caller = callerAt(server.url, account);
+    // The index is built, and the model is warm.
+    await caller.recall("tea", NAMESPACE, TOP_K);
+    await scrape(server.metricsUrl);
+    const watch = watchServer(server);
+    const outcomes: Record<string, number> = {};
+    for (let round = 0; round < rounds; round++) {
+      const calls = largestCalls({ caller, server, round, lists });
+      for (const code of await Promise.all(calls)) outcomes[code] = (outcomes[code] ?? 0) + 1;
+    }
+    return { outcomes, ...(await watch.end()) };
+  } finally {
+    await server.kill();
+  }
+}
+
+/** An account whose namespace holds the largest memories; embedding them would take minutes. */
+async function prepare({
+  start,
+  dataDir,
+  memories,
+}: Pick<LargestOptions, "start" | "memories"> & { dataDir: string }) {
+  const server = await start({ dataDir, env: { FREE_CALLS: "1000000" } });
+  const { id, key } = await signUp(server.url);
+  await server.stop();
+  const { log, close } = await openLocal({ dataDir });
+  const incarnation = await log.create({ accountId: id, namespace: NAMESPACE });
+  for (let number = 1; number <= memories + SINGLES; number++) {
+    const entry = aLargeOne(number > SINGLES ? WINDOWS : 1);
+    await log.append({ incarnation, from: number, entries: [entry] });
+  }
+  await close();
+  return { id, key };
+}
+
+function aLargeOne(windows: number): Stored {
+  const id = newMemoryId();
+  const vectors = Float32Array.from({ length: windows * DIMENSIONS }, () => Math.random() - 0.5);
+  for (let at = 0; at < vectors.length; at += DIMENSIONS) {
+    const vector = vectors.subarray(at, at + DIMENSIONS);
+    const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
+    vector.forEach((x, i) => {
+      vector[i] = x / length;
+    });
+  }
+  return {
+    op: "store",
+    opId: id,
+    id,
+    text: largestText(),
+    metadata: JSON.stringify(largestMetadata()),
+    vectors,
+    ...(windows > 1 && {
+      windows: Array.from({ length: windows }, (_, i) => ({ start: i * 63, end: i * 63 + 64 })),
+    }),
+    tokens: TEXT_BYTES,
+    createdAtMs: Date.now(),
+  };
+}
+
+/** Punctuation: a token each, some two bytes each in JSON, and no two windows alike. */
+function largestText(): string {
+  return Array.from({ length: TEXT_BYTES }, () => PUNCTUATION[Math.floor(Math.random() * 8)]).join("");
+}
+
+function largestMetadata() {
+  return { k: "m".repeat(METADATA_BYTES - JSON.stringify({ k: "" }).length) };
+}
+
+interface Calls {
+  readonly caller: Caller;
+  readonly server: TestServer;
+  readonly round: number;
+  readonly lists: number;
+}
+
+/** Every call that reads or writes memories, many at once; each ends with its code. */
+function largestCalls({ caller, server, round, lists }: Calls): Promise<string>[] {
+  const times = (count: number, call: (i: number) => Promise<string>) =>
+    Array.from({ length: Math.max(1, Math.round(count)) }, (_, i) =>
+      call(i).catch((error: Error) => error.message),
+    );
+  const codeOf = (calling: Promise<{ code: string }>) => calling.then(({ code }) => code);
+  const metadata = largestMetadata();
+  const idempotency = (i: number) => ({ "idempotency-key": `${round}-${i}-`.padEnd(KEY_CHARS, "k") });
+  const key = (i: number) => ({ metadata, namespace: NAMESPACE, header: idempotency(i) });
+  const storing = (text: string, i: number) => {
+    const { header, ...sent } = key(i);
+    return codeOf(caller.store({ text, ...sent }, header));
+  };
+  return [
+    ...times(lists, () =>
+      post(server, caller, "ListMemories", { namespace: NAMESPACE, page_size: PAGE_SIZE }),
+    ),
+    ...times(lists / 10, () => post(server, caller, "MapNamespace", { namespace: NAMESPACE })),
+    ...times(lists / 2, () => codeOf(caller.recall("tea or coffee", NAMESPACE, TOP_K))),
+    ...times(lists / 30, () => codeOf(caller.recall(largestText(), NAMESPACE, TOP_K))),
+    ...times(lists / 30, (i) => storing(largestText(), i)),
+    ...times(lists / 3, (i) => storing(`tea ${round} ${i}`, 1000 + i)),
+  ];
+}
+
+async function post({ url }: TestServer, { key }: Caller, rpc: string, body: object): Promise<string> {
+  const response = await fetch(`${url}/recalld.v1.MemoryService/${rpc}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const { code } = (await response.json()) as { code?: string };
+  return response.ok ? "ok" : String(code);
+}
+
+/** Asks all the time whether the server lives, and how much it holds. */
+function watchServer(server: TestServer) {
+  const seen = {
+    probes: 0,
+    probesFailed: 0,
+    slowestProbeMs: 0,
+    heldMaxMs: 0,
+    rssMaxMB: 0,
+    pauseMaxMs: 0,
+    heapMaxMB: 0,
+  };
+  let over = false;
+  const probe = async () => {
+    const begunMs = performance.now();
+    const begunCpuMs = mainThreadMsOf(server.pid);
+    const alive = await fetch(`${server.url}/livez`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    seen.probes++;
+    if (!alive) seen.probesFailed++;
+    seen.slowestProbeMs = Math.max(seen.slowestProbeMs, performance.now() - begunMs);
+    seen.heldMaxMs = Math.max(seen.heldMaxMs, mainThreadMsOf(server.pid) - begunCpuMs);
+    seen.rssMaxMB = Math.max(seen.rssMaxMB, rssMBOf(server.pid));
+  };
+  const measure = async () => {
+    const { sum } = await scrape(server.metricsUrl);
+    seen.pauseMaxMs = Math.max(seen.pauseMaxMs, sum("nodejs_eventloop_lag_max_seconds") * 1000);
+    seen.heapMaxMB = Math.max(seen.heapMaxMB, sum("nodejs_heap_size_used_bytes") / 1e6);
+  };
+  const running = (async () => {
+    for (let look = 0; !over; look++) {
+      await probe();
+      if (look % 10 === 0) await measure();
+      await sleep(LOOK_MS);
+    }
+  })();
+  return {
+    async end() {
+      over = true;
+      await running;
+      await measure();
+      return seen;
+    },
+  };
+}
+
+/** Processor time of a process's main thread. */
+function mainThreadMsOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+}
+
+function rssMBOf(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1000;
+}
