@@ -9,9 +9,9 @@ import { type SharedStep, type Steps, untimed } from "./steps.js";
 const GROUP_MAX = 64;
 /** Entries that may wait for their turn in one namespace, and what they may weigh. */
 export const WAITING_MAX = 1024;
-const WAITING_BYTES_MAX = 32 * 1024 * 1024;
+const WAITING_BYTES_MAX = 33_554_432;
 /** What all entries that wait may weigh, in all namespaces of a process. */
-const ALL_WAITING_BYTES_MAX = 128 * 1024 * 1024;
+const ALL_WAITING_BYTES_MAX = 134_217_728;
 /** How long an append is tried again before its outcome is called unknown. */
 export const APPEND_TIMEOUT_MS = 10_000;
 /** The pause after a lost race or a failed write, at random up to this. */

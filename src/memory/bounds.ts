@@ -6,7 +6,7 @@
 import type { Entry, Numbered, Stored } from "./log.js";
 
 /** Bytes of a slice of the log; the entry that reaches it is the last, whatever its own size. */
-export const SLICE_BYTES_MAX = 4 * 1024 * 1024;
+export const SLICE_BYTES_MAX = 4_194_304;
 /** Time after which work on the main thread lets everything else run, so that no pause exceeds 20 ms. */
 export const PIECE_MS_MAX = 5;
 

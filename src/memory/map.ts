@@ -15,7 +15,7 @@ export const MAP_POINTS_MAX = 5_000;
 const READ_MANY = 256;
 const READ_ENTRIES_MAX = 200_000;
 /** Bytes read for one map: of a namespace of long memories, fewer points are shown. */
-const READ_BYTES_MAX = 256 * 1024 * 1024;
+const READ_BYTES_MAX = 268_435_456;
 /** Maps kept, the least recently used forgotten first, and how long: a memory on it may be erased meanwhile. */
 const MAPS_MAX = 16;
 const MAP_KEPT_MS = 60_000;

@@ -5,7 +5,7 @@ import { turn } from "../memory/turn.js";
 import { callerOf, takenKey } from "./caller.js";
 
 /** What all answers with texts may weigh that are made but not taken yet, and those to one account. */
-const HELD_BYTES_MAX = 96 * 1024 * 1024;
+const HELD_BYTES_MAX = 100_663_296;
 const ACCOUNT_BYTES_MAX = HELD_BYTES_MAX / 4;
 /** Answers with texts that are free to ask for: made at once, and waiting for that. */
 const MAKING_MAX = 8;

@@ -34,7 +34,7 @@ import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.j
 import { Weights } from "./weights.js";
 
 /** What all answers that are awaited may weigh, as far as is known beforehand, and how many reads may wait. */
-const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
+const ANSWERS_BYTES_MAX = 67_108_864;
 const READS_WAITING_MAX = 1_000;
 
 /** The log in MongoDB: one document an entry, one a name. */
