@@ -42,6 +42,20 @@ export class Slice<E extends Entry<"head">> {
   }
 }
 
+/** Cuts entries that are to be written into slices, in order. */
+export function* inSlices<E extends Entry<"head">>(entries: readonly E[]): Generator<E[]> {
+  let slice: E[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    slice.push(entry);
+    bytes += weightOf(entry);
+    if (bytes < SLICE_BYTES_MAX) continue;
+    yield slice;
+    [slice, bytes] = [[], 0];
+  }
+  if (slice.length > 0) yield slice;
+}
+
 /** Measures how long the piece of work under way has kept the main thread. */
 export class Piece {
   readonly #endsMs = performance.now() + PIECE_MS_MAX;

@@ -47,6 +47,8 @@ export class HeldAnswers {
   ): Promise<T> {
     const { accountId } = callerOf(context);
     this.#check(accountId);
+    // It may have waited for longer than its caller does.
+    context.signal.throwIfAborted();
     const made = await make();
     const bytes = textsOf(made).reduce((sum, text) => sum + text.length, 0) * COPIES;
     this.#add(accountId, bytes);

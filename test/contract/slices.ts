@@ -49,6 +49,18 @@ export function slicesContract(name: string, make: MakeDatabase): void {
       expect(await read(101, 1)).toEqual({ entries: [], complete: true });
     });
 
+    it("appends more than a slice in order, and stops at the first number that is taken", async () => {
+      const incarnation = anIncarnation();
+      const heavy = Array.from({ length: 8 }, aHeavyOne);
+      expect(await log().append({ incarnation, from: 1, entries: heavy })).toBe(8);
+      expect(await log().append({ incarnation, from: 8, entries: heavy })).toBe(0);
+      const other = anIncarnation();
+      await log().append({ incarnation: other, from: 6, entries: memories(1) });
+      expect(await log().append({ incarnation: other, from: 1, entries: heavy })).toBe(5);
+      const all = await entriesOf(log(), { incarnation, from: 1, limit: 100 });
+      expect(all.map(({ entry }) => entry.opId)).toEqual(heavy.map(({ opId }) => opId));
+    });
+
     it("ends a read with the entry that fills a slice, however many follow", async () => {
       const incarnation = anIncarnation();
       for (let from = 1; from <= 15; from += 3) {

@@ -1,5 +1,5 @@
 import type { RootDatabase } from "lmdb";
-import { Piece, SLICE_BYTES_MAX, Slice, weightOf } from "../../memory/bounds.js";
+import { inSlices, Piece, SLICE_BYTES_MAX, Slice, weightOf } from "../../memory/bounds.js";
 import { Budget } from "../../memory/budget.js";
 import { FIRST_EDITION } from "../../memory/edition.js";
 import type {
@@ -88,9 +88,16 @@ export class LocalLog implements Log {
     return reading(() => this.#entries.incarnations(after, limit));
   }
 
-  append(batch: Parameters<Log["append"]>[0]): Promise<number> {
-    const bytes = batch.entries.reduce((sum, entry) => sum + weightOf(entry), 0);
-    return this.#writes.run(bytes, () => this.#append(batch));
+  async append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
+    let inserted = 0;
+    for (const slice of inSlices(entries)) {
+      const bytes = slice.reduce((sum, entry) => sum + weightOf(entry), 0);
+      const batch = { incarnation, from: from + inserted, entries: slice };
+      const kept = await this.#writes.run(bytes, () => this.#append(batch));
+      inserted += kept;
+      if (kept < slice.length) break;
+    }
+    return inserted;
   }
 
   async #append(batch: Parameters<Log["append"]>[0]): Promise<number> {

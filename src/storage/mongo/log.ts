@@ -1,5 +1,5 @@
 import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
-import { Slice, weightOf } from "../../memory/bounds.js";
+import { inSlices, Slice, weightOf } from "../../memory/bounds.js";
 import { Budget } from "../../memory/budget.js";
 import { FIRST_EDITION } from "../../memory/edition.js";
 import type {
@@ -102,9 +102,17 @@ export class MongoLog implements Log {
     return found;
   }
 
-  append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
-    const records = entries.map((entry, i) => toRecord(numberId(incarnation, from + i), entry));
-    return answer(this.#insert(records));
+  async append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
+    let inserted = 0;
+    // Each must be answered in time.
+    for (const slice of inSlices(entries)) {
+      const first = from + inserted;
+      const records = slice.map((entry, i) => toRecord(numberId(incarnation, first + i), entry));
+      const kept = await answer(this.#insert(records));
+      inserted += kept;
+      if (kept < slice.length) break;
+    }
+    return inserted;
   }
 
   read<W extends What>(range: Range<W>): Promise<Tail<W>> {
