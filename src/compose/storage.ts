@@ -41,16 +41,16 @@ export function openMigrating({
 /**
  * Opens the database that the settings name.
  *
- * @throws MemoryError `failed_precondition` when it is too new for this program, in use, or cannot be
- * used, or when there is none and none is to be made.
+ * @throws MemoryError `failed_precondition` when it is too new for this program, in use, damaged, or cannot
+ * be used, or when there is none and none is to be made.
  */
 export function openStorage(
   { mongodbUri, dataDir }: Config,
-  { answer, creates }: { answer?: Answering; creates: boolean },
+  { answer, creates, checkLimitMs }: { answer?: Answering; creates: boolean; checkLimitMs?: number },
 ): Promise<Storage> {
   return admitted(
     mongodbUri === undefined
-      ? openLocal({ dataDir, answer, creates })
+      ? openLocal({ dataDir, answer, creates, checkLimitMs })
       : openMongo({ uri: mongodbUri, creates }),
   );
 }
