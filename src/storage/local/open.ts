@@ -5,7 +5,7 @@ import { MemoryError, unavailable } from "../../errors.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { LocalClaims } from "./claims.js";
-import { durably, reading } from "./durably.js";
+import { reading, settled } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { LocalFacts, type Meta } from "./facts.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
@@ -16,6 +16,7 @@ import { LocalRecent } from "./recent.js";
 import type { Answering } from "./request.js";
 import { Snapshots } from "./snapshots.js";
 import { LocalUsage } from "./usage.js";
+import { writesOf } from "./writes.js";
 
 /** What a compaction writes; it takes the file's place when it is complete. */
 export const DRAFT = `compact-${FILE}`;
@@ -109,7 +110,7 @@ export async function removeDraft(dataDir: string): Promise<void> {
 /** LMDB waits for its last flush, and after one that failed, for ever: so there is one more, of nothing. */
 async function close(root: RootDatabase, snapshots: Snapshots): Promise<void> {
   await snapshots.close();
-  await durably(root, () => {});
+  await settled(root);
   await root.close();
 }
 
@@ -127,4 +128,5 @@ async function check(path: string, meta: Meta): Promise<void> {
     throw unavailable("the database's file is gone", error);
   });
   reading(() => meta.get("format"));
+  await writesOf(meta).check();
 }

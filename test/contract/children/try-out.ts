@@ -2,7 +2,7 @@
 import { MemoryError } from "../../../src/errors.js";
 import { openLocal } from "../../../src/storage/local/open.js";
 import type { Storage } from "../../../src/storage/storage.js";
-import { aMemory } from "../samples.js";
+import { aMemory, entriesOf } from "../samples.js";
 
 for (const dataDir of process.argv.slice(2)) {
   // Before, so that whoever listens knows which one a signal comes from.
@@ -38,7 +38,7 @@ async function use({ log, accounts, facts, formats, recent, usage, check }: Stor
   }
   let memories = 0;
   for (const incarnation of await log.incarnations({ after: "", limit: 99 })) {
-    const read = await log.read({ incarnation, from: 1, limit: 9999 });
+    const read = await entriesOf(log, { incarnation, from: 1, limit: 9999 });
     memories += read.filter(({ entry }) => entry.op === "store").length;
     await log.measure({ incarnation });
     await log.append({ incarnation, from: read.length + 1, entries: [aMemory({ text: "x".repeat(9000) })] });
