@@ -127,7 +127,8 @@ export class MongoLog implements Log {
 
   async erase({ incarnation, sequences }: Several): Promise<void> {
     const $in = sequences.map((sequence) => numberId(incarnation, sequence));
-    const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "" } as const;
+    const sums = { "sums.text": "", "sums.vectors": "" } as const;
+    const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
     await answer(
       this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
     );
