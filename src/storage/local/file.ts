@@ -9,7 +9,7 @@ export const LOCK = `${FILE}-lock`;
 /** Texts are private: what is created here is for this user alone. */
 export const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
-/** The ports need ten; the rest is room for later. */
+/** The ports need twelve; the rest is room for later. */
 const DATABASES_MAX = 32;
 /** How long a file's pages are looked at before it is opened. */
 export const CHECK_LIMIT_MS = 1_000;
