@@ -18,6 +18,7 @@ import type {
 } from "../../memory/log.js";
 import { lost } from "../intact.js";
 import { answer } from "./answer.js";
+import { Counted } from "./counted.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
 import {
   allNames,
@@ -38,10 +39,17 @@ import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.j
 const ASK_FIRST = { all: 4, vectors: 4, text: 64, head: 64 } as const;
 const ASK_MAX = 512;
 
+/** The index of what is counted: of each entry its number, whether it is a memory, and its bytes. */
+const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
+/** How long MongoDB itself works at one count. */
+const COUNT_LIMIT_MS = 4_000;
+
 /** The log in MongoDB: one document an entry, one a name. */
 export class MongoLog implements Log {
   readonly #names: Collection<NameRecord>;
   readonly #entries: Collection<EntryRecord>;
+
+  readonly #counted = new Counted({ count: (range) => answer(this.#count(range)) });
 
   constructor(db: Db) {
     this.#names = db.collection("namespaces");
@@ -51,6 +59,8 @@ export class MongoLog implements Log {
   /** To be called before the first use. */
   async createIndexes(): Promise<void> {
     await this.#entries.createIndex({ id: 1 });
+    // Counting reads this alone: a document is up to 1.6 MB.
+    await this.#entries.createIndex(COUNTED);
   }
 
   find(scope: Scope): Promise<string | undefined> {
@@ -77,12 +87,11 @@ export class MongoLog implements Log {
     return answer(listNames(this.#names, of));
   }
 
+  /** What another process erased within the last minute may be counted still, in a log of over 65,536 entries. */
   async measure({ incarnation }: { incarnation: string }): Promise<Measured> {
-    const $match = { _id: idsFrom(incarnation), op: "store" };
-    const $group = { _id: null, memories: { $sum: 1 }, bytes: { $sum: "$bytes" } };
-    const summing = this.#entries.aggregate<Measured>([{ $match }, { $group }]).toArray();
-    const { memories, bytes } = (await answer(summing))[0] ?? { memories: 0, bytes: 0 };
-    return { memories, bytes: Number(bytes) };
+    const newest = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
+    const last = await answer(this.#entries.findOne({ _id: idsFrom(incarnation) }, newest));
+    return this.#counted.measure(incarnation, last ? sequenceOf(last._id) : 0);
   }
 
   async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
@@ -128,10 +137,20 @@ export class MongoLog implements Log {
   async erase({ incarnation, sequences }: Several): Promise<void> {
     const $in = sequences.map((sequence) => numberId(incarnation, sequence));
     const sums = { "sums.text": "", "sums.vectors": "" } as const;
+    this.#counted.forget(incarnation, sequences);
     const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
     await answer(
       this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
-    );
+    ).finally(() => this.#counted.forget(incarnation, sequences));
+  }
+
+  async #count({ incarnation, from, to }: { incarnation: string; from: number; to: number }) {
+    const _id = { $gte: numberId(incarnation, from), $lt: numberId(incarnation, to) };
+    const $match = { _id, op: "store" };
+    const $group = { _id: null, memories: { $sum: 1 }, bytes: { $sum: "$bytes" } };
+    const options = { hint: COUNTED, maxTimeMS: COUNT_LIMIT_MS };
+    const [found] = await this.#entries.aggregate<Measured>([{ $match }, { $group }], options).toArray();
+    return { memories: found?.memories ?? 0, bytes: Number(found?.bytes ?? 0) };
   }
 
   async #numberOf(filter: Filter<EntryRecord>): Promise<number | undefined> {
