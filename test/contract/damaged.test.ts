@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { inspect, promisify } from "node:util";
+import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
 import { chanceOf } from "../support/chance.js";
@@ -103,15 +104,42 @@ describe("a damaged file of the local database", () => {
   }, 600_000);
 });
 
+it("a damaged record of the local database is told as such, and quoted nowhere", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "recalld-record-"));
+  const scope = aScope();
+  await (await openLocal({ dataDir })).close();
+  const root = open({ path: join(dataDir, "recalld.mdb") });
+  const account = anAccount();
+  const accounts = root.openDB<Buffer, string>("accounts", { encoding: "binary" });
+  await accounts.put(account.id, Buffer.from("secret words"));
+  const recent = root.openDB<Buffer, string[]>("recent", { encoding: "binary" });
+  await recent.put([scope.accountId, scope.namespace], Buffer.from("secret words"));
+  await root.close();
+  const storage = await openLocal({ dataDir });
+  const calls = [
+    storage.accounts.find(account.id),
+    storage.accounts.refund(account.id),
+    storage.recent.list(9),
+  ];
+  for (const call of await Promise.allSettled(calls)) {
+    expect(call).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
+    expect(inspect(call, { depth: 9 })).toContain("could not be read");
+    expect(inspect(call, { depth: 9 })).not.toContain("secret");
+  }
+  await storage.check();
+  await storage.close();
+  await rm(dataDir, { recursive: true });
+});
+
 /** One of the ways in which disks, copies and people damage files. */
 function aDamage(below: (end: number) => number, size: number): Damaging {
   const at = below(size);
-  const length = 1 + below(3 * PAGE);
+  const length = Math.min(1 + below(3 * PAGE), size - at);
   const ways: Damaging[] = [
     (file) => file.subarray(0, at),
     (file) => file.subarray(0, at - (at % PAGE)),
     (file) => void file.fill(0, at, at + length),
-    (file) => void file.fill(0, at - (at % PAGE), at - (at % PAGE) + PAGE),
+    (file) => void file.fill(0, at - (at % PAGE), Math.min(at - (at % PAGE) + PAGE, size)),
     (file) => void file.copy(file, at - (at % PAGE), below(size), size),
     (file) => {
       for (let i = 0; i < 1 + (at % 8); i++) flip(file, below(8 * PAGE), below(8));

@@ -1,5 +1,5 @@
 import type { Database } from "lmdb";
-import { unavailable } from "../../errors.js";
+import { type MemoryError, unavailable } from "../../errors.js";
 import { TooLate, within } from "../within.js";
 import { writesOf } from "./writes.js";
 
@@ -59,7 +59,7 @@ async function inTransaction<T>(
     return result;
   } catch (error) {
     // What the action refused, or a mistake in it: the database is well.
-    if (faults.has(error)) throw error;
+    if (faults.has(error)) throw error instanceof SyntaxError ? unread(error) : error;
     if (error instanceof TooLate) throw unavailable("the database's disk does not answer", error);
     throw writes.failed(await causeOf(error));
   }
@@ -70,8 +70,14 @@ export function reading<T>(action: () => T): T {
   try {
     return action();
   } catch (error) {
-    throw unavailable("the database could not be read", error);
+    throw unread(error);
   }
+}
+
+/** A record that is no JSON is damaged. The parser's words would quote it: nobody sees them. */
+function unread(error: unknown): MemoryError {
+  const cause = error instanceof SyntaxError ? new Error("a record is damaged") : error;
+  return unavailable("the database could not be read", cause);
 }
 
 /** LMDB's own errors carry its numbers. */
