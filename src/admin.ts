@@ -77,7 +77,8 @@ function operateBy({ name }: Command): Run {
 }
 
 async function verifyDatabase(config: Config): Promise<Said> {
-  const found = await readBack(config);
+  // All of an embedded database's pages are looked at first: reading a damaged one could end the process.
+  const found = await readBack(config, { checkLimitMs: Number.POSITIVE_INFINITY });
   const { incarnations, problems, ...counts } = found;
   const { memories, erased, snapshots, unfinished } = counts;
   const lines = [`${incarnations} logs, ${memories} memories, ${erased} erased, ${snapshots} snapshots`];
@@ -86,8 +87,8 @@ async function verifyDatabase(config: Config): Promise<Said> {
   return { lines, json: { logs: incarnations, ...counts, problems }, problems };
 }
 
-async function readBack(config: Config): Promise<Verified> {
-  const storage = await openStorage(config, { creates: false });
+async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: number } = {}): Promise<Verified> {
+  const storage = await openStorage(config, { creates: false, ...(checkLimitMs && { checkLimitMs }) });
   try {
     const dimensionsOf = await dimensionsIn(storage.facts);
     const vectors = openVectors(config, dimensionsOf);

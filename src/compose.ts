@@ -8,7 +8,7 @@ import { openMemory } from "./compose/memory.js";
 import { type Models, openFirstModel, openReembedding } from "./compose/models.js";
 import { noting } from "./compose/noting.js";
 import { readPlans } from "./compose/plans.js";
-import { openMigrating, openStorage } from "./compose/storage.js";
+import { openMigrating, openStorage, ownSnapshots } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
 import { warn } from "./compose/warn.js";
 import type { Config } from "./config.js";
@@ -79,6 +79,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const answer = noting(logger, (request) => operator.answer(request));
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
+  await ownSnapshots(config, { storage, closers, logger });
   openMigrating({ ...options, storage });
   const models: Models = new Set();
   const common = { config, logger, telemetry, models, closers };

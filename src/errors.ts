@@ -52,3 +52,15 @@ export function invalid(field: string, message: string): MemoryError {
 export function unavailable(message: string, cause?: unknown, retryAfterMs = 1000): MemoryError {
   return new MemoryError("unavailable", message, { cause, retryAfterMs });
 }
+
+const NOT_WRITABLE = "STORAGE_NOT_WRITABLE";
+
+/** The database answers and refuses to write, which trying again at once does not change. */
+export function notWritable(cause?: unknown): MemoryError {
+  const message = "the database could not write; its disk may be full";
+  return new MemoryError("unavailable", message, { reason: NOT_WRITABLE, retryAfterMs: 1000, cause });
+}
+
+export function isNotWritable(error: unknown): boolean {
+  return error instanceof MemoryError && error.reason === NOT_WRITABLE;
+}

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { UsageCounter } from "../accounts/count-usage.js";
 import { LastUsed } from "../accounts/last-used.js";
 import { charge, getAccount } from "../accounts/quota.js";
+import { isNotWritable } from "../errors.js";
 import type { Meter } from "../memory/meter.js";
 import type { Readiness } from "../server/readiness.js";
 import type { Storage } from "../storage/storage.js";
@@ -35,8 +36,14 @@ export function openCounting(
     onTrouble: onTrouble("last_used", "when keys were last used is not written"),
   });
   closers.push(() => lastUsed.close());
-  const watch = new StorageWatch(storage, (away) => {
-    logger[away ? "error" : "info"](away ? "the database is away" : "the database is back");
+  const watch = new StorageWatch(storage, (trouble) => {
+    const away = trouble !== undefined;
+    if (!away) logger.info("the database is back");
+    else
+      logger.error(
+        { err: trouble },
+        isNotWritable(trouble) ? "the database cannot write" : "the database is away",
+      );
     telemetry.storageIsAway(away);
     readiness.setAway(away);
   });

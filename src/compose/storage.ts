@@ -1,11 +1,14 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.js";
+import { MemoryError } from "../errors.js";
 import { systemClock } from "../memory/clock.js";
 import { admit } from "../memory/format.js";
 import { latestOf, Migrating } from "../memory/migrating.js";
 import type { Vectors } from "../memory/vectors.js";
 import { openLocal } from "../storage/local/open.js";
+import { claim } from "../storage/local/owner.js";
 import type { Answering } from "../storage/local/request.js";
 import { openMongo } from "../storage/mongo/open.js";
 import type { Storage } from "../storage/storage.js";
@@ -41,16 +44,16 @@ export function openMigrating({
 /**
  * Opens the database that the settings name.
  *
- * @throws MemoryError `failed_precondition` when it is too new for this program, in use, or cannot be
- * used, or when there is none and none is to be made.
+ * @throws MemoryError `failed_precondition` when it is too new for this program, in use, damaged, or cannot
+ * be used, or when there is none and none is to be made.
  */
 export function openStorage(
   { mongodbUri, dataDir }: Config,
-  { answer, creates }: { answer?: Answering; creates: boolean },
+  { answer, creates, checkLimitMs }: { answer?: Answering; creates: boolean; checkLimitMs?: number },
 ): Promise<Storage> {
   return admitted(
     mongodbUri === undefined
-      ? openLocal({ dataDir, answer, creates })
+      ? openLocal({ dataDir, answer, creates, checkLimitMs })
       : openMongo({ uri: mongodbUri, creates }),
   );
 }
@@ -65,6 +68,30 @@ async function admitted(opening: Promise<Storage>): Promise<Storage> {
     await storage.close();
     throw error;
   }
+}
+
+/**
+ * Makes this process the one that keeps snapshots in `DATA_DIR`, where the database does not do that: two
+ * would erase each other's. Where the folder cannot be owned, no snapshots can be kept there either.
+ *
+ * @throws MemoryError `failed_precondition` when another process has it.
+ */
+export async function ownSnapshots(
+  { dataDir }: Config,
+  { storage, closers, logger }: { storage: Storage; closers: Closers; logger: FastifyBaseLogger },
+): Promise<void> {
+  if (storage.exclusive) return;
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    closers.push(await claim({ dataDir }));
+  } catch (error) {
+    if (error instanceof MemoryError) throw apart(error);
+    logger.warn({ err: error }, "DATA_DIR cannot be owned, nor snapshots be kept there");
+  }
+}
+
+function apart({ code, message }: MemoryError): MemoryError {
+  return new MemoryError(code, `${message}; give each replica a DATA_DIR of its own`);
 }
 
 export function openVectors(

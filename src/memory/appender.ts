@@ -1,4 +1,4 @@
-import { MemoryError, unavailable } from "../errors.js";
+import { isNotWritable, MemoryError, unavailable } from "../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "./bounds.js";
 import type { Clock } from "./clock.js";
 import type { Appended, Entry, Log, Stored } from "./log.js";
@@ -212,7 +212,8 @@ export class Appender {
   /** Rejects what need not be tried again: all of it, unless the database is only away. */
   #giveUp(error: unknown): void {
     const away = error instanceof MemoryError && error.code === "unavailable";
-    this.#reject({ overdueOnly: away }, () => error);
+    // A disk that is full still is when it is asked again: callers are told at once.
+    this.#reject({ overdueOnly: away && !isNotWritable(error) }, () => error);
   }
 
   /** An error is made only for whom there is: this is asked at every write. */

@@ -39,7 +39,7 @@ export interface Pinned {
   readonly previous?: { readonly edition: Edition; readonly modelId: string };
 }
 
-/** A plan and how often it was changed. */
+/** A plan and its version: a larger one for each change, of this plan and of all after it. */
 export interface Versioned {
   readonly plan: Plan;
   readonly version: number;

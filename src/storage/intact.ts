@@ -1,4 +1,5 @@
 import { type Entry, hasText, hasVectors, type Lost, type What } from "../memory/log.js";
+import { agrees } from "./checksum.js";
 
 /** `windows` may be missing: the one vector is of the whole text then. */
 type Kind = "string" | "number" | "vectors" | "windows";
@@ -27,8 +28,12 @@ const CONTENT = ["text", "metadata", "vectors", "windows"];
 const TEXT = ["text", "metadata"];
 const VECTORS = ["vectors", "windows"];
 
-/** What was read, if it has the form of an entry; else what stands for a damaged one. */
-export function intact<W extends What>(read: Readonly<Record<string, unknown>>, what: W): Entry<W> {
+/**
+ * What was read, without its checksums, if it has the form of an entry and agrees with them; else what
+ * stands for a damaged one.
+ */
+export function intact<W extends What>(given: Readonly<Record<string, unknown>>, what: W): Entry<W> {
+  const { sums, ...read } = given;
   const fields = FIELDS[read.op as keyof typeof FIELDS];
   if (fields === undefined) return lost("it is of no known kind");
   const left = Object.keys(read).filter((name) => CONTENT.includes(name) && !(name in fields));
@@ -36,6 +41,7 @@ export function intact<W extends What>(read: Readonly<Record<string, unknown>>, 
   for (const [name, type] of Object.entries(fields)) {
     if (wasRead(name, what) && !isOf(type, read[name])) return lost(`its ${name} is damaged`);
   }
+  if (sums !== undefined && !agrees(read, what, sums)) return lost("its checksum does not match");
   return read as unknown as Entry<W>;
 }
 

@@ -1,4 +1,4 @@
-import { unavailable } from "../errors.js";
+import { isNotWritable, unavailable } from "../errors.js";
 import type { Storage } from "./storage.js";
 
 /** How often the database is asked whether it is there. */
@@ -6,21 +6,25 @@ const CHECK_MS = 2000;
 
 /** Knows whether the database answers, so that callers need not find out by waiting for it. */
 export class StorageWatch {
-  #away = false;
+  /** What the last check failed with. */
+  #trouble: unknown;
   /** Of the last check that has ended: one that began earlier says nothing new. */
   #endedMs = 0;
   readonly #timer: NodeJS.Timeout;
 
   constructor(
     private readonly storage: Pick<Storage, "check">,
-    private readonly onChange: (away: boolean) => void,
+    /** Told when the database stops to answer or to write, with the reason; undefined when it is well again. */
+    private readonly onChange: (trouble: unknown) => void,
   ) {
     this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref();
   }
 
-  /** @throws MemoryError `unavailable` at once while the database is known to be away. */
+  /** @throws MemoryError `unavailable` at once while the database is known not to answer. */
   expectThere(): void {
-    if (this.#away) throw unavailable("the database is away", undefined, CHECK_MS);
+    // One that only cannot write is read as before; what writes is told by the write.
+    const isAway = this.#trouble !== undefined && !isNotWritable(this.#trouble);
+    if (isAway) throw unavailable("the database is away", undefined, CHECK_MS);
   }
 
   close(): void {
@@ -29,14 +33,16 @@ export class StorageWatch {
 
   async #check(): Promise<void> {
     const begunMs = performance.now();
-    const away = await this.storage.check().then(
-      () => false,
-      () => true,
+    const trouble = await this.storage.check().then(
+      () => undefined,
+      (error: unknown) => error,
     );
     if (begunMs < this.#endedMs) return;
     this.#endedMs = begunMs;
-    if (away === this.#away) return;
-    this.#away = away;
-    this.onChange(away);
+    const before = this.#trouble;
+    this.#trouble = trouble;
+    const same =
+      (trouble === undefined) === (before === undefined) && isNotWritable(trouble) === isNotWritable(before);
+    if (!same) this.onChange(trouble);
   }
 }

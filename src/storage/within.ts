@@ -1,8 +1,11 @@
+/** Says that a wait ended before what it waited for. */
+export class TooLate extends Error {}
+
 /** The promise's outcome, or an error when that takes longer; what it stands for goes on regardless. */
 export async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    timer = setTimeout(() => reject(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     return await Promise.race([promise, late]);

@@ -5,9 +5,12 @@ import type { Storage } from "../../src/storage/storage.js";
 export interface TestDatabase {
   open(): Promise<Storage>;
   /** Harms an entry behind the adapter's back, while it is closed. */
-  damage(of: { incarnation: string; sequence: number; how: "remove" | "spoil" }): Promise<void>;
+  damage(of: { incarnation: string; sequence: number; how: Harm }): Promise<void>;
   remove(): Promise<void>;
 }
+
+/** Gone; not an entry any more; one of its fields another of the same form; as before there were checksums. */
+export type Harm = "remove" | "spoil" | "text" | "vectors" | "tokens" | "unsum";
 
 export type MakeDatabase = () => Promise<TestDatabase>;
 

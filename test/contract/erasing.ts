@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Appended, Erased } from "../../src/memory/log.js";
+import type { Appended, Erased, What } from "../../src/memory/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
 
@@ -88,6 +88,28 @@ export function erasingContract(name: string, make: MakeDatabase): void {
       ]);
       const fetched = await memoriesOf(log(), { incarnation, sequences: [1, 2, 3, 4, 5] });
       expect(fetched.map(({ sequence }) => sequence).sort()).toEqual([2, 5]);
+    });
+
+    it("puts a lost entry where one is another than was written, though it has the form of one", async () => {
+      const windows = [{ start: 0, end: 5 }];
+      const incarnation = await write([...memories(5), aMemory({ windows }), ...memories(1)]);
+      await log().erase({ incarnation, sequences: [4, 7] });
+      await used.storage.close();
+      await used.database.damage({ incarnation, sequence: 1, how: "text" });
+      await used.database.damage({ incarnation, sequence: 2, how: "vectors" });
+      await used.database.damage({ incarnation, sequence: 3, how: "tokens" });
+      await used.database.damage({ incarnation, sequence: 4, how: "tokens" });
+      await used.database.damage({ incarnation, sequence: 5, how: "unsum" });
+      used.storage = await used.database.open();
+      const opsBy = async (what: What) =>
+        (await log().read({ incarnation, from: 1, limit: 9, what })).entries.map(({ entry }) => entry.op);
+      const well = ["store", "store", "erased"];
+      expect(await opsBy("all")).toEqual(["lost", "lost", "lost", "lost", ...well]);
+      expect(await opsBy("text")).toEqual(["lost", "store", "lost", "lost", ...well]);
+      expect(await opsBy("vectors")).toEqual(["store", "lost", "lost", "lost", ...well]);
+      expect(await opsBy("head")).toEqual(["store", "store", "lost", "lost", ...well]);
+      const [first] = await entriesOf(log(), { incarnation, from: 1, limit: 1 });
+      expect(first?.entry).toMatchObject({ reason: "its checksum does not match" });
     });
   });
 }

@@ -54,6 +54,29 @@ export function factsContract(name: string, make: MakeDatabase): void {
       expect(await used.storage.facts.replacePlan({ from: 2, to: undefined })).toBe(true);
       expect(await used.storage.facts.plan()).toBeUndefined();
     });
+
+    it("gives no plan the version of an earlier one: whoever slept meanwhile changes nothing", async () => {
+      const seen: number[] = [];
+      for (const edition of ["a", "b", "c"]) {
+        const { facts } = used.storage;
+        expect(await facts.replacePlan({ from: 0, to: plan(edition) })).toBe(true);
+        expect(await facts.replacePlan({ from: 0, to: plan("late") })).toBe(false);
+        for (let changes = 0; changes < 3; changes++) {
+          const { version } = (await facts.plan()) ?? { version: 0 };
+          expect(seen).not.toContain(version);
+          seen.push(version);
+          for (const from of seen.slice(0, -1)) {
+            expect(await facts.replacePlan({ from, to: plan("slept") })).toBe(false);
+            expect(await facts.replacePlan({ from, to: undefined })).toBe(false);
+          }
+          expect((await facts.plan())?.plan.edition).toBe(edition);
+          const to = changes < 2 ? plan(edition) : undefined;
+          expect(await facts.replacePlan({ from: version, to })).toBe(true);
+        }
+        expect(await facts.replacePlan({ from: seen.at(-1) ?? 0, to: undefined })).toBe(false);
+        await used.reopen();
+      }
+    });
   });
 }
 

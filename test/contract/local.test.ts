@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { openLocal } from "../../src/storage/local/open.js";
 import { CONTRACTS } from "./all.js";
-import type { TestDatabase } from "./database.js";
+import type { Harm, TestDatabase } from "./database.js";
 
 async function makeLocal(): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), "recalld-local-"));
@@ -15,10 +15,26 @@ async function makeLocal(): Promise<TestDatabase> {
       const root = open({ path: join(dataDir, "recalld.mdb") });
       const entries = root.openDB<Buffer>("log", { encoding: "binary" });
       if (how === "remove") await entries.remove([incarnation, sequence]);
-      else await entries.put([incarnation, sequence], Buffer.from("spoilt"));
+      else await entries.put([incarnation, sequence], harmed(entries.get([incarnation, sequence]), how));
       await root.close();
     },
   };
+}
+
+/** A record is the length of its header, the header, the vectors. */
+function harmed(bytes: Uint8Array | undefined, how: Harm): Buffer {
+  const record = Buffer.from(bytes ?? []);
+  if (how === "spoil") return Buffer.from("spoilt");
+  const end = 4 + record.readUInt32LE();
+  const vectors = Buffer.from(record.subarray(end));
+  const { sums, ...fields } = JSON.parse(record.toString("utf8", 4, end));
+  if (how === "vectors") vectors[0] = (vectors[0] ?? 0) ^ 1;
+  if (how === "text") fields.text += ".";
+  if (how === "tokens") fields.tokens += 1;
+  const header = Buffer.from(JSON.stringify({ ...fields, ...(how !== "unsum" && { sums }) }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(header.byteLength);
+  return Buffer.concat([length, header, vectors]);
 }
 
 for (const contract of CONTRACTS) contract("local", makeLocal);

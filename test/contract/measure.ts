@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { chanceOf } from "../support/chance.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anIncarnation, memories } from "./samples.js";
 
@@ -25,6 +26,29 @@ export function measureContract(name: string, make: MakeDatabase): void {
       expect(await log().measure({ incarnation })).toEqual({ memories: 1, bytes: 6 });
       await log().erase({ incarnation, sequences: [1, 2] });
       expect(await log().measure({ incarnation })).toEqual({ memories: 0, bytes: 0 });
+    });
+
+    it("knows after every write, and after a restart, what is there", async () => {
+      const incarnation = anIncarnation();
+      const chance = chanceOf(3);
+      const well = new Map<number, number>();
+      const expected = () => {
+        return { memories: well.size, bytes: [...well.values()].reduce((sum, bytes) => sum + bytes, 0) };
+      };
+      for (let round = 0, next = 1; round < 30; round++) {
+        const entries = Array.from({ length: 1 + chance.below(4) }, () =>
+          aMemory({ text: "x".repeat(chance.below(50)) }),
+        );
+        await log().append({ incarnation, from: next, entries });
+        // A number that is taken: nothing is written, and nothing counted.
+        await log().append({ incarnation, from: chance.below(next) + 1, entries: memories(2) });
+        for (const { text } of entries) well.set(next++, text.length + 2);
+        const gone = [chance.below(next), chance.below(next)];
+        await log().erase({ incarnation, sequences: gone });
+        for (const sequence of gone) well.delete(sequence);
+        if (round % 10 === 0) await used.reopen();
+        expect(await log().measure({ incarnation })).toEqual(expected());
+      }
     });
 
     it("counts more than it looks at in one go", async () => {

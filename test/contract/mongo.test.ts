@@ -1,9 +1,15 @@
-import { MongoClient } from "mongodb";
+import { Binary, type Collection, MongoClient, type UpdateFilter } from "mongodb";
 import { describe } from "vitest";
 import { openMongo } from "../../src/storage/mongo/open.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { CONTRACTS } from "./all.js";
-import type { TestDatabase } from "./database.js";
+import type { Harm, TestDatabase } from "./database.js";
+
+interface HarmedEntry {
+  readonly _id: string;
+  readonly text?: string;
+  readonly vector?: Binary;
+}
 
 const found = await openTestMongo();
 const name = "kind" in found ? found.kind : found.reason;
@@ -17,13 +23,27 @@ async function makeMongo(): Promise<TestDatabase> {
     remove: stop,
     damage: async ({ incarnation, sequence, how }) => {
       const client = await MongoClient.connect(uri);
-      const entries = client.db().collection<{ _id: string }>("log");
+      const entries = client.db().collection<HarmedEntry>("log");
       const _id = `${incarnation}:${String(sequence).padStart(12, "0")}`;
       if (how === "remove") await entries.deleteOne({ _id });
-      else await entries.updateOne({ _id }, { $set: { vector: "spoilt" } });
+      else await harm(entries, _id, how);
       await client.close();
     },
   };
+}
+
+async function harm(entries: Collection<HarmedEntry>, _id: string, how: Harm): Promise<void> {
+  const entry = await entries.findOne({ _id });
+  const vector = Buffer.from(entry?.vector?.value() ?? []);
+  vector[0] = (vector[0] ?? 0) ^ 1;
+  const changed = {
+    spoil: { $set: { vector: "spoilt" } },
+    text: { $set: { text: `${entry?.text}.` } },
+    vectors: { $set: { vector: new Binary(vector) } },
+    tokens: { $inc: { tokens: 1 } },
+    unsum: { $unset: { sums: "" } },
+  };
+  await entries.updateOne({ _id }, changed[how as keyof typeof changed] as UpdateFilter<HarmedEntry>);
 }
 
 describe.skipIf("reason" in found)(`MongoDB (${name})`, () => {

@@ -9,6 +9,7 @@ import { expectGot, expectRecalled, type Kept, keptOf } from "../faults/load.js"
 import { type Caller, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { DATABASES, LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
+import { openTestMongo } from "../support/mongo/open.js";
 import { newDataDir, runUntilExit, startServer, type TestServer } from "../support/server.js";
 
 // Machines that test many things at once are slow; what must be quick says so itself.
@@ -131,6 +132,23 @@ describe("what stops the start", () => {
     await expectOneLine({ DATA_DIR: dataDir }, /^recalld: DATA_DIR .* is in use by another recalld\n$/);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
+
+  it.skipIf(MONGO_DATABASE.missing !== undefined)(
+    "is a folder in which another server over MongoDB keeps its snapshots",
+    async () => {
+      const found = await openTestMongo();
+      const MONGODB_URI = "uri" in found ? found.uri : "";
+      const { dataDir, url, stop } = await begin(startServer({ env: { MONGODB_URI } }));
+      await expectOneLine(
+        { DATA_DIR: dataDir, MONGODB_URI },
+        /^recalld: DATA_DIR .* is in use by another recalld; give each replica a DATA_DIR of its own\n$/,
+      );
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      await stop();
+      const next = await begin(startServer({ dataDir, env: { MONGODB_URI } }));
+      expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
+    },
+  );
 
   it("is a port that is taken", async () => {
     const other = createServer().listen(0, "127.0.0.1");

@@ -16,7 +16,7 @@ const RAW = { encoding: "binary", keyEncoding: "binary" } as const;
  * too, and the file is as small as what it holds. No server may run on the folder meanwhile.
  *
  * @returns the file's size before and after, in bytes.
- * @throws MemoryError `failed_precondition` when the folder is in use.
+ * @throws MemoryError `failed_precondition` when the folder is in use, or the database is damaged.
  */
 export async function compactLocal({
   dataDir,
@@ -28,7 +28,7 @@ export async function compactLocal({
   const release = await claim({ dataDir });
   try {
     await removeDraft(dataDir);
-    const root = openFile(path);
+    const root = openFile(path, { checkLimitMs: Number.POSITIVE_INFINITY });
     const copy = openFile(draft);
     for (const name of root.getKeys()) await copyAll(root, { name: String(name), to: copy });
     await copy.flushed;

@@ -2,6 +2,7 @@ import type { Database, RootDatabase } from "lmdb";
 import { Piece } from "../../memory/bounds.js";
 import type { Entry, Log, Measured, Numbered, Stored, What } from "../../memory/log.js";
 import { lost } from "../intact.js";
+import { Counts } from "./counts.js";
 import { decode, encode } from "./record.js";
 
 type Key = [incarnation: string, sequence: number];
@@ -20,22 +21,25 @@ const AFTER_ALL = "~";
 export class Entries {
   readonly db: Database<Buffer, Key>;
   readonly #ids: Database<Place, IdKey>;
+  readonly #counts: Counts;
 
   constructor(root: RootDatabase) {
     this.db = root.openDB("log", { encoding: "binary" });
     this.#ids = root.openDB("ids", { encoding: "json" });
+    this.#counts = new Counts(root);
   }
 
   /** Each only if its number is free; answers how many it took in before one that is not. */
   insert({ incarnation, from, entries }: Parameters<Log["append"]>[0]): number {
+    const isNew = this.#counts.get(incarnation) === undefined && this.last(incarnation) === undefined;
+    if (isNew) this.#counts.begin(incarnation);
     for (const [i, entry] of entries.entries()) {
       const sequence = from + i;
       if (this.db.doesExist([incarnation, sequence])) return i;
       this.db.putSync([incarnation, sequence], encode(entry));
-      if (entry.op === "store") this.#ids.putSync([incarnation, entry.id], [sequence, bytesOf(entry)]);
+      if (entry.op === "store") this.#place([incarnation, entry.id], [sequence, bytesOf(entry)]);
       // Of a copy: what stood for a lost entry has no id.
-      if (entry.op === "erased" && entry.id !== "")
-        this.#ids.putSync([incarnation, entry.id], [sequence, ERASED]);
+      if (entry.op === "erased" && entry.id !== "") this.#place([incarnation, entry.id], [sequence, ERASED]);
     }
     return entries.length;
   }
@@ -75,8 +79,10 @@ export class Entries {
     return this.#ids.get([incarnation, id])?.[0];
   }
 
-  /** Counts in slices: yields between them, and what it has so far. */
+  /** Counts in slices: yields between them, and what it has so far. Once, where the count is kept. */
   *measure(incarnation: string): Generator<Measured> {
+    const kept = this.#counts.get(incarnation);
+    if (kept !== undefined) return yield kept;
     let [memories, bytes] = [0, 0];
     for (let start: IdKey = [incarnation, ""], read = SLICE_MEMORIES; read === SLICE_MEMORIES; ) {
       read = 0;
@@ -109,13 +115,24 @@ export class Entries {
     if (entry?.op !== "store") return;
     const { opId, id, tokens, createdAtMs } = entry;
     this.db.putSync(key, encode({ op: "erased", opId, id, tokens, createdAtMs }));
-    this.#ids.putSync([key[0], id], [key[1], ERASED]);
+    this.#place([key[0], id], [key[1], ERASED]);
+  }
+
+  #place(key: IdKey, place: Place): void {
+    const before = this.#ids.get(key);
+    this.#ids.putSync(key, place);
+    const [now, then] = [heldAt(place), heldAt(before)];
+    this.#counts.change(key[0], { memories: now.memories - then.memories, bytes: now.bytes - then.bytes });
   }
 
   #isBeforeOthers([incarnation, sequence]: Key): boolean {
     const end: Key = [incarnation, Number.MAX_SAFE_INTEGER];
     return this.db.getKeysCount({ start: [incarnation, sequence], end, limit: 1 }) > 0;
   }
+}
+
+function heldAt([, bytes]: Place = [0, ERASED]): Measured {
+  return bytes === ERASED ? { memories: 0, bytes: 0 } : { memories: 1, bytes };
 }
 
 function bytesOf({ text, metadata }: Stored): number {

@@ -35,8 +35,9 @@ export class LocalFacts implements Facts {
   replacePlan({ from, to: plan }: Parameters<Facts["replacePlan"]>[0]): Promise<boolean> {
     return durably(this.meta, () => {
       if ((this.#plan()?.version ?? 0) !== from) return false;
-      if (plan === undefined) this.meta.removeSync("plan");
-      else this.meta.putSync("plan", { plan, version: from + 1 });
+      // What is left of a plan is its version, so that none comes again.
+      const { version = 0 } = this.#kept() ?? {};
+      this.meta.putSync("plan", { ...(plan && { plan }), version: version + 1 });
       return true;
     });
   }
@@ -46,6 +47,11 @@ export class LocalFacts implements Facts {
   }
 
   #plan(): Versioned | undefined {
-    return this.meta.get("plan") as Versioned | undefined;
+    const { plan, version = 0 } = this.#kept() ?? {};
+    return plan && { plan, version };
+  }
+
+  #kept(): Partial<Versioned> | undefined {
+    return this.meta.get("plan") as Partial<Versioned> | undefined;
   }
 }

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { RootDatabase } from "lmdb";
 import { MemoryError } from "../../errors.js";
 import type { ModelIdentity } from "../../memory/embedder.js";
 import { OLDEST_FORMAT } from "../../memory/format.js";
+import { Entries } from "./entries.js";
 import { LocalFacts, type Meta } from "./facts.js";
 import { FILE, FILE_MODE, openFile } from "./file.js";
 import { LocalFormats } from "./formats.js";
@@ -51,11 +53,12 @@ export async function lookInto(path: string): Promise<Pick<Manifest, "format" | 
       const db = root.openDB(name, { encoding: "binary" }) as ReturnType<typeof root.openDB> | undefined;
       return db === undefined ? 0 : (db.getStats() as { entryCount: number }).entryCount;
     };
+    const entries = count("log");
     const counts = {
       accounts: count("accounts"),
       namespaces: count("namespaces"),
-      memories: count("ids"),
-      entries: count("log"),
+      memories: entries === 0 ? 0 : memoriesIn(root),
+      entries,
     };
     const meta: Meta = root.openDB("meta", { encoding: "json" });
     const pinned = await new LocalFacts(meta).pinned();
@@ -64,6 +67,16 @@ export async function lookInto(path: string): Promise<Pick<Manifest, "format" | 
   } finally {
     await root.close();
   }
+}
+
+/** Without those that were erased, whose ids are kept. */
+function memoriesIn(root: RootDatabase): number {
+  const entries = new Entries(root);
+  let memories = 0;
+  for (const incarnation of entries.incarnations("", Number.MAX_SAFE_INTEGER)) {
+    memories += [...entries.measure(incarnation)].at(-1)?.memories ?? 0;
+  }
+  return memories;
 }
 
 export async function writeManifest(

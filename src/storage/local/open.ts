@@ -5,7 +5,7 @@ import { MemoryError, unavailable } from "../../errors.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { LocalClaims } from "./claims.js";
-import { durably, reading } from "./durably.js";
+import { reading, settled } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { LocalFacts, type Meta } from "./facts.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
@@ -16,6 +16,7 @@ import { LocalRecent } from "./recent.js";
 import type { Answering } from "./request.js";
 import { Snapshots } from "./snapshots.js";
 import { LocalUsage } from "./usage.js";
+import { writesOf } from "./writes.js";
 
 /** What a compaction writes; it takes the file's place when it is complete. */
 export const DRAFT = `compact-${FILE}`;
@@ -26,20 +27,23 @@ export interface LocalOptions {
   readonly answer?: Answering | undefined;
   /** Left out, a database that is not there is made. */
   readonly creates?: boolean | undefined;
+  /** How long the file is looked at for damage before it is opened; left out, a second at most. */
+  readonly checkLimitMs?: number | undefined;
 }
 
 /**
  * Opens the embedded database in a folder, which is created if needed. One process at a time.
  *
- * @throws MemoryError `failed_precondition` when the folder is in use or cannot be used, or holds no
- * database and none is to be made.
+ * @throws MemoryError `failed_precondition` when the folder is in use or cannot be used, holds a damaged
+ * database, or holds none and none is to be made.
  */
-export async function openLocal({ dataDir, answer, creates = true }: LocalOptions): Promise<Storage> {
+export async function openLocal(options: LocalOptions): Promise<Storage> {
+  const { dataDir, answer, creates = true } = options;
   try {
     if (!creates) await expectLocal({ dataDir });
     await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
     const release = await claim({ dataDir, answer });
-    return await open(dataDir, release).catch(async (error) => {
+    return await open(options, release).catch(async (error) => {
       await release();
       throw error;
     });
@@ -48,11 +52,12 @@ export async function openLocal({ dataDir, answer, creates = true }: LocalOption
   }
 }
 
-async function open(dataDir: string, release: () => Promise<void>): Promise<Storage> {
+async function open(options: LocalOptions, release: () => Promise<void>): Promise<Storage> {
+  const { dataDir, checkLimitMs } = options;
   // Of a compaction that was killed: it may hold what is erased by now.
   await removeDraft(dataDir);
   const path = join(dataDir, FILE);
-  const root = openFile(path);
+  const root = openFile(path, { checkLimitMs });
   try {
     return storageIn(root, { path, release });
   } catch (error) {
@@ -105,7 +110,7 @@ export async function removeDraft(dataDir: string): Promise<void> {
 /** LMDB waits for its last flush, and after one that failed, for ever: so there is one more, of nothing. */
 async function close(root: RootDatabase, snapshots: Snapshots): Promise<void> {
   await snapshots.close();
-  await durably(root, () => {});
+  await settled(root);
   await root.close();
 }
 
@@ -123,4 +128,5 @@ async function check(path: string, meta: Meta): Promise<void> {
     throw unavailable("the database's file is gone", error);
   });
   reading(() => meta.get("format"));
+  await writesOf(meta).check();
 }

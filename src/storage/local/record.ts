@@ -1,4 +1,5 @@
 import { type Appended, type Entry, hasText, hasVectors, type What } from "../../memory/log.js";
+import { sumsOf } from "../checksum.js";
 import { intact, unreadable } from "../intact.js";
 import { toBytes, toVector } from "../vector.js";
 
@@ -6,11 +7,11 @@ const LENGTH_BYTES = 4;
 
 /**
  * An entry's bytes: the length of the header (uint32, little endian), the header (JSON of all fields
- * but the vectors), the vectors (float32, little endian; nothing when the entry has none).
+ * but the vectors, and checksums), the vectors (float32, little endian; nothing when the entry has none).
  */
 export function encode(entry: Appended): Buffer {
   const { vectors = new Float32Array(), ...fields } = entry as Partial<Record<"vectors", Float32Array>>;
-  const header = Buffer.from(JSON.stringify(fields));
+  const header = Buffer.from(JSON.stringify({ ...fields, sums: sumsOf({ ...entry }) }));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32LE(header.byteLength);
   return Buffer.concat([length, header, toBytes(vectors)]);

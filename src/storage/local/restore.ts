@@ -3,6 +3,7 @@ import { copyFile, link, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { MemoryError, unavailable } from "../../errors.js";
+import { findDamage } from "./check/check-file.js";
 import { FILE, FOLDER_MODE, LOCK } from "./file.js";
 import { checkSum, damaged, flush, lookInto, type Manifest, readManifest } from "./manifest.js";
 
@@ -52,6 +53,8 @@ async function restoreWhole({ backup, dataDir, verify }: RestoreOptions): Promis
       throw error.code === "ENOENT" ? damaged("is missing") : error;
     });
     await checkSum(file, manifest);
+    const damage = findDamage(file, { readOnly: true, limitMs: Number.POSITIVE_INFINITY });
+    if (damage !== undefined) throw damaged(`was damaged already when it was taken: ${damage}`);
     const { counts } = await lookInto(file);
     if (!isDeepStrictEqual(counts, manifest.counts)) throw damaged("does not hold what its manifest says");
     await rm(join(draft, LOCK), { force: true });

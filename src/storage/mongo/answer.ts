@@ -1,5 +1,5 @@
-import { MongoBulkWriteError } from "mongodb";
-import { MemoryError, unavailable } from "../../errors.js";
+import { MongoBulkWriteError, MongoServerError } from "mongodb";
+import { MemoryError, notWritable, unavailable } from "../../errors.js";
 import { within } from "../within.js";
 
 /**
@@ -8,14 +8,22 @@ import { within } from "../within.js";
  */
 export const ANSWER_TIMEOUT_MS = 5_000;
 
+/** MongoDB's code: its disk has no room left. */
+const OUT_OF_DISK_SPACE = 14_031;
+
 /** Waits for the database. @throws MemoryError `unavailable`, whatever the driver met. */
 export async function answer<T>(asking: Promise<T>): Promise<T> {
   try {
     return await within(ANSWER_TIMEOUT_MS, asking);
   } catch (error) {
     if (error instanceof MemoryError) throw error;
-    throw unavailable("the database does not answer", withoutDocuments(error));
+    const cause = withoutDocuments(error);
+    throw isFull(error) ? notWritable(cause) : unavailable("the database does not answer", cause);
   }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === OUT_OF_DISK_SPACE;
 }
 
 /** A failed bulk write holds what was to be written: private texts, which no log should see. */

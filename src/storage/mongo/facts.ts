@@ -44,11 +44,19 @@ export class MongoFacts implements Facts {
   }
 
   async replacePlan({ from, to }: Parameters<Facts["replacePlan"]>[0]): Promise<boolean> {
-    const standing = { _id: "plan", version: from };
-    if (to === undefined) return (await answer(this.#meta.deleteOne(standing))).deletedCount === 1;
-    const changed = { plan: to, version: from + 1 };
-    if (from > 0) return (await answer(this.#meta.updateOne(standing, { $set: changed }))).matchedCount === 1;
-    const mark = await answer(findOrInsert(this.#meta, { _id: "plan", ...changed }));
-    return mark.plan?.edition === to.edition && mark.version === 1;
+    if (from === 0) return to === undefined ? (await this.plan()) === undefined : this.#beginPlan(to);
+    const standing = { _id: "plan", version: from, plan: { $exists: true } };
+    // What is left of a plan is its version, so that none comes again.
+    const changed = to === undefined ? ({ $unset: { plan: "" } } as const) : { $set: { plan: to } };
+    const replaced = this.#meta.updateOne(standing, { ...changed, $inc: { version: 1 } });
+    return (await answer(replaced)).matchedCount === 1;
+  }
+
+  async #beginPlan(plan: Plan): Promise<boolean> {
+    const ended = { _id: "plan", plan: { $exists: false } };
+    const begun = await answer(this.#meta.updateOne(ended, { $set: { plan }, $inc: { version: 1 } }));
+    if (begun.matchedCount === 1) return true;
+    const mark = await answer(findOrInsert(this.#meta, { _id: "plan", plan, version: 1 }));
+    return mark.plan?.edition === plan.edition && mark.version === 1;
   }
 }

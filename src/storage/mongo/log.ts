@@ -19,6 +19,7 @@ import type {
 } from "../../memory/log.js";
 import { lost } from "../intact.js";
 import { ANSWER_TIMEOUT_MS, answer } from "./answer.js";
+import { Counted } from "./counted.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
 import {
   allNames,
@@ -37,6 +38,11 @@ import { Weights } from "./weights.js";
 const ANSWERS_BYTES_MAX = 67_108_864;
 const READS_WAITING_MAX = 1_000;
 
+/** The index of what is counted: of each entry its number, whether it is a memory, and its bytes. */
+const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
+/** How long MongoDB itself works at one count. */
+const COUNT_LIMIT_MS = 4_000;
+
 /** The log in MongoDB: one document an entry, one a name. */
 export class MongoLog implements Log {
   readonly #weights = new Weights();
@@ -49,6 +55,8 @@ export class MongoLog implements Log {
   readonly #names: Collection<NameRecord>;
   readonly #entries: Collection<EntryRecord>;
 
+  readonly #counted = new Counted({ count: (range) => answer(this.#count(range)) });
+
   constructor(db: Db) {
     this.#names = db.collection("namespaces");
     this.#entries = db.collection("log");
@@ -57,6 +65,8 @@ export class MongoLog implements Log {
   /** To be called before the first use. */
   async createIndexes(): Promise<void> {
     await this.#entries.createIndex({ id: 1 });
+    // Counting reads this alone: a document is up to 1.6 MB.
+    await this.#entries.createIndex(COUNTED);
   }
 
   find(scope: Scope): Promise<string | undefined> {
@@ -83,12 +93,11 @@ export class MongoLog implements Log {
     return answer(listNames(this.#names, of));
   }
 
+  /** What another process erased within the last minute may be counted still, in a log of over 65,536 entries. */
   async measure({ incarnation }: { incarnation: string }): Promise<Measured> {
-    const $match = { _id: idsFrom(incarnation), op: "store" };
-    const $group = { _id: null, memories: { $sum: 1 }, bytes: { $sum: "$bytes" } };
-    const summing = this.#entries.aggregate<Measured>([{ $match }, { $group }]).toArray();
-    const { memories, bytes } = (await answer(summing))[0] ?? { memories: 0, bytes: 0 };
-    return { memories, bytes: Number(bytes) };
+    const newest = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
+    const last = await answer(this.#entries.findOne({ _id: idsFrom(incarnation) }, newest));
+    return this.#counted.measure(incarnation, last ? sequenceOf(last._id) : 0);
   }
 
   async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
@@ -142,10 +151,21 @@ export class MongoLog implements Log {
 
   async erase({ incarnation, sequences }: Several): Promise<void> {
     const $in = sequences.map((sequence) => numberId(incarnation, sequence));
-    const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "" } as const;
+    const sums = { "sums.text": "", "sums.vectors": "" } as const;
+    this.#counted.forget(incarnation, sequences);
+    const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
     await answer(
       this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
-    );
+    ).finally(() => this.#counted.forget(incarnation, sequences));
+  }
+
+  async #count({ incarnation, from, to }: { incarnation: string; from: number; to: number }) {
+    const _id = { $gte: numberId(incarnation, from), $lt: numberId(incarnation, to) };
+    const $match = { _id, op: "store" };
+    const $group = { _id: null, memories: { $sum: 1 }, bytes: { $sum: "$bytes" } };
+    const options = { hint: COUNTED, maxTimeMS: COUNT_LIMIT_MS };
+    const [found] = await this.#entries.aggregate<Measured>([{ $match }, { $group }], options).toArray();
+    return { memories: found?.memories ?? 0, bytes: Number(found?.bytes ?? 0) };
   }
 
   async #numberOf(filter: Filter<EntryRecord>): Promise<number | undefined> {

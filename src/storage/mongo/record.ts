@@ -1,6 +1,7 @@
 import { Binary } from "mongodb";
 import type { Window } from "../../memory/embedder.js";
 import { type Appended, type Entry, hasText, hasVectors, type What } from "../../memory/log.js";
+import { type Sums, sumsOf } from "../checksum.js";
 import { intact, unreadable } from "../intact.js";
 import { toBytes, toVector } from "../vector.js";
 
@@ -21,9 +22,14 @@ export interface EntryRecord {
   readonly createdAt?: Date;
   readonly target?: number;
   readonly to?: string;
+  readonly sums?: Sums;
 }
 
 export function toRecord(_id: string, entry: Appended): EntryRecord {
+  return { ...recordOf(_id, entry), sums: sumsOf({ ...entry }) };
+}
+
+function recordOf(_id: string, entry: Appended): EntryRecord {
   if (entry.op === "erased") {
     const { createdAtMs, ...fields } = entry;
     return { _id, ...fields, createdAt: new Date(createdAtMs) };

@@ -1,18 +1,53 @@
-/** Writes to the folder it is given until the disk takes no more, and says how that was. */
+/** Writes to the folder it is given until the disk takes no more, then makes room, and says how all that was. */
+import { execFileSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openLocal } from "../../../src/storage/local/open.js";
 import { aMemory, entriesOf } from "../samples.js";
+
+/** Less than the database has by then: to this process, a file that would be larger is a full disk. */
+const FULL_BYTES = 300_000;
+const MORE_WRITES = 500;
+const ROOM_TIMEOUT_MS = 20_000;
 
 const { log, check, close } = await openLocal({ dataDir: process.argv[2] as string });
 const incarnation = "full";
 const text = "x".repeat(20_000);
+const append = (from: number) => log.append({ incarnation, from, entries: [aMemory({ text })] });
+const limit = (bytes: string) =>
+  execFileSync("prlimit", ["--pid", String(process.pid), `--fsize=${bytes}:unlimited`]);
 
 let kept = 0;
-try {
-  for (;;) kept += await log.append({ incarnation, from: kept + 1, entries: [aMemory({ text })] });
-} catch (error) {
-  const { code, message } = error as Error & { code: string };
-  const read = await entriesOf(log, { incarnation, from: 1, limit: kept + 9 });
-  await check();
-  await close();
-  console.log(JSON.stringify({ code, message, kept, read: read.length }));
+while (kept < 50) kept += await append(kept + 1);
+limit(String(FULL_BYTES));
+const error = await untilRefused();
+const wellWhileFull = await isWell();
+const begunMs = performance.now();
+let refused = 0;
+for (let i = 0; i < MORE_WRITES; i++) await append(kept + 1).catch(() => refused++);
+const refusedMs = performance.now() - begunMs;
+const read = await entriesOf(log, { incarnation, from: 1, limit: kept + 9 });
+limit("unlimited");
+for (const fromMs = performance.now(); !(await isWell()); await sleep(50)) {
+  if (performance.now() - fromMs > ROOM_TIMEOUT_MS) throw new Error("it did not notice that there is room");
+}
+const after = await append(kept + 1);
+await close();
+const { code, message } = error;
+console.log(
+  JSON.stringify({ code, message, kept, read: read.length, wellWhileFull, refused, refusedMs, after }),
+);
+
+async function untilRefused(): Promise<Error & { code?: string }> {
+  try {
+    for (;;) kept += await append(kept + 1);
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function isWell(): Promise<boolean> {
+  return check().then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,0 +1,81 @@
+import { Damage } from "./pages.js";
+
+/** Offsets and values of `struct MDB_page_header` and `MDB_node` in mdb.c of lmdb-js 3.5.6. */
+const HEADER_BYTES = 24;
+const TRANSACTION_AT = 8;
+const FLAGS_AT = 18;
+const LOWER_AT = 20;
+const UPPER_AT = 22;
+const IS_BRANCH = 0x01;
+const IS_LEAF = 0x02;
+const IS_OVERFLOW = 0x04;
+const NODE_BYTES = 8;
+/** A long value: the node holds the pages that it is in. */
+const IS_LONG = 0x01;
+const IS_TREE = 0x02;
+
+/** A key of a page, and where its value or child is. */
+export interface Node {
+  readonly key: Buffer;
+  /** Of a branch page only. */
+  readonly child: number;
+  readonly isLong: boolean;
+  readonly isTree: boolean;
+  /** The value's length, which is not that of `data` where the value is a long one. */
+  readonly bytes: number;
+  readonly data: Buffer;
+}
+
+interface Expected {
+  readonly page: number;
+  readonly transaction: number;
+  readonly kind: "branch" | "leaf";
+}
+
+/** The nodes of a branch or leaf page. @throws Damage when it is not such a page, or is not whole */
+export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): Node[] {
+  expectHeader(bytes, { page, transaction, flags: kind === "branch" ? IS_BRANCH : IS_LEAF });
+  const lower = bytes.readUInt16LE(LOWER_AT);
+  const upper = bytes.readUInt16LE(UPPER_AT);
+  if (lower > upper || upper > bytes.byteLength - HEADER_BYTES || lower % 2 !== 0) throw damaged(page);
+  return Array.from({ length: lower / 2 }, (_, i) => {
+    const at = bytes.readUInt16LE(HEADER_BYTES + 2 * i);
+    const node = at < upper ? undefined : nodeAt(bytes, HEADER_BYTES + at, kind);
+    if (node === undefined) throw damaged(page);
+    return node;
+  });
+}
+
+/** A long value's first page. @throws Damage when another is found there */
+export function expectLong(bytes: Buffer, of: { page: number; pages: number; transaction: number }): void {
+  expectHeader(bytes, { ...of, flags: IS_OVERFLOW });
+  if (bytes.readUInt32LE(LOWER_AT) !== of.pages) throw damaged(of.page);
+}
+
+export const LONG_HEADER_BYTES = HEADER_BYTES;
+
+export function damaged(page: number): Damage {
+  return new Damage(`page ${page} is damaged`);
+}
+
+function expectHeader(bytes: Buffer, of: { page: number; transaction: number; flags: number }): void {
+  const is = bytes.readBigUInt64LE(0) === BigInt(of.page) && bytes.readUInt16LE(FLAGS_AT) === of.flags;
+  if (!is || bytes.readBigUInt64LE(TRANSACTION_AT) > of.transaction) throw damaged(of.page);
+}
+
+/** Undefined when it does not fit the page. */
+function nodeAt(bytes: Buffer, at: number, kind: Expected["kind"]): Node | undefined {
+  if (at + NODE_BYTES > bytes.byteLength) return undefined;
+  const length = bytes.readUInt32LE(at);
+  const flags = bytes.readUInt16LE(at + 4);
+  const keyFrom = at + NODE_BYTES;
+  const dataFrom = keyFrom + bytes.readUInt16LE(at + 6);
+  const isLong = kind === "leaf" && (flags & IS_LONG) !== 0;
+  const dataTo = dataFrom + (isLong ? HEADER_BYTES : kind === "leaf" ? length : 0);
+  if (dataTo > bytes.byteLength) return undefined;
+  if (kind === "leaf" && flags !== 0 && flags !== IS_LONG && flags !== IS_TREE) return undefined;
+  return {
+    ...{ key: bytes.subarray(keyFrom, dataFrom), isLong, isTree: kind === "leaf" && flags === IS_TREE },
+    ...{ child: length + flags * 2 ** 32, bytes: length, data: bytes.subarray(dataFrom, dataTo) },
+  };
+}

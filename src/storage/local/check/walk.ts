@@ -1,0 +1,140 @@
+import { freeIn } from "./free-list.js";
+import { FIRST_PAGE, FREE, type Meta, TREE_BYTES, type Tree, treeIn } from "./header.js";
+import { damaged, expectLong, LONG_HEADER_BYTES, type Node, nodesOf } from "./page.js";
+import { Damage, type Pages } from "./pages.js";
+
+/** Pages that a value of this many bytes takes (`OVPAGES` in mdb.c). */
+function pagesFor(bytes: number, pageBytes: number): number {
+  return Math.floor((LONG_HEADER_BYTES - 1 + bytes) / pageBytes) + 1;
+}
+
+/** Keys of the tree of free pages: numbers of transactions. */
+function compareNumbers(a: Buffer, b: Buffer): number {
+  return Number(a.readBigUInt64LE() - b.readBigUInt64LE());
+}
+
+interface Place {
+  readonly page: number;
+  /** Levels from here to the leaves, with both. */
+  readonly levels: number;
+  readonly tree: Tree;
+}
+
+/** Follows every tree of a snapshot from its root, without LMDB. */
+export class Walk {
+  /** A bit for each page: none is reached twice. */
+  readonly #reached: Uint8Array;
+  readonly #leaves: Place[] = [];
+  readonly #subtrees: Tree[] = [];
+  readonly #free: Buffer[] = [];
+
+  constructor(
+    private readonly pages: Pages,
+    private readonly meta: Meta,
+    /** From `performance.now()`; what is not looked at by then is taken to be well. */
+    private readonly untilMs: number,
+  ) {
+    this.#reached = new Uint8Array(Math.floor(Math.min(meta.lastPage, pages.count) / 8) + 1);
+  }
+
+  /** @throws Damage at the first page that is not what LMDB writes. */
+  run(): void {
+    const [free, main] = this.meta.trees as [Tree, Tree];
+    this.#branches(main);
+    this.#readLeaves();
+    // The small ones first: all of them are looked at, however large the log is.
+    const subtrees = [free, ...this.#subtrees].sort((a, b) => a.pages - b.pages);
+    for (const tree of subtrees) this.#branches(tree);
+    this.#readLeaves();
+    for (const list of this.#free) this.#expectFree(list);
+  }
+
+  /** Reads all pages above the leaves, and notes where the leaves are. */
+  #branches(tree: Tree): void {
+    const waiting: Place[] = tree.depth === 0 ? [] : [{ page: tree.root, levels: tree.depth, tree }];
+    for (let place = waiting.pop(); place !== undefined && !this.#isLate; place = waiting.pop()) {
+      this.#reach(place.page, 1);
+      if (place.levels === 1) this.#leaves.push(place);
+      else for (const page of this.#children(place)) waiting.push({ page, levels: place.levels - 1, tree });
+    }
+  }
+
+  #children(place: Place): number[] {
+    const nodes = this.#nodes(place, "branch");
+    if (nodes.length < (place.tree.name === FREE ? 1 : 2)) throw damaged(place.page);
+    return nodes.map(({ child }) => child);
+  }
+
+  #readLeaves(): void {
+    for (const place of this.#leaves.splice(0)) {
+      if (this.#isLate) return;
+      for (const node of this.#nodes(place, "leaf")) this.#value(node, place);
+    }
+  }
+
+  #value({ key, isLong, isTree, bytes, data }: Node, { page, tree }: Place): void {
+    if (isTree) this.#subtree({ key, data }, { page, tree });
+    const value = isLong ? this.#long(data, { page, bytes }) : undefined;
+    if (tree.name === FREE) this.#free.push(value === undefined ? data : this.#valueAt(value, bytes));
+  }
+
+  #subtree({ key, data }: { key: Buffer; data: Buffer }, { page, tree }: { page: number; tree: Tree }): void {
+    if (tree.name !== "main" || data.byteLength !== TREE_BYTES) throw damaged(page);
+    const name = key.toString("latin1").replace(/\0$/, "");
+    this.#subtrees.push(treeIn(data, { name, lastPage: this.meta.lastPage, flags: 0 }));
+  }
+
+  /** Only its first page has a header. */
+  #long(place: Buffer, { page: from, bytes }: { page: number; bytes: number }): number {
+    const page = Number(place.readBigUInt64LE(0));
+    const pages = Number(place.readBigUInt64LE(16));
+    // A value that is overwritten by a shorter one may keep its pages.
+    if (pages < pagesFor(bytes, this.meta.pageBytes)) throw damaged(from);
+    this.#reach(page, pages);
+    const { transaction } = this.meta;
+    expectLong(this.pages.readStart(page, LONG_HEADER_BYTES), { page, pages, transaction });
+    return page;
+  }
+
+  #valueAt(page: number, bytes: number): Buffer {
+    return this.pages.readStart(page, LONG_HEADER_BYTES + bytes).subarray(LONG_HEADER_BYTES);
+  }
+
+  /** LMDB writes over pages that are listed as free: none of them may be in use. */
+  #expectFree(list: Buffer): void {
+    for (const { page, count } of freeIn(list)) {
+      const last = page + count - 1;
+      if (page < FIRST_PAGE || last > this.meta.lastPage)
+        throw new Damage("its list of free pages is damaged");
+      for (let each = page; each <= last; each++) {
+        if (this.#isReached(each)) throw new Damage(`page ${each} is in use and listed as free`);
+      }
+    }
+  }
+
+  #isReached(page: number): boolean {
+    return ((this.#reached[page >> 3] ?? 0) & (1 << (page & 7))) !== 0;
+  }
+
+  #reach(page: number, count: number): void {
+    if (page < FIRST_PAGE || page + count - 1 > this.meta.lastPage) throw new Damage(`page ${page} is none`);
+    if (page + count > this.pages.count) throw new Damage(`it ends before page ${page + count - 1}`);
+    for (let each = page; each < page + count; each++) {
+      if (this.#isReached(each)) throw new Damage(`page ${each} is used twice`);
+      this.#reached[each >> 3] = (this.#reached[each >> 3] ?? 0) | (1 << (each & 7));
+    }
+  }
+
+  #nodes({ page, tree }: Place, kind: "branch" | "leaf"): Node[] {
+    const nodes = nodesOf(this.pages.read(page), { page, kind, transaction: this.meta.transaction });
+    // A branch page's first key is left out: all that is smaller is found there.
+    const keys = nodes.slice(kind === "branch" ? 1 : 0).map(({ key }) => key);
+    const compare = tree.name === FREE ? compareNumbers : Buffer.compare;
+    if (keys.some((key, i) => i > 0 && compare(keys[i - 1] as Buffer, key) >= 0)) throw damaged(page);
+    return nodes;
+  }
+
+  get #isLate(): boolean {
+    return performance.now() > this.untilMs;
+  }
+}

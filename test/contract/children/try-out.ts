@@ -1,0 +1,51 @@
+/** Opens the folders it is given one after the other, uses every port of each, and says of each what came of it. */
+import { MemoryError } from "../../../src/errors.js";
+import { openLocal } from "../../../src/storage/local/open.js";
+import type { Storage } from "../../../src/storage/storage.js";
+import { aMemory, entriesOf } from "../samples.js";
+
+for (const dataDir of process.argv.slice(2)) {
+  // Before, so that whoever listens knows which one a signal comes from.
+  console.log(`trying ${dataDir}`);
+  console.log(await tryOut(dataDir));
+}
+
+async function tryOut(dataDir: string): Promise<string> {
+  try {
+    const storage = await openLocal({ dataDir });
+    try {
+      return await use(storage);
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    if (error instanceof MemoryError) return `${error.code}: ${error.message}`;
+    return `thrown: ${error instanceof Error ? error.stack : String(error)}`;
+  }
+}
+
+async function use({ log, accounts, facts, formats, recent, usage, check }: Storage): Promise<string> {
+  await Promise.all([
+    check(),
+    facts.pinned(),
+    facts.plan(),
+    formats.read(),
+    recent.list(9),
+    log.names({ limit: 99 }),
+  ]);
+  for (const account of await accounts.list({ after: "", limit: 99 })) {
+    await usage.read({ accountId: account.id, from: "2020-01-01" });
+  }
+  let memories = 0;
+  for (const incarnation of await log.incarnations({ after: "", limit: 99 })) {
+    const read = await entriesOf(log, { incarnation, from: 1, limit: 9999 });
+    memories += read.filter(({ entry }) => entry.op === "store").length;
+    await log.measure({ incarnation });
+    await log.append({ incarnation, from: read.length + 1, entries: [aMemory({ text: "x".repeat(9000) })] });
+    await log.erase({
+      incarnation,
+      sequences: read.filter((_, i) => i % 3 === 0).map(({ sequence }) => sequence),
+    });
+  }
+  return `works, with ${memories} memories`;
+}

@@ -1,0 +1,185 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect, promisify } from "node:util";
+import { open } from "lmdb";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openLocal } from "../../src/storage/local/open.js";
+import { chanceOf } from "../support/chance.js";
+import { aMemory, anAccount, aScope } from "./samples.js";
+
+const TRY_OUT = join(import.meta.dirname, "children", "try-out.ts");
+const MEMORIES = 200;
+/** Damaged copies that chance makes; more with `DAMAGED_COPIES`. */
+const COPIES = Number(process.env.DAMAGED_COPIES ?? 60);
+const SEED = Number(process.env.DAMAGED_SEED ?? 1);
+const PAGE = 4096;
+
+type Damaging = (file: Buffer) => Buffer | undefined;
+
+describe("a damaged file of the local database", () => {
+  let folder: string;
+  let whole: Buffer;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "recalld-damaged-"));
+    whole = await aDatabase(join(folder, "whole"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** What came of each copy, opened in a process of its own that lives as long as nothing kills it. */
+  const tryOut = async (damagings: readonly Damaging[]) => {
+    const dataDirs: string[] = [];
+    for (const [i, damaging] of damagings.entries()) {
+      const copy = Buffer.from(whole);
+      const dataDir = join(folder, `copy-${i}`);
+      dataDirs.push(dataDir);
+      await rm(dataDir, { recursive: true, force: true });
+      await mkdir(dataDir);
+      await writeFile(join(dataDir, "recalld.mdb"), damaging(copy) ?? copy);
+    }
+    const args = ["--import", "tsx", TRY_OUT, ...dataDirs];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 26 }).catch(
+      ({ signal, stdout }) => {
+        throw new Error(`ended by ${signal}: ${stdout.slice(-200)}`);
+      },
+    );
+    return stdout.split(/^trying .*\n/m).slice(1);
+  };
+
+  const REFUSED =
+    /^failed_precondition: the database .*recalld\.mdb is damaged: (.*)\. It is left as it is; .* recalld-admin restore/;
+
+  it.each<[string, Damaging, RegExp]>([
+    ["is empty", () => Buffer.alloc(0), /is empty/],
+    ["has a few bytes", (file) => file.subarray(0, 100), /has only 100 bytes/],
+    ["is cut off in its second page", (file) => file.subarray(0, PAGE + 100), /page 1 lies behind the end/],
+    [
+      "is cut off in the middle",
+      (file) => file.subarray(0, file.length / 2),
+      /ends before page|behind the end/,
+    ],
+    ["has a first page of zeros", (file) => void file.fill(0, 0, PAGE), /page 0, its header, is all zeros/],
+    ["has a second page of zeros", (file) => void file.fill(0, PAGE, 2 * PAGE), /page 1, its header, is all/],
+    ["has headers of zeros", (file) => void file.fill(0, 0, 2 * PAGE), /is all zeros/],
+    ["is all zeros", (file) => void file.fill(0), /is all zeros/],
+    ["is of another program", (file) => void file.fill("text "), /is not that of an LMDB database/],
+    [
+      "has another data version",
+      (file) => void file.writeUInt16LE(1, 28),
+      /data version 1; this program reads 2/,
+    ],
+    ["has a page size of nothing", (file) => void file.writeUInt32LE(0, 48), /page size of 0 bytes/],
+    [
+      "has a root that is none",
+      (file) => void bothMetas(file, 112, 1e9),
+      /the root of its tree main is damaged/,
+    ],
+    ["has flags that nobody set", (file) => void file.writeUInt16LE(0xffff, 52), /unknown flags/],
+    ["has a header from elsewhere", (file) => void file.writeUInt16LE(999, 152), /contradict each other/],
+    ["has trees of zeros", (file) => void file.fill(0, 2 * PAGE), /page \d+ is damaged/],
+  ])("is refused when it %s, and told apart", async (_, damaging, reason) => {
+    const [said] = await tryOut([damaging]);
+    expect(said).toMatch(REFUSED);
+    expect(REFUSED.exec(said ?? "")?.[1]).toMatch(reason);
+  });
+
+  it("is left as it was when it is refused", async () => {
+    const damaging: Damaging = (file) => void file.fill(0, PAGE, 2 * PAGE);
+    await tryOut([damaging]);
+    const expected = Buffer.from(whole);
+    damaging(expected);
+    const left = await readFile(join(folder, "copy-0", "recalld.mdb"));
+    expect(left.equals(expected)).toBe(true);
+  });
+
+  it(`never ends the process by a signal, however it is damaged (${COPIES} copies, seed ${SEED})`, async () => {
+    const chance = chanceOf(SEED);
+    const damagings = Array.from({ length: COPIES }, () => aDamage(chance.below, whole.length));
+    const said = await tryOut(damagings);
+    expect(said).toHaveLength(COPIES);
+    for (const each of said) expect(each).toMatch(/^(works|failed_precondition|unavailable)/);
+    expect(said.filter((each) => each.startsWith("failed_precondition")).length).toBeGreaterThan(COPIES / 4);
+  }, 600_000);
+});
+
+it("a damaged record of the local database is told as such, and quoted nowhere", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "recalld-record-"));
+  const scope = aScope();
+  await (await openLocal({ dataDir })).close();
+  const root = open({ path: join(dataDir, "recalld.mdb") });
+  const account = anAccount();
+  const accounts = root.openDB<Buffer, string>("accounts", { encoding: "binary" });
+  await accounts.put(account.id, Buffer.from("secret words"));
+  const recent = root.openDB<Buffer, string[]>("recent", { encoding: "binary" });
+  await recent.put([scope.accountId, scope.namespace], Buffer.from("secret words"));
+  await root.close();
+  const storage = await openLocal({ dataDir });
+  const calls = [
+    storage.accounts.find(account.id),
+    storage.accounts.refund(account.id),
+    storage.recent.list(9),
+  ];
+  for (const call of await Promise.allSettled(calls)) {
+    expect(call).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
+    expect(inspect(call, { depth: 9 })).toContain("could not be read");
+    expect(inspect(call, { depth: 9 })).not.toContain("secret");
+  }
+  await storage.check();
+  await storage.close();
+  await rm(dataDir, { recursive: true });
+});
+
+/** One of the ways in which disks, copies and people damage files. */
+function aDamage(below: (end: number) => number, size: number): Damaging {
+  const at = below(size);
+  const length = Math.min(1 + below(3 * PAGE), size - at);
+  const ways: Damaging[] = [
+    (file) => file.subarray(0, at),
+    (file) => file.subarray(0, at - (at % PAGE)),
+    (file) => void file.fill(0, at, at + length),
+    (file) => void file.fill(0, at - (at % PAGE), Math.min(at - (at % PAGE) + PAGE, size)),
+    (file) => void file.copy(file, at - (at % PAGE), below(size), size),
+    (file) => {
+      for (let i = 0; i < 1 + (at % 8); i++) flip(file, below(8 * PAGE), below(8));
+    },
+    (file) => {
+      for (let i = 0; i < 1 + (at % 8); i++) flip(file, below(size), below(8));
+    },
+    (file) => void flip(file, below(2) * PAGE + below(200), below(8)),
+    (file) => {
+      for (let i = 0; i < length; i++) file[at + i] = below(256);
+    },
+  ];
+  return ways[below(ways.length)] as Damaging;
+}
+
+function flip(file: Buffer, at: number, bit: number): void {
+  file[at] = (file[at] ?? 0) ^ (1 << bit);
+}
+
+function bothMetas(file: Buffer, at: number, value: number): void {
+  for (const from of [0, PAGE / 2, PAGE]) file.writeBigUInt64LE(BigInt(value), from + at + 24);
+}
+
+/** A database in which each tree has something, long texts and free pages are among it. */
+async function aDatabase(dataDir: string): Promise<Buffer> {
+  const { log, accounts, recent, usage, facts, close } = await openLocal({ dataDir });
+  await facts.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 });
+  const scope = aScope();
+  const incarnation = await log.create(scope);
+  for (let from = 1; from <= MEMORIES; from += 20) {
+    const entries = Array.from({ length: 20 }, (_, i) => aMemory({ text: "x".repeat(i * 300) }));
+    await log.append({ incarnation, from, entries });
+    await log.erase({ incarnation, sequences: [from, from + 19] });
+    const account = anAccount();
+    await accounts.create(account);
+    await recent.touch({ ...scope, namespace: `n${from}` }, from);
+    await usage.add([
+      { accountId: account.id, date: "2026-01-01", stores: 1, recalls: 1, tokensStored: 1, tokensQueried: 1 },
+    ]);
+  }
+  await close();
+  return readFile(join(dataDir, "recalld.mdb"));
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { Counted } from "../../src/storage/mongo/counted.js";
+
+const RANGE = 10;
+const INCARNATION = "i";
+
+describe("counting a log in MongoDB", () => {
+  /** A log of memories of one byte each, and what was asked of the database. */
+  const aLog = (last: number, msEach = 0) => {
+    const erased = new Set<number>();
+    const asked: number[] = [];
+    const log = { last, nowMs: 0, erased, asked };
+    const counted = new Counted({
+      rangeEntries: RANGE,
+      nowMs: () => log.nowMs,
+      count: async ({ from, to }) => {
+        asked.push(from);
+        log.nowMs += msEach;
+        const numbers = Array.from({ length: to - from }, (_, i) => from + i);
+        const memories = numbers.filter((number) => number <= log.last && !erased.has(number)).length;
+        return { memories, bytes: memories };
+      },
+    });
+    const measure = async () => (await counted.measure(INCARNATION, log.last)).memories;
+    return { log, counted, measure };
+  };
+
+  it("asks only for the end of a log that it counted before", async () => {
+    const { log, measure } = aLog(95);
+    expect(await measure()).toBe(95);
+    expect(log.asked).toHaveLength(10);
+    log.last = 101;
+    expect(await measure()).toBe(101);
+    expect(log.asked.slice(10)).toEqual([91, 101]);
+    expect(await measure()).toBe(101);
+    expect(log.asked.slice(12)).toEqual([101]);
+  });
+
+  it("counts nothing that this process erased, also while it counts", async () => {
+    const { log, counted, measure } = aLog(100);
+    await measure();
+    for (const sequence of [1, 10, 11, 100]) {
+      log.erased.add(sequence);
+      counted.forget(INCARNATION, [sequence]);
+    }
+    expect(await measure()).toBe(96);
+    counted.forget(INCARNATION, [50]);
+    const measuring = measure();
+    log.erased.add(50);
+    counted.forget(INCARNATION, [50]);
+    await measuring;
+    expect(await measure()).toBe(95);
+  });
+
+  it("notices within a minute what other processes erased", async () => {
+    const { log, measure } = aLog(100);
+    await measure();
+    log.erased.add(5);
+    expect(await measure()).toBe(100);
+    log.nowMs += 60_001;
+    expect(await measure()).toBe(99);
+  });
+
+  it("ends in time, and goes on where it was", async () => {
+    const { log, measure } = aLog(100, 1_000);
+    await expect(measure()).rejects.toMatchObject({ code: "unavailable" });
+    const { length } = log.asked;
+    expect(length).toBe(5);
+    expect(await measure()).toBe(100);
+    expect(log.asked).toHaveLength(10);
+  });
+
+  it("counts again only as much at a time as is quick, however much is to be counted", async () => {
+    const { log, measure } = aLog(100, 400);
+    await measure();
+    log.erased.add(1);
+    log.nowMs += 60_001;
+    const before = log.asked.length;
+    expect(await measure()).toBe(99);
+    expect(log.asked.length - before).toBe(3);
+  });
+});
