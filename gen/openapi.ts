@@ -883,8 +883,7 @@ export const openapi: Record<string, unknown> = {
             "required": true,
             "schema": {
               "const": "json"
-            },
-            "example": "json"
+            }
           },
           {
             "name": "message",
@@ -908,8 +907,7 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "schema": {
               "const": "v1"
-            },
-            "example": "v1"
+            }
           }
         ],
         "responses": {
@@ -1227,8 +1225,7 @@ export const openapi: Record<string, unknown> = {
             "required": true,
             "schema": {
               "const": "json"
-            },
-            "example": "json"
+            }
           },
           {
             "name": "message",
@@ -1251,8 +1248,7 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "schema": {
               "const": "v1"
-            },
-            "example": "v1"
+            }
           }
         ],
         "responses": {
@@ -1411,8 +1407,7 @@ export const openapi: Record<string, unknown> = {
             "required": true,
             "schema": {
               "const": "json"
-            },
-            "example": "json"
+            }
           },
           {
             "name": "message",
@@ -1436,8 +1431,7 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "schema": {
               "const": "v1"
-            },
-            "example": "v1"
+            }
           }
         ],
         "responses": {
@@ -1599,8 +1593,7 @@ export const openapi: Record<string, unknown> = {
             "required": true,
             "schema": {
               "const": "json"
-            },
-            "example": "json"
+            }
           },
           {
             "name": "message",
@@ -1623,8 +1616,7 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "schema": {
               "const": "v1"
-            },
-            "example": "v1"
+            }
           }
         ],
         "responses": {
@@ -1845,8 +1837,7 @@ export const openapi: Record<string, unknown> = {
             "required": true,
             "schema": {
               "const": "json"
-            },
-            "example": "json"
+            }
           },
           {
             "name": "message",
@@ -1867,8 +1858,7 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "schema": {
               "const": "v1"
-            },
-            "example": "v1"
+            }
           }
         ],
         "responses": {
@@ -2016,8 +2006,7 @@ export const openapi: Record<string, unknown> = {
             "required": true,
             "schema": {
               "const": "json"
-            },
-            "example": "json"
+            }
           },
           {
             "name": "message",
@@ -2040,8 +2029,7 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "schema": {
               "const": "v1"
-            },
-            "example": "v1"
+            }
           }
         ],
         "responses": {
@@ -2286,8 +2274,7 @@ export const openapi: Record<string, unknown> = {
             "required": true,
             "schema": {
               "const": "json"
-            },
-            "example": "json"
+            }
           },
           {
             "name": "message",
@@ -2308,8 +2295,7 @@ export const openapi: Record<string, unknown> = {
             "required": false,
             "schema": {
               "const": "v1"
-            },
-            "example": "v1"
+            }
           }
         ],
         "responses": {
@@ -2650,7 +2636,7 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "additionalProperties": true,
-            "description": "Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched."
+            "description": "Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched. Numbers are doubles: an integer that would come back with other digits, and -0, are refused."
           }
         },
         "required": [

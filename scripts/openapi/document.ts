@@ -126,9 +126,9 @@ function asksByGet(method: DescMethod, failures: FailureResponses): Schema {
   const { responses, operationId, ...operation } = common(method, { on: "rpc", failures });
   const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
   const parameters = [
-    { name: "encoding", in: "query", required: true, schema: { const: "json" }, example: "json" },
+    { name: "encoding", in: "query", required: true, schema: { const: "json" } },
     { name: "message", in: "query", required: true, content: { "application/json": content } },
-    { name: "connect", in: "query", required: false, schema: { const: "v1" }, example: "v1" },
+    { name: "connect", in: "query", required: false, schema: { const: "v1" } },
   ];
   // It has no body.
   const { 405: _, 415: __, ...possible } = responses as Record<string, Schema>;

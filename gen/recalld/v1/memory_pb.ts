@@ -39,7 +39,8 @@ export type StoreRequest = Message<"recalld.v1.StoreRequest"> & {
 
   /**
    * Anything to hand back with the memory: at most 16,384 bytes as JSON, 16
-   * levels deep, finite numbers. Not searched.
+   * levels deep, finite numbers. Not searched. Numbers are doubles: an integer
+   * that would come back with other digits, and -0, are refused.
    *
    * @generated from field: google.protobuf.Struct metadata = 3;
    */
