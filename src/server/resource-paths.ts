@@ -2,6 +2,7 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import { invalid } from "../errors.js";
 import { contextOf } from "./caller.js";
 import { plainKey } from "./observe.js";
 import { once, refusing } from "./plain-errors.js";
@@ -50,6 +51,8 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
 /** The request as JSON. What the path and the query both say, or the query says twice, is there twice, and so refused. */
 function bodyOf({ params, url }: FastifyRequest, message: DescMessage): AsyncIterable<Uint8Array> {
   try {
+    // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
+    if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
     const query = readQuery(url).map(([name, value]) => [name, readAs(value, fieldOf(message, name))]);
     const fields = [...Object.entries(params as Record<string, string>), ...query];
     const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);

@@ -126,6 +126,16 @@ describe("bytes that are not UTF-8", () => {
         ),
       );
       expect(text).toMatch(/^HTTP\/1.1 400 [\s\S]*invalid_argument/);
+      const session = connect(server.url);
+      const stream = session.request({
+        ":method": "DELETE",
+        ":path": `/namespaces/${name}`,
+        authorization: `Bearer ${caller.key}`,
+      });
+      let answer = "";
+      for await (const chunk of stream) answer += chunk;
+      session.close();
+      expect(answer).toMatch(/"code":"invalid_argument"/);
     }
   });
 
