@@ -71,7 +71,8 @@ function strict(
     if (encoding === undefined) return handler(request);
     const options = { message, ...encoding, bytesMax };
     if (methodKind !== "unary") {
-      return handler({ ...request, body: checkedStream(bodyOf(request, options), options) });
+      const stream = request.body as AsyncIterable<Uint8Array>;
+      return handler({ ...request, body: checkedStream(stream, options) });
     }
     let large = false;
     const onTooLarge = () => {
