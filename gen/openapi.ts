@@ -5,7 +5,7 @@ export const openapi: Record<string, unknown> = {
   "info": {
     "title": "recalld",
     "version": "0.1.0",
-    "description": "Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.\n\nEvery call but sign-up needs an API key, as `Authorization: Bearer KEY` or `X-API-Key: KEY`. JSON is snake_case; fields at their defaults are there; unknown fields are errors. The paths under `/recalld.v1.` are the Connect protocol's, with JSON bodies; gRPC and gRPC-Web are served at the same paths and on the same port.",
+    "description": "Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.\n\nEvery call but sign-up needs an API key, as `Authorization: Bearer KEY` or `X-API-Key: KEY`. JSON is snake_case, in UTF-8; fields at their defaults are there; unknown fields are errors, and so are keys that come twice. The paths under `/recalld.v1.` are the Connect protocol's, with JSON bodies; calls that change nothing may also be asked by GET, with the request in the query, never a key; gRPC and gRPC-Web are served at the same paths and on the same port.",
     "license": {
       "name": "Apache-2.0",
       "identifier": "Apache-2.0"
@@ -55,6 +55,9 @@ export const openapi: Record<string, unknown> = {
               },
               "RateLimit": {
                 "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
               }
             },
             "content": {
@@ -174,7 +177,11 @@ export const openapi: Record<string, unknown> = {
                         "source": "chat",
                         "turn": 7
                       },
-                      "created_at": "2026-11-21T09:30:00.123Z"
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "match": {
+                        "start": 0,
+                        "end": 36
+                      }
                     }
                   ],
                   "namespace": "pets",
@@ -324,7 +331,8 @@ export const openapi: Record<string, unknown> = {
               "type": "string",
               "minLength": 1,
               "maxLength": 256,
-              "x-max-bytes": 256
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
             },
             "example": "pets"
           },
@@ -335,7 +343,8 @@ export const openapi: Record<string, unknown> = {
             "description": "The memory's id, `mem_…`.",
             "schema": {
               "type": "string",
-              "minLength": 1
+              "minLength": 1,
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
             },
             "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
           }
@@ -418,7 +427,8 @@ export const openapi: Record<string, unknown> = {
               "type": "string",
               "minLength": 1,
               "maxLength": 256,
-              "x-max-bytes": 256
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
             },
             "example": "pets"
           },
@@ -429,7 +439,8 @@ export const openapi: Record<string, unknown> = {
             "description": "The memory's id, `mem_…`.",
             "schema": {
               "type": "string",
-              "minLength": 1
+              "minLength": 1,
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
             },
             "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
           }
@@ -504,7 +515,8 @@ export const openapi: Record<string, unknown> = {
               "type": "string",
               "minLength": 1,
               "maxLength": 256,
-              "x-max-bytes": 256
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
             },
             "example": "pets"
           },
@@ -591,6 +603,9 @@ export const openapi: Record<string, unknown> = {
               },
               "RateLimit": {
                 "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
               }
             },
             "content": {
@@ -707,7 +722,11 @@ export const openapi: Record<string, unknown> = {
                         "source": "chat",
                         "turn": 7
                       },
-                      "created_at": "2026-11-21T09:30:00.123Z"
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "match": {
+                        "start": 0,
+                        "end": 36
+                      }
                     }
                   ],
                   "namespace": "pets",
@@ -847,6 +866,108 @@ export const openapi: Record<string, unknown> = {
                 "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
               }
             }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "One memory by its id",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories/{id}`.",
+        "operationId": "MemoryService_GetMemory_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoryRequest"
+                },
+                "example": {
+                  "namespace": "pets",
+                  "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoryResponse"
+                },
+                "example": {
+                  "memory": {
+                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    },
+                    "tokens": 8,
+                    "created_at": "2026-11-21T09:30:00.123Z"
+                  },
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -1089,6 +1210,98 @@ export const openapi: Record<string, unknown> = {
             }
           }
         }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "The account's namespaces, page by page",
+        "description": "Costs nothing.",
+        "operationId": "MemoryService_ListNamespaces_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListNamespacesRequest"
+                },
+                "example": {
+                  "page_size": 50
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListNamespacesResponse"
+                },
+                "example": {
+                  "namespaces": [
+                    {
+                      "namespace": "pets",
+                      "memories": 1,
+                      "bytes": "62"
+                    }
+                  ],
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
       }
     },
     "/recalld.v1.MemoryService/ListMemories": {
@@ -1179,6 +1392,108 @@ export const openapi: Record<string, unknown> = {
             }
           }
         }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "A namespace's memories, the newest first, page by page",
+        "description": "Costs nothing.",
+        "operationId": "MemoryService_ListMemories_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListMemoriesRequest"
+                },
+                "example": {
+                  "namespace": "pets",
+                  "page_size": 50
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "namespace": "pets",
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
       }
     },
     "/recalld.v1.MemoryService/MapNamespace": {
@@ -1261,6 +1576,102 @@ export const openapi: Record<string, unknown> = {
                 "namespace": "pets"
               }
             }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "The namespace's memories as points of a plane: the two directions in which their vectors differ most",
+        "description": "The same memories give the same map. Costs nothing.",
+        "operationId": "MemoryService_MapNamespace_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/MapNamespaceRequest"
+                },
+                "example": {
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/MapNamespaceResponse"
+                },
+                "example": {
+                  "points": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "x": 0.25,
+                      "y": -0.5
+                    }
+                  ],
+                  "memories": 1,
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -1411,6 +1822,94 @@ export const openapi: Record<string, unknown> = {
             }
           }
         }
+      },
+      "get": {
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The caller's own account",
+        "description": "Costs nothing.",
+        "operationId": "AccountService_GetAccount_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetAccountRequest"
+                },
+                "example": {}
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetAccountResponse"
+                },
+                "example": {
+                  "account_id": "acc_01kafz2n7teh5b9cxq4w0m8dks",
+                  "email": "ada@example.org",
+                  "plan": "free",
+                  "calls_limit": 1000,
+                  "calls_used": 0,
+                  "created_at": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
       }
     },
     "/recalld.v1.AccountService/GetUsage": {
@@ -1490,6 +1989,99 @@ export const openapi: Record<string, unknown> = {
                 "days": 1
               }
             }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "What the account used, day by day",
+        "description": "Costs nothing.",
+        "operationId": "AccountService_GetUsage_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetUsageRequest"
+                },
+                "example": {
+                  "days": 1
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetUsageResponse"
+                },
+                "example": {
+                  "days": [
+                    {
+                      "date": "2026-11-21",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ]
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -1634,6 +2226,9 @@ export const openapi: Record<string, unknown> = {
           "401": {
             "$ref": "#/components/responses/Error401"
           },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
           "405": {
             "$ref": "#/components/responses/Error405"
           },
@@ -1662,6 +2257,103 @@ export const openapi: Record<string, unknown> = {
               },
               "example": {}
             }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The account's living keys, without their secrets",
+        "description": "Costs nothing.",
+        "operationId": "AccountService_ListKeys_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListKeysRequest"
+                },
+                "example": {}
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListKeysResponse"
+                },
+                "example": {
+                  "keys": [
+                    {
+                      "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "name": "laptop",
+                      "prefix": "rcl_EXAM",
+                      "access": "KEY_ACCESS_FULL",
+                      "namespace": "",
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "replaces": "",
+                      "current": true
+                    }
+                  ]
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -1927,19 +2619,24 @@ export const openapi: Record<string, unknown> = {
             "description": "What to remember: not blank, at most 65,536 bytes of UTF-8. A text that is longer than the model reads at once is read in overlapping windows, and found by the nearest of them.",
             "minLength": 1,
             "maxLength": 65536,
-            "x-max-bytes": 65536
+            "x-max-bytes": 65536,
+            "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
           },
           "namespace": {
             "type": "string",
             "description": "Where: 1 to 256 bytes of UTF-8 without control characters, and without a space at either end. Names are compared byte by byte and belong to the account: two accounts may use the same name and never see each other.",
             "minLength": 1,
             "maxLength": 256,
-            "x-max-bytes": 256
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           },
           "metadata": {
-            "type": "object",
+            "type": [
+              "object",
+              "null"
+            ],
             "additionalProperties": true,
-            "description": "Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched."
+            "description": "Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched. Numbers are doubles: an integer that would come back with other digits, and -0, are refused."
           }
         },
         "required": [
@@ -1973,7 +2670,8 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "id",
           "namespace",
-          "tokens"
+          "tokens",
+          "created_at"
         ]
       },
       "RecallRequest": {
@@ -1984,17 +2682,22 @@ export const openapi: Record<string, unknown> = {
             "description": "The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text.",
             "minLength": 1,
             "maxLength": 65536,
-            "x-max-bytes": 65536
+            "x-max-bytes": 65536,
+            "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
           },
           "namespace": {
             "type": "string",
             "description": "The one namespace to search.",
             "minLength": 1,
             "maxLength": 256,
-            "x-max-bytes": 256
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           },
           "top_k": {
-            "type": "integer",
+            "type": [
+              "integer",
+              "null"
+            ],
             "format": "int32",
             "description": "How many memories to return at most: 1 to 20, 5 when left out.",
             "minimum": 1,
@@ -2068,7 +2771,10 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "id",
           "text",
-          "score"
+          "score",
+          "metadata",
+          "created_at",
+          "match"
         ]
       },
       "Match": {
@@ -2098,12 +2804,14 @@ export const openapi: Record<string, unknown> = {
             "description": "The namespace the memory is in.",
             "minLength": 1,
             "maxLength": 256,
-            "x-max-bytes": 256
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           },
           "id": {
             "type": "string",
             "description": "The memory's id, `mem_…`.",
-            "minLength": 1
+            "minLength": 1,
+            "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
           }
         },
         "required": [
@@ -2124,6 +2832,7 @@ export const openapi: Record<string, unknown> = {
           }
         },
         "required": [
+          "memory",
           "namespace"
         ]
       },
@@ -2158,7 +2867,9 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "id",
           "text",
-          "tokens"
+          "metadata",
+          "tokens",
+          "created_at"
         ]
       },
       "DeleteMemoryRequest": {
@@ -2169,12 +2880,14 @@ export const openapi: Record<string, unknown> = {
             "description": "The namespace the memory is in.",
             "minLength": 1,
             "maxLength": 256,
-            "x-max-bytes": 256
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           },
           "id": {
             "type": "string",
             "description": "The memory's id, `mem_…`.",
-            "minLength": 1
+            "minLength": 1,
+            "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
           }
         },
         "required": [
@@ -2203,10 +2916,14 @@ export const openapi: Record<string, unknown> = {
             "description": "The namespace to drop.",
             "minLength": 1,
             "maxLength": 256,
-            "x-max-bytes": 256
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           },
           "force": {
-            "type": "boolean",
+            "type": [
+              "boolean",
+              "null"
+            ],
             "description": "Drop it although it holds memories."
           }
         },
@@ -2232,14 +2949,20 @@ export const openapi: Record<string, unknown> = {
         "type": "object",
         "properties": {
           "page_size": {
-            "type": "integer",
+            "type": [
+              "integer",
+              "null"
+            ],
             "format": "int32",
             "description": "How many to return at most: 1 to 100, 50 when left out.",
             "minimum": 1,
             "maximum": 100
           },
           "page_token": {
-            "type": "string",
+            "type": [
+              "string",
+              "null"
+            ],
             "description": "`next_page_token` of the page before; left out for the first."
           }
         },
@@ -2280,6 +3003,7 @@ export const openapi: Record<string, unknown> = {
           "bytes": {
             "type": "string",
             "format": "int64",
+            "pattern": "^[0-9]+$",
             "description": "Bytes of their texts and metadata together."
           }
         },
@@ -2297,17 +3021,24 @@ export const openapi: Record<string, unknown> = {
             "description": "The namespace to list.",
             "minLength": 1,
             "maxLength": 256,
-            "x-max-bytes": 256
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           },
           "page_size": {
-            "type": "integer",
+            "type": [
+              "integer",
+              "null"
+            ],
             "format": "int32",
             "description": "How many to return at most: 1 to 100, 50 when left out.",
             "minimum": 1,
             "maximum": 100
           },
           "page_token": {
-            "type": "string",
+            "type": [
+              "string",
+              "null"
+            ],
             "description": "`next_page_token` of the page before; left out for the first."
           }
         },
@@ -2349,7 +3080,8 @@ export const openapi: Record<string, unknown> = {
             "description": "The namespace to draw.",
             "minLength": 1,
             "maxLength": 256,
-            "x-max-bytes": 256
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           }
         },
         "required": [
@@ -2410,10 +3142,14 @@ export const openapi: Record<string, unknown> = {
         "type": "object",
         "properties": {
           "email": {
-            "type": "string",
+            "type": [
+              "string",
+              "null"
+            ],
             "description": "Shown to the account's owner only; never verified, never written to. At most 254 bytes. May be left out.",
             "maxLength": 254,
-            "x-max-bytes": 254
+            "x-max-bytes": 254,
+            "pattern": "^([^@\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]+@[^@\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]+)?$"
           }
         },
         "additionalProperties": false
@@ -2490,14 +3226,18 @@ export const openapi: Record<string, unknown> = {
           "email",
           "plan",
           "calls_limit",
-          "calls_used"
+          "calls_used",
+          "created_at"
         ]
       },
       "GetUsageRequest": {
         "type": "object",
         "properties": {
           "days": {
-            "type": "integer",
+            "type": [
+              "integer",
+              "null"
+            ],
             "format": "int32",
             "description": "How many days back, today included: 1 to 90, 30 when left out.",
             "minimum": 1,
@@ -2558,34 +3298,118 @@ export const openapi: Record<string, unknown> = {
         "type": "object",
         "properties": {
           "name": {
-            "type": "string",
+            "type": [
+              "string",
+              "null"
+            ],
             "description": "To tell keys apart: at most 64 bytes, no control characters.",
             "maxLength": 64,
-            "x-max-bytes": 64
+            "x-max-bytes": 64,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
           },
           "access": {
-            "$ref": "#/components/schemas/KeyAccess",
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/KeyAccess"
+              },
+              {
+                "type": "null"
+              }
+            ],
             "description": "Full when left out. In a rotation the old key's applies, and read-only is refused here: make a key without `replaces` for less than the old one may."
           },
           "namespace": {
-            "type": "string",
+            "type": [
+              "string",
+              "null"
+            ],
             "description": "The only namespace it may touch; left out, all. Refused in a rotation, where the old key's applies.",
             "maxLength": 256,
-            "x-max-bytes": 256
+            "x-max-bytes": 256,
+            "pattern": "^([^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?)?$"
           },
           "replaces": {
-            "type": "string",
+            "type": [
+              "string",
+              "null"
+            ],
             "description": "The id of the key to replace."
           },
           "grace_seconds": {
-            "type": "integer",
+            "type": [
+              "integer",
+              "null"
+            ],
             "format": "int32",
             "description": "How long the replaced key works on once the new one is used: 0 to 86,400. Refused without `replaces`.",
             "minimum": 0,
             "maximum": 86400
           }
         },
-        "additionalProperties": false
+        "additionalProperties": false,
+        "allOf": [
+          {
+            "anyOf": [
+              {
+                "not": {
+                  "required": [
+                    "grace_seconds"
+                  ],
+                  "properties": {
+                    "grace_seconds": {
+                      "type": "integer"
+                    }
+                  }
+                }
+              },
+              {
+                "required": [
+                  "replaces"
+                ],
+                "properties": {
+                  "replaces": {
+                    "type": "string",
+                    "minLength": 1
+                  }
+                }
+              }
+            ]
+          },
+          {
+            "anyOf": [
+              {
+                "not": {
+                  "required": [
+                    "replaces"
+                  ],
+                  "properties": {
+                    "replaces": {
+                      "type": "string",
+                      "minLength": 1
+                    }
+                  }
+                }
+              },
+              {
+                "properties": {
+                  "access": {
+                    "enum": [
+                      "KEY_ACCESS_UNSPECIFIED",
+                      "KEY_ACCESS_FULL",
+                      null
+                    ]
+                  },
+                  "namespace": {
+                    "enum": [
+                      "",
+                      null
+                    ]
+                  }
+                }
+              }
+            ]
+          }
+        ]
       },
       "KeyAccess": {
         "type": "string",
@@ -2608,7 +3432,8 @@ export const openapi: Record<string, unknown> = {
           }
         },
         "required": [
-          "api_key"
+          "api_key",
+          "key"
         ]
       },
       "Key": {
@@ -2662,6 +3487,7 @@ export const openapi: Record<string, unknown> = {
           "prefix",
           "access",
           "namespace",
+          "created_at",
           "replaces",
           "current"
         ]
@@ -2695,7 +3521,10 @@ export const openapi: Record<string, unknown> = {
             "minLength": 1
           },
           "force": {
-            "type": "boolean",
+            "type": [
+              "boolean",
+              "null"
+            ],
             "description": "Revoke it although it is the account's last."
           }
         },
@@ -2800,7 +3629,7 @@ export const openapi: Record<string, unknown> = {
     },
     "responses": {
       "Error400": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
@@ -2808,10 +3637,10 @@ export const openapi: Record<string, unknown> = {
             },
             "examples": {
               "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
                 "value": {
                   "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
                 }
               },
               "PLAN_UNKNOWN": {
@@ -3180,7 +4009,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error400-2": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
         "content": {
           "application/json": {
             "schema": {
@@ -3188,10 +4017,10 @@ export const openapi: Record<string, unknown> = {
             },
             "examples": {
               "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
                 "value": {
                   "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
                 }
               }
             }
@@ -3330,7 +4159,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error400-3": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
@@ -3338,10 +4167,10 @@ export const openapi: Record<string, unknown> = {
             },
             "examples": {
               "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
                 "value": {
                   "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
                 }
               },
               "NAMESPACE_NOT_EMPTY": {
@@ -3599,7 +4428,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error400-4": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
@@ -3607,10 +4436,10 @@ export const openapi: Record<string, unknown> = {
             },
             "examples": {
               "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
                 "value": {
                   "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
                 }
               },
               "KEYS_LIMIT": {
@@ -3671,7 +4500,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error400-5": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
             "schema": {
@@ -3679,10 +4508,10 @@ export const openapi: Record<string, unknown> = {
             },
             "examples": {
               "invalid_argument": {
-                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
                 "value": {
                   "code": "invalid_argument",
-                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON"
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
                 }
               },
               "LAST_KEY": {
@@ -3744,6 +4573,13 @@ export const openapi: Record<string, unknown> = {
           "type": "string"
         },
         "example": "\"rate\";r=37;t=1, \"concurrency\";r=6"
+      },
+      "Idempotent-Replayed": {
+        "description": "`true` when an earlier call with this Idempotency-Key was answered, and this is its answer; else absent.",
+        "schema": {
+          "type": "string",
+          "const": "true"
+        }
       }
     }
   },
@@ -3751,7 +4587,7 @@ export const openapi: Record<string, unknown> = {
     {
       "status": 400,
       "code": "invalid_argument",
-      "when": "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field."
+      "when": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field."
     },
     {
       "status": 400,
@@ -3794,9 +4630,9 @@ export const openapi: Record<string, unknown> = {
         "ListNamespaces",
         "MapNamespace",
         "CreateKey",
+        "ListKeys",
         "RevokeKey",
         "CloseAccount",
-        "ListKeys",
         "GetAccount",
         "GetUsage"
       ],
@@ -3819,6 +4655,7 @@ export const openapi: Record<string, unknown> = {
         "DeleteMemory",
         "DeleteNamespace",
         "CreateKey",
+        "ListKeys",
         "RevokeKey",
         "CloseAccount"
       ],
@@ -3837,6 +4674,7 @@ export const openapi: Record<string, unknown> = {
         "ListMemories",
         "MapNamespace",
         "CreateKey",
+        "ListKeys",
         "RevokeKey",
         "CloseAccount"
       ],
@@ -3922,9 +4760,9 @@ export const openapi: Record<string, unknown> = {
         "ListNamespaces",
         "MapNamespace",
         "CreateKey",
+        "ListKeys",
         "RevokeKey",
         "CloseAccount",
-        "ListKeys",
         "GetAccount",
         "GetUsage"
       ],
@@ -3947,9 +4785,9 @@ export const openapi: Record<string, unknown> = {
         "ListNamespaces",
         "MapNamespace",
         "CreateKey",
+        "ListKeys",
         "RevokeKey",
         "CloseAccount",
-        "ListKeys",
         "GetAccount",
         "GetUsage"
       ],

@@ -1,4 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { PLAIN_PATHS } from "../../src/server/plain-paths.js";
 import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/resource-paths.js";
 import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
@@ -8,7 +9,7 @@ import { fieldSchema, isRequired, refTo, type Schema, schemasOf } from "./schema
 
 const DESCRIPTION = `Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.
 
-Every call but sign-up needs an API key, as \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. JSON is snake_case; fields at their defaults are there; unknown fields are errors. The paths under \`/recalld.v1.\` are the Connect protocol's, with JSON bodies; gRPC and gRPC-Web are served at the same paths and on the same port.`;
+Every call but sign-up needs an API key, as \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. JSON is snake_case, in UTF-8; fields at their defaults are there; unknown fields are errors, and so are keys that come twice. The paths under \`/recalld.v1.\` are the Connect protocol's, with JSON bodies; calls that change nothing may also be asked by GET, with the request in the query, never a key; gRPC and gRPC-Web are served at the same paths and on the same port.`;
 
 const REQUEST_ID = { description: "The call's id, also in the log.", schema: { type: "string" } };
 
@@ -24,6 +25,12 @@ const RATE_LIMIT = {
     schema: { type: "string" },
     example: '"rate";r=37;t=1, "concurrency";r=6',
   },
+};
+
+const IDEMPOTENT_REPLAYED = {
+  description:
+    "`true` when an earlier call with this Idempotency-Key was answered, and this is its answer; else absent.",
+  schema: { type: "string", const: "true" },
 };
 
 const IDEMPOTENCY_KEY = {
@@ -72,7 +79,7 @@ export function openapiDocument(): Schema {
       },
       schemas: { ...schemasOf(messages), Error: ERROR_SCHEMA },
       responses: failures.all,
-      headers: { "X-Request-ID": REQUEST_ID, ...RATE_LIMIT },
+      headers: { "X-Request-ID": REQUEST_ID, ...RATE_LIMIT, "Idempotent-Replayed": IDEMPOTENT_REPLAYED },
     },
     "x-errors": FAILURES,
   };
@@ -93,7 +100,10 @@ function pathsOf(methods: readonly DescMethod[], failures: FailureResponses): Re
       [String(resource.method).toLowerCase()]: byResource(method, { resource, failures }),
     };
   }
-  for (const method of methods) paths[rpcPath(method)] = { post: posted(method, { on: "rpc", failures }) };
+  for (const method of methods) {
+    const asked = isHarmless(method) && { get: asksByGet(method, failures) };
+    paths[rpcPath(method)] = { post: posted(method, { on: "rpc", failures }), ...asked };
+  }
   return { ...paths, ...PROBES };
 }
 
@@ -104,6 +114,25 @@ function posted(method: DescMethod, { on, failures }: Context): Schema {
     ...(method.name === "Store" && { parameters: [IDEMPOTENCY_KEY] }),
     requestBody: { required: true, content: { "application/json": content } },
   };
+}
+
+/** Whether Connect serves it by GET too. */
+function isHarmless({ idempotency }: DescMethod): boolean {
+  return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+}
+
+/** The call as a Connect GET: the request in the query. Connect's own clients may also send it in base64. */
+function asksByGet(method: DescMethod, failures: FailureResponses): Schema {
+  const { responses, operationId, ...operation } = common(method, { on: "rpc", failures });
+  const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
+  const parameters = [
+    { name: "encoding", in: "query", required: true, schema: { const: "json" } },
+    { name: "message", in: "query", required: true, content: { "application/json": content } },
+    { name: "connect", in: "query", required: false, schema: { const: "v1" } },
+  ];
+  // It has no body.
+  const { 405: _, 415: __, ...possible } = responses as Record<string, Schema>;
+  return { ...operation, operationId: `${operationId}_get`, parameters, responses: possible };
 }
 
 function byResource(
@@ -146,6 +175,7 @@ function common(method: DescMethod, { on, failures }: Context): Schema {
 
 function headersOf(method: DescMethod): Schema {
   const names = ["X-Request-ID", ...(WITHOUT_KEY.includes(method.name) ? [] : Object.keys(RATE_LIMIT))];
+  if (method.name === "Store") names.push("Idempotent-Replayed");
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 

@@ -15,18 +15,18 @@ export interface Failure {
 }
 
 const WRITES = ["Store", "DeleteMemory", "DeleteNamespace"];
-const MANAGES = ["CreateKey", "RevokeKey", "CloseAccount"];
+const MANAGES = ["CreateKey", "ListKeys", "RevokeKey", "CloseAccount"];
 const NAMESPACED = [...WRITES, "Recall", "GetMemory", "ListMemories", "MapNamespace"];
 const METERED = ["Store", "Recall"];
 const READS = ["Recall", "GetMemory", "ListMemories", "ListNamespaces", "MapNamespace"];
-const WITH_KEY = [...WRITES, ...READS, ...MANAGES, "ListKeys", "GetAccount", "GetUsage"];
+const WITH_KEY = [...WRITES, ...READS, ...MANAGES, "GetAccount", "GetUsage"];
 export const WITHOUT_KEY = ["SignUp"];
 
 /** Every error that a call may end with. */
 export const FAILURES: readonly Failure[] = [
   {
     ...{ status: 400, code: "invalid_argument" },
-    when: "A field is missing, blank, too long, of the wrong type or unknown, or the body is not JSON. `details` holds a BadRequest that names the field.",
+    when: "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
   },
   {
     ...{ status: 400, code: "failed_precondition", reason: "NAMESPACE_NOT_EMPTY", rpcs: ["DeleteNamespace"] },

@@ -7,6 +7,7 @@ const account_id = "acc_01kafz2n7teh5b9cxq4w0m8dks";
 const text = "The cat sleeps on the warm radiator.";
 const metadata = { source: "chat", turn: 7 };
 const created_at = "2026-11-21T09:30:00.123Z";
+const match = { start: 0, end: text.length };
 const memory = { id, text, metadata, tokens: 8, created_at };
 // Not a key: its checksum is wrong on purpose.
 const api_key = "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE";
@@ -24,7 +25,11 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   },
   Recall: {
     request: { query: "Where does the cat sleep?", namespace, top_k: 3 },
-    response: { results: [{ id, text, score: 0.79, metadata, created_at }], namespace, query_tokens: 6 },
+    response: {
+      results: [{ id, text, score: 0.79, metadata, created_at, match }],
+      namespace,
+      query_tokens: 6,
+    },
   },
   GetMemory: { request: { namespace, id }, response: { memory, namespace } },
   DeleteMemory: { request: { namespace, id }, response: { id } },

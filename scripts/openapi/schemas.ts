@@ -11,6 +11,7 @@ import {
   field as rulesExtension,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { commentOf } from "./contract.js";
+import { CONDITIONS, patternOf } from "./patterns.js";
 
 export type Schema = Record<string, unknown>;
 
@@ -19,7 +20,7 @@ const SCALARS: Partial<Record<ScalarType, Schema>> = {
   [ScalarType.BOOL]: { type: "boolean" },
   [ScalarType.INT32]: { type: "integer", format: "int32" },
   // JSON's numbers are too short for it.
-  [ScalarType.INT64]: { type: "string", format: "int64" },
+  [ScalarType.INT64]: { type: "string", format: "int64", pattern: "^[0-9]+$" },
   [ScalarType.FLOAT]: { type: "number", format: "float" },
   [ScalarType.DOUBLE]: { type: "number", format: "double" },
 };
@@ -28,6 +29,9 @@ const WELL_KNOWN: Record<string, Schema> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
   "google.protobuf.Struct": { type: "object", additionalProperties: true },
 };
+
+/** Fields of answers that are absent where there is nothing to say. */
+const SOMETIMES = ["Key.last_used_at", "Key.expires_at"];
 
 /** The schemas of the messages and of all that they hold, by name. */
 export function schemasOf(messages: readonly DescMessage[]): Record<string, Schema> {
@@ -54,11 +58,23 @@ function schemaOf(message: DescMessage): Schema {
   return {
     type: "object",
     ...(commentOf(message) !== "" && { description: commentOf(message) }),
-    properties: Object.fromEntries(message.fields.map((field) => [field.name, fieldSchema(field)])),
+    properties: Object.fromEntries(message.fields.map((field) => [field.name, property(field, isRequest)])),
     ...(required.length > 0 && { required }),
     // An unknown field is an error; answers may gain fields.
     ...(isRequest && { additionalProperties: false }),
+    ...(message.name in CONDITIONS && { allOf: CONDITIONS[message.name] }),
   };
+}
+
+function property(field: DescField, isRequest: boolean): Schema {
+  const schema = fieldSchema(field);
+  return isRequest && !isRequired(field) ? orNull(schema) : schema;
+}
+
+/** `null` leaves a field out, where it may be left out. */
+function orNull({ type, $ref, ...schema }: Schema): Schema {
+  if ($ref !== undefined) return { anyOf: [{ $ref }, { type: "null" }], ...schema };
+  return { type: [type, "null"], ...schema };
 }
 
 export function fieldSchema(field: DescField): Schema {
@@ -98,6 +114,8 @@ function limitsOf(field: DescField): Schema {
     limits.maxLength = Number(type.value.maxBytes);
     limits["x-max-bytes"] = Number(type.value.maxBytes);
   }
+  const pattern = patternOf(field);
+  if (pattern !== undefined) limits.pattern = pattern;
   if (type?.case === "int32") {
     const { greaterThan, lessThan } = type.value;
     if (greaterThan.case === "gte") limits.minimum = greaterThan.value;
@@ -110,9 +128,9 @@ export function isRequired(field: DescField): boolean {
   return rulesOf(field)?.required === true;
 }
 
-/** Answers hold every field but messages that are unset. */
-function isAlwaysThere(field: DescField): boolean {
-  return field.fieldKind !== "message";
+/** Answers hold every field, but times that do not exist. */
+function isAlwaysThere({ name, parent }: DescField): boolean {
+  return !SOMETIMES.includes(`${parent.name}.${name}`);
 }
 
 function rulesOf({ proto }: DescField): FieldRules | undefined {

@@ -9,7 +9,7 @@ export type JsonObject = { [key: string]: Json };
 
 /**
  * Metadata as the text that is kept: JSON of an object, at most 16,384 bytes and 16 levels deep,
- * finite numbers, well-formed Unicode.
+ * finite numbers (no negative zero), well-formed Unicode.
  */
 export function parseMetadata(value: JsonObject | undefined): string {
   if (value === undefined) return "{}";
@@ -23,10 +23,24 @@ export function parseMetadata(value: JsonObject | undefined): string {
   return json;
 }
 
+/**
+ * The same text for all metadata that means the same: keys in one order at every depth. Protobuf's maps
+ * and JSON's objects have no order, so a client that sends a request again may turn it round.
+ */
+export function canonicalMetadata(json: string): string {
+  return JSON.stringify(sorted(JSON.parse(json)));
+}
+
+function sorted(value: Json): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [key, sorted(inner)]);
+  // No two keys are equal.
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 function check(value: Json, depth: number): void {
-  if (typeof value === "number" && !Number.isFinite(value)) {
-    throw invalid("metadata", "has a number that is not finite");
-  }
+  if (typeof value === "number") checkNumber(value);
   if (typeof value === "string") checkString(value);
   if (typeof value !== "object" || value === null) return;
   if (depth > METADATA_DEPTH_MAX) {
@@ -36,6 +50,13 @@ function check(value: Json, depth: number): void {
     checkString(key);
     check(inner, depth + 1);
   }
+}
+
+/** JSON's writers, JavaScript's among them, drop the sign of a zero: it would not come back. */
+function checkNumber(value: number): void {
+  if (!Number.isFinite(value)) throw invalid("metadata", "has a number that is not finite");
+  if (Object.is(value, -0))
+    throw invalid("metadata", "has the number -0, which would come back as 0; send 0");
 }
 
 function checkString(value: string): void {

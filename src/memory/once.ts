@@ -39,6 +39,8 @@ export interface OnceRequest {
   readonly idempotencyKey: string;
   /** What makes two requests the same. */
   readonly content: readonly string[];
+  /** The same as an earlier version compared it, whose claims may still stand; left out, `content`. */
+  readonly earlierContent?: readonly string[];
 }
 
 /** One attempt to store the memory of an idempotency key. */
@@ -103,7 +105,9 @@ export class Once {
     const deadlineMs = clock.nowMs() + WAIT_MS;
     for (;;) {
       const standing = await claims.claim(claim);
-      if (standing.requestHash !== claim.requestHash) throw reused();
+      if (standing.requestHash !== claim.requestHash && standing.requestHash !== earlierHash(request)) {
+        throw reused();
+      }
       if (standing.answer) return this.#replay(request.scope, { id: standing.memoryId, ...standing.answer });
       if (standing.owner === owner || (await this.#takeOver(standing, owner))) {
         const isNew = standing.memoryId === claim.memoryId;
@@ -207,12 +211,20 @@ function newClaim(
 ): Claim {
   return {
     id: `${scope.accountId}:${sha256([idempotencyKey])}`,
-    requestHash: sha256([scope.namespace, ...content]),
+    requestHash: hashOf(scope, content),
     memoryId: newMemoryId(),
     owner,
     claimedAtMs,
     expiresAtMs: claimedAtMs + IDEMPOTENCY_KEPT_MS,
   };
+}
+
+function earlierHash({ scope, content, earlierContent = content }: OnceRequest): string {
+  return hashOf(scope, earlierContent);
+}
+
+function hashOf({ namespace }: Scope, content: readonly string[]): string {
+  return sha256([namespace, ...content]);
 }
 
 /** Of several strings, written so that no two lists are alike. */

@@ -5,7 +5,7 @@ import type { Edition } from "./edition.js";
 import type { Editions } from "./editions.js";
 import { newMemoryId } from "./id.js";
 import type { Entry, Scope } from "./log.js";
-import { type JsonObject, parseMetadata } from "./metadata.js";
+import { canonicalMetadata, type JsonObject, parseMetadata } from "./metadata.js";
 import type { Caller, Meter } from "./meter.js";
 import { scopeOf } from "./namespace.js";
 import type { Namespaces } from "./namespaces.js";
@@ -51,7 +51,7 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
   const outcome =
     request.idempotencyKey === undefined
       ? { answered: await write(), replayed: false }
-      : await storeOnce(ports, { ...request, scope, content: [text, metadata], write });
+      : await storeOnce(ports, { ...request, text, metadata, scope, write });
   if (!outcome.replayed) ports.meter.count(caller, { call: "store", tokens: outcome.answered.tokens });
   return outcome;
 }
@@ -101,17 +101,20 @@ async function storeOnce(
   { meter, once }: Ports,
   {
     caller,
+    text,
+    metadata,
     scope,
-    content,
     write,
     ...request
   }: Pick<StoreRequest, "caller" | "idempotencyKey"> &
-    Pick<Writing, "scope"> & { content: readonly string[]; write(attempt: Attempt): Promise<Answered> },
+    Pick<Writing, "text" | "metadata" | "scope"> & { write(attempt: Attempt): Promise<Answered> },
 ): Promise<Outcome> {
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
   // A replay is not charged, and so proves nothing of the key.
   await meter.verify(caller);
-  return once.run({ scope, idempotencyKey, content }, { write, undo: () => meter.refund(caller) });
+  const content = [text, canonicalMetadata(metadata)];
+  const asked = { scope, idempotencyKey, content, earlierContent: [text, metadata] };
+  return once.run(asked, { write, undo: () => meter.refund(caller) });
 }
 
 /** Does the work once for each of what it is asked for. */

@@ -15,7 +15,7 @@ import { contextOf, gate } from "./caller.js";
 import { clientAddresses, clientAddressKey } from "./client-address.js";
 import { deadline } from "./deadline.js";
 import { translated, translateErrors } from "./errors.js";
-import { dressHandlers } from "./handlers.js";
+import { dressHandlers, dressOpenHandlers } from "./handlers.js";
 import { registerHealth } from "./health.js";
 import { type Load, shedLoad } from "./load.js";
 import { type MemoryPorts, memoryService } from "./memory-service.js";
@@ -35,6 +35,8 @@ import { limitSignUps, SignUpLimit, type SignUpLimits } from "./sign-up-limit.js
  * written as a JSON escape of six, with room to spare.
  */
 export const BODY_BYTES_MAX = 1_048_576;
+/** The largest question to health and reflection, which anybody may ask: they hold a name. */
+const OPEN_BODY_BYTES_MAX = 16_384;
 /** The largest answer: a page of 100 texts and their metadata, every byte written as an escape of six. */
 const ANSWER_BYTES_MAX = 67_108_864;
 /** What a call may take at most, whatever its client allows it. */
@@ -116,8 +118,10 @@ function addRoutes(
     onBegin: onCall,
     onEnd: (call) => logCall(logger, call),
   });
+  const from = router.handlers.length;
   registerHealth(router, { readiness, services: [MemoryService, AccountService], shutdownSignal: closing });
   registerReflection(router, [MemoryService, AccountService, Health]);
+  dressOpenHandlers(router, { from, bytesMax: OPEN_BODY_BYTES_MAX });
 }
 
 function logCall(logger: FastifyBaseLogger, { ms, ...call }: Call): void {

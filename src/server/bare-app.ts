@@ -11,7 +11,13 @@ import type { ConnectionCounts } from "./connection-counts.js";
 import { allowOrigins } from "./cors.js";
 import { createOnePortServer } from "./one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
-import { answerUnreadable, answerUnroutable, sendError, shapeFastifyErrors } from "./plain-errors.js";
+import {
+  answerUnreadable,
+  answerUnroutable,
+  NOT_KEPT,
+  sendError,
+  shapeFastifyErrors,
+} from "./plain-errors.js";
 import type { Readiness } from "./readiness.js";
 import type { Tls } from "./tls.js";
 
@@ -65,7 +71,11 @@ export function bareApp(options: BareAppOptions): FastifyInstance {
   const isPreflight = allowOrigins(options.corsOrigins);
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
-    reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff" });
+    reply.headers({
+      "x-request-id": request.id,
+      "x-content-type-options": "nosniff",
+      "cache-control": NOT_KEPT,
+    });
     if (tls !== undefined) reply.header("strict-transport-security", HSTS);
     // Whoever keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is over.
     if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");

@@ -5,10 +5,16 @@ import type {
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { invalid } from "../errors.js";
+import { posted } from "./connect-get.js";
+import { normalizeHeaders } from "./content-type.js";
 import { toConnectError } from "./errors.js";
+import { inBytes, inText, isText } from "./grpc-web-text.js";
+import { shown } from "./json-text.js";
 import { type ObserveOptions, observed } from "./observe.js";
-import { once, unsupported, withBody } from "./plain-errors.js";
-import { checkedBody, type Encoding, tooLarge } from "./request-body.js";
+import { once, refusing, unsupported, withBody } from "./plain-errors.js";
+import { checkedBody, ENVELOPE_BYTES, type Encoding, tooLarge } from "./request-body.js";
+import { checkedStream } from "./request-stream.js";
 
 export interface HandlerOptions extends Pick<ObserveOptions, "onBegin" | "onEnd"> {
   /** Second paths by the RPC's own: the same handler serves both. */
@@ -25,13 +31,33 @@ export function dressHandlers(
   { plainPaths, bodyBytesMax, ...options }: HandlerOptions,
 ): void {
   for (const [i, bare] of [...router.handlers].entries()) {
-    router.handlers[i] = observed(explained(strict(bare, { bytesMax: bodyBytesMax })), options);
+    router.handlers[i] = lenient(observed(explained(strict(bare, { bytesMax: bodyBytesMax })), options));
     const requestPath = plainPaths[bare.requestPath];
     if (requestPath === undefined) continue;
     const handler = explained(strict(bare, { bytesMax: bodyBytesMax, tooLargeStatus: 413 }));
     const dressed = Object.assign(plain(handler, bodyBytesMax), handler, { requestPath });
-    router.handlers.push(observed(dressed, { ...options, plain: true }));
+    router.handlers.push(lenient(observed(dressed, { ...options, plain: true })));
   }
+}
+
+/** Checks the bodies of the handlers from this one on, which are open to all and not reported. */
+export function dressOpenHandlers(
+  router: ConnectRouter,
+  { from, bytesMax }: { from: number; bytesMax: number },
+): void {
+  for (const [i, bare] of [...router.handlers].entries()) {
+    if (i >= from) router.handlers[i] = lenient(explained(strict(bare, { bytesMax })));
+  }
+}
+
+/** Brings a request into the one form that the other checks know, and its answer into the form it came in. */
+function lenient(handler: UniversalHandler): UniversalHandler {
+  const read = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    normalizeHeaders(request.header);
+    if (request.method === "GET" && handler.allowedMethods.includes("GET")) return handler(posted(request));
+    return isText(request) ? inText(await handler(inBytes(request))) : handler(request);
+  };
+  return Object.assign(read, handler);
 }
 
 /** Checks a body while it is read, behind the gate; `tooLargeStatus` replaces Connect's own. */
@@ -41,22 +67,33 @@ function strict(
 ): UniversalHandler {
   const { input: message, methodKind } = handler.method;
   const checked = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
-    const encoding = methodKind === "unary" ? encodingOf(request.header) : undefined;
+    const encoding = encodingOf(request.header);
     if (encoding === undefined) return handler(request);
-    if (!isByteStream(request.body)) {
-      // Of a resource path: written out as JSON, it takes the same way as all others.
-      const bytes = Buffer.from(JSON.stringify(request.body));
-      return checked({ ...request, body: once(bytes) });
+    const options = { message, ...encoding, bytesMax };
+    if (methodKind !== "unary") {
+      const stream = request.body as AsyncIterable<Uint8Array>;
+      return handler({ ...request, body: checkedStream(stream, options) });
     }
     let large = false;
     const onTooLarge = () => {
       large = true;
     };
-    const body = checkedBody(request.body, { message, ...encoding, bytesMax, onTooLarge });
+    const body = checkedBody(bodyOf(request, options), { ...options, onTooLarge });
     const response = await handler({ ...request, body });
     return large && tooLargeStatus !== undefined ? { ...response, status: tooLargeStatus } : response;
   };
   return Object.assign(checked, handler);
+}
+
+/** The body as it comes, or its refusal when it says itself that it is too large: Connect's would have no reason. */
+function bodyOf(
+  { header, body }: UniversalServerRequest,
+  { enveloped, bytesMax }: { enveloped: boolean; bytesMax: number },
+): AsyncIterable<Uint8Array> {
+  const bytes = Number(header.get("content-length"));
+  header.delete("content-length");
+  const isTooLarge = bytes > bytesMax + (enveloped ? ENVELOPE_BYTES : 0);
+  return isTooLarge ? refusing(tooLarge(bytesMax)) : (body as AsyncIterable<Uint8Array>);
 }
 
 /** Says in a body what a bare 405 or 415 means. */
@@ -88,8 +125,16 @@ function plain(handler: UniversalHandler, bytesMax: number) {
     }
     // Before the gate: what is not going to be read need not be awaited.
     if (Number(request.header.get("content-length")) > bytesMax) return refused(bytesMax);
-    return handler(request);
+    return handler(withoutQuery(request));
   };
+}
+
+/** On a plain path everything stands in the body: a query would be passed over in silence. */
+function withoutQuery(request: UniversalServerRequest): UniversalServerRequest {
+  const name = /\?([^=&]+)/.exec(request.url)?.[1];
+  if (name === undefined || request.method !== "POST") return request;
+  const error = invalid(shown(name), "stands in the query, which is not read here; send it in the body");
+  return { ...request, body: refusing(error) };
 }
 
 function refused(bytesMax: number): UniversalServerResponse {
@@ -98,22 +143,23 @@ function refused(bytesMax: number): UniversalServerResponse {
 }
 
 function isJson({ header }: UniversalServerRequest): boolean {
-  return /^application\/json\b/i.test(header.get("content-type") ?? "");
+  return header.get("content-type") === "application/json";
 }
 
-/** How the body of a unary call is written; undefined for types that are not served. */
+/** How the body of a call is written, by its normalized headers; undefined for types that are not served. */
 function encodingOf(header: Headers): Encoding | undefined {
   const type = header.get("content-type") ?? "";
-  const [, grpc, codec] = /^application\/(?:(grpc(?:-web)?)\+?)?(json|proto|)(?:$|[\s;])/i.exec(type) ?? [];
-  if (codec === undefined || (grpc === undefined && codec === "")) return undefined;
+  const [, wrapped, codec] = /^application\/(?:(connect|grpc(?:-web)?)\+?)?(json|proto|)$/.exec(type) ?? [];
+  if (codec === undefined || (wrapped === undefined && codec === "")) return undefined;
   return {
     // gRPC's default is Protobuf.
-    codec: codec.toLowerCase() === "json" ? "json" : "proto",
-    enveloped: grpc !== undefined,
-    compression: header.get(grpc === undefined ? "content-encoding" : "grpc-encoding"),
+    codec: codec === "json" ? "json" : "proto",
+    enveloped: wrapped !== undefined,
+    compression: header.get(encodingHeader(wrapped)),
   };
 }
 
-function isByteStream(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {
-  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
+function encodingHeader(wrapped: string | undefined): string {
+  if (wrapped === undefined) return "content-encoding";
+  return wrapped === "connect" ? "connect-content-encoding" : "grpc-encoding";
 }

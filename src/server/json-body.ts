@@ -1,18 +1,31 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { invalid } from "../errors.js";
+import { checkNothingIsLost, shown } from "./json-text.js";
 
 /** Structs may nest deeper than the room allows, but not so deep that walking them overflows the stack. */
 const NESTING_MAX = 64;
 
 /**
  * Checks a JSON body, before it is decoded, for what Protobuf's own JSON rules let pass or report
- * without naming the field: numbers in quotes, unknown fields, broken JSON.
+ * without naming the field: numbers in quotes, unknown fields, a field given twice, broken JSON and
+ * bytes that are not UTF-8.
  *
  * @throws MemoryError `invalid_argument` that names the field.
  */
 export function checkJson(message: DescMessage, bytes: Uint8Array): void {
-  checkMessage(message, parse(new TextDecoder().decode(bytes)));
+  const text = decode(bytes);
+  checkMessage(message, parse(text));
+  checkNothingIsLost(text);
+}
+
+/** Not leniently: two names that differ in a broken byte would become one. */
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid("body", "is not UTF-8");
+  }
 }
 
 function parse(json: string): unknown {
@@ -26,9 +39,12 @@ function parse(json: string): unknown {
 
 function checkMessage(message: DescMessage, value: unknown): void {
   if (!isObject(value)) throw invalid("body", `is ${kindOf(value)}; send a JSON object`);
+  const seen = new Map<DescField, string>();
   for (const [key, inner] of Object.entries(value)) {
     const field = message.fields.find(({ name, jsonName }) => key === name || key === jsonName);
     if (field === undefined) throw invalid(shown(key), `is not a field of ${message.name}`);
+    if (seen.has(field)) throw invalid(field.name, `is given twice, as ${seen.get(field)} and ${key}`);
+    seen.set(field, key);
     // null is Protobuf's way to leave a field out.
     if (inner !== null) checkField(field, inner);
   }
@@ -74,14 +90,4 @@ function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-/** A key as an error may repeat it: short, and printable. */
-function shown(key: string): string {
-  return (
-    key
-      .replace(/rcl_\w*/g, "rcl_…")
-      .replace(/[^\p{L}\p{N}_.…-]/gu, "?")
-      .slice(0, 64) || "?"
-  );
 }

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { foreignCharset } from "./content-type.js";
 
 /** Connect's names for what HTTP alone can be wrong about. */
 const CODES: Record<number, string> = {
@@ -15,6 +16,9 @@ const CODES: Record<number, string> = {
   503: "unavailable",
   505: "unimplemented",
 };
+
+/** `Cache-Control` of all answers but files: they hold memories and keys, or are true for a moment only. */
+export const NOT_KEPT = "no-store";
 
 /** An error of Connect's shape for an answer that no RPC gave. */
 export function errorBody(status: number, message: string): { code: string; message: string } {
@@ -37,6 +41,11 @@ export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
+/** A body that cannot be read, for this reason. */
+export function refusing(error: unknown): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
+}
+
 /** Makes Fastify's own errors (no route, a body of unknown type) look like everybody else's. */
 export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknown) => void): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -56,7 +65,7 @@ export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknow
 /** For a URL that no route could be looked up for: its percent-encoding is broken, or a part is too long. */
 export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   // The hooks that see to this elsewhere do not run.
-  reply.header("x-request-id", request.id);
+  reply.headers({ "x-request-id": request.id, "cache-control": NOT_KEPT });
   sendError(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
 }
 
@@ -68,6 +77,7 @@ export function answerUnreadable(error: ConnectionError, socket: Socket): void {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json",
+    `Cache-Control: ${NOT_KEPT}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",
   ];
@@ -80,6 +90,8 @@ const UNREADABLE: Record<string, [status: number, message: string]> = {
 };
 
 export function unsupported(contentType: string): string {
+  const charset = foreignCharset(contentType);
+  if (charset !== undefined) return `charset ${charset.slice(0, 64)} is not served here; send UTF-8`;
   return `content type ${contentType.slice(0, 64)} is not served here; send Content-Type: application/json`;
 }
 

@@ -11,7 +11,7 @@ const gunzipBytes = promisify(gunzip);
 const TOO_LARGE = "BODY_TOO_LARGE";
 
 /** gRPC and gRPC-Web put a byte of flags and four of length before a message. */
-const ENVELOPE_BYTES = 5;
+export const ENVELOPE_BYTES = 5;
 const COMPRESSED_FLAG = 1;
 
 /** How a request says that its body is written. */
@@ -45,8 +45,7 @@ export async function* checkedBody(
   try {
     const bytes = await readAll(body, bytesMax + (encoding.enveloped ? ENVELOPE_BYTES : 0));
     const plain = await unwrap(bytes, { ...encoding, bytesMax });
-    if (plain !== undefined && codec === "json") checkJson(message, plain);
-    if (plain !== undefined && codec === "proto") checkBinary(message, plain);
+    if (plain !== undefined) checkMessage(plain, { message, codec });
     yield bytes;
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
@@ -79,18 +78,27 @@ async function readAll(body: AsyncIterable<Uint8Array>, bytesMax: number): Promi
 }
 
 /** The message's own bytes; undefined for envelopes and compressions that Connect refuses by itself. */
-async function unwrap(
+export async function unwrap(
   bytes: Uint8Array,
   { enveloped, compression, bytesMax }: { enveloped: boolean; compression: string | null; bytesMax: number },
 ): Promise<Uint8Array | undefined> {
   const zipped = compression === "gzip";
   if (!enveloped) return zipped ? unzip(bytes, bytesMax) : bytes;
-  if (bytes.length < ENVELOPE_BYTES) return undefined;
+  if (bytes.length === 0) return undefined;
+  if (bytes.length < ENVELOPE_BYTES) throw cutOff();
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);
+  // Connect would refuse it too, but give no reason.
+  if (length > bytesMax) throw tooLarge(bytesMax);
   const message = bytes.subarray(ENVELOPE_BYTES);
-  if (length !== message.length) return undefined;
+  if (length > message.length) throw cutOff();
+  if (length < message.length) return undefined;
   if (((bytes[0] as number) & COMPRESSED_FLAG) === 0) return message;
   return zipped ? unzip(message, bytesMax) : undefined;
+}
+
+/** The error for a body that ends too early. */
+export function cutOff(): MemoryError {
+  return invalid("body", "ends in the middle of a message");
 }
 
 async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
@@ -98,8 +106,17 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
     return await gunzipBytes(bytes, { maxOutputLength: bytesMax });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
-    throw new MemoryError("invalid_argument", "the body is not gzip, as its Content-Encoding says");
+    throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
   }
+}
+
+/** Refuses what cannot be decoded, in words of ours. @throws MemoryError `invalid_argument` */
+export function checkMessage(
+  bytes: Uint8Array,
+  { message, codec }: { message: DescMessage; codec: Encoding["codec"] },
+): void {
+  if (codec === "json") checkJson(message, bytes);
+  else checkBinary(message, bytes);
 }
 
 function checkBinary(message: DescMessage, bytes: Uint8Array): void {

@@ -1,9 +1,12 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import { invalid } from "../errors.js";
 import { contextOf } from "./caller.js";
 import { plainKey } from "./observe.js";
+import { once, refusing } from "./plain-errors.js";
+import { readQuery } from "./query.js";
 
 /** A path that names what it is about: its parameters and query become the RPC's request. */
 export interface ResourcePath {
@@ -32,22 +35,40 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
         reply.hijack();
         for (const [name, value] of Object.entries(reply.getHeaders()))
           reply.raw.setHeader(name, value ?? "");
-        const body = requestOf(request);
+        const handler = handlerOf(rpc);
         const values = contextOf(request.raw).set(plainKey, true);
-        const posted = universalRequestFromNodeRequest(request.raw, reply.raw, body, values);
+        const posted = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
         posted.header.set("content-type", "application/json");
         // Of a body that is not read.
         for (const name of ["content-length", "content-encoding"]) posted.header.delete(name);
-        await universalResponseToNodeResponse(await handlerOf(rpc)({ ...posted, method: "POST" }), reply.raw);
+        const body = bodyOf(request, handler.method.input);
+        await universalResponseToNodeResponse(await handler({ ...posted, method: "POST", body }), reply.raw);
       },
     });
   }
 }
 
-/** Query values are text; `true` and `false` are meant as JSON means them. */
-function requestOf({ params, query }: FastifyRequest): JsonObject {
-  const fields = Object.entries(query as Record<string, string>).map(([name, value]) => {
-    return [name, value === "true" || value === "false" ? value === "true" : value];
-  });
-  return { ...Object.fromEntries(fields), ...(params as Record<string, string>) };
+/** The request as JSON. What the path and the query both say, or the query says twice, is there twice, and so refused. */
+function bodyOf({ params, url }: FastifyRequest, message: DescMessage): AsyncIterable<Uint8Array> {
+  try {
+    // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
+    if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
+    const query = readQuery(url).map(([name, value]) => [name, readAs(value, fieldOf(message, name))]);
+    const fields = [...Object.entries(params as Record<string, string>), ...query];
+    const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    return once(Buffer.from(`{${members.join(",")}}`));
+  } catch (error) {
+    // Said behind the gate, when the body is read.
+    return refusing(error);
+  }
+}
+
+function fieldOf(message: DescMessage, name: string): DescField | undefined {
+  return message.fields.find((field) => field.name === name || field.jsonName === name);
+}
+
+/** Query values are text; for a field that is none they are meant as JSON means them. */
+function readAs(text: string, field: DescField | undefined): string | boolean {
+  const isFlag = field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text);
+  return isFlag ? text === "true" : text;
 }

@@ -21,7 +21,13 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly security?: readonly object[];
-  readonly parameters?: readonly { name: string; in: string; schema: object; example?: unknown }[];
+  readonly parameters?: readonly {
+    name: string;
+    in: string;
+    schema?: object;
+    content?: Content;
+    example?: unknown;
+  }[];
   readonly requestBody?: { content: Content };
   readonly responses: Record<string, { $ref?: string; description: string; content: Content }>;
 }
@@ -59,10 +65,10 @@ function operations(): { path: string; verb: string; operation: Operation }[] {
 }
 
 /** What is wrong with a value, by one of the document's schemas. */
-function flaws(schema: object, value: unknown): unknown {
+function flaws(schema: object, value: unknown): readonly unknown[] {
   const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"doc#/'));
   const check = ajv.compile(absolute);
-  return check(value) ? [] : check.errors;
+  return check(value) ? [] : (check.errors ?? []);
 }
 
 function contentOf({ $ref, content }: { $ref?: string; content: Content }): Content["application/json"] {
@@ -108,8 +114,9 @@ describe("the OpenAPI document", () => {
         const values = [example, ...Object.values(examples).map(({ value }) => value)];
         for (const value of values) if (value !== undefined) expect(flaws(schema, value), path).toEqual([]);
       }
-      for (const { schema, example } of parameters) {
-        if (example !== undefined) expect(flaws(schema, example), path).toEqual([]);
+      for (const parameter of parameters) {
+        const { schema, example } = parameter.content?.["application/json"] ?? parameter;
+        if (example !== undefined) expect(flaws(schema as object, example), path).toEqual([]);
       }
     }
   });
@@ -130,6 +137,50 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the server agrees with the document", () => {
+  /** Whether a request keeps the document's rules. */
+  const keepsRules = (message: string, value: unknown) =>
+    flaws({ $ref: `#/components/schemas/${message}` }, value).length === 0;
+  const REQUESTS: [rpc: string, request: Record<string, unknown>][] = [
+    ["Store", { text: "a", namespace: "n", metadata: null }],
+    ["Store", { text: "a", namespace: null }],
+    ["Store", { text: "", namespace: "n" }],
+    ["Store", { text: " \n\u3000\ufeff", namespace: "n" }],
+    ["Store", { text: "\u0085", namespace: "n" }],
+    ["Store", { text: "a", namespace: " a" }],
+    ["Store", { text: "a", namespace: "a\u00a0" }],
+    ["Store", { text: "a", namespace: "a b" }],
+    ["Store", { text: "a", namespace: "a\u0085b" }],
+    ["Store", { text: "a", namespace: "a\n" }],
+    ["Store", { text: "a", namespace: "\u180e" }],
+    ["Recall", { query: "a", namespace: "n", top_k: null }],
+    ["Recall", { query: "a", namespace: "n", top_k: 0 }],
+    ["Recall", { query: "a", namespace: "n", top_k: 5.0 }],
+    ["GetMemory", { namespace: "n", id: "mem_1" }],
+    ["SignUp", { email: null }],
+    ["SignUp", { email: "" }],
+    ["SignUp", { email: "a" }],
+    ["SignUp", { email: "a@b@c" }],
+    ["SignUp", { email: "a@b" }],
+    ["CreateKey", { name: null, access: null, namespace: null, replaces: null, grace_seconds: null }],
+    ["CreateKey", { name: "a\tb" }],
+    ["CreateKey", { namespace: "" }],
+    ["CreateKey", { namespace: " " }],
+    ["CreateKey", { grace_seconds: 5 }],
+    ["CreateKey", { access: "KEY_ACCESS_UNSPECIFIED" }],
+    ["CreateKey", { access: "FULL" }],
+    ["DeleteNamespace", { namespace: "nobody", force: null }],
+    ["ListMemories", { namespace: "n", page_size: null, page_token: null }],
+    ["ListMemories", { namespace: "n", page_size: 101 }],
+  ];
+
+  it.each(REQUESTS)("about what is taken: %s of %j", async (rpc, request) => {
+    const signedUp = await post("/signup", {}, "");
+    const { api_key } = (await signedUp.json()) as { api_key: string };
+    const answer = await post(pathOf(rpc), request, api_key);
+    // What is well-formed may still name something that is not there.
+    expect(answer.status !== 400).toBe(keepsRules(`${rpc}Request`, request));
+  });
+
   // In an order in which each finds what it needs.
   const ORDER = [
     ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "ListNamespaces", "ListMemories"],

@@ -49,7 +49,7 @@ export function openRaw(port: number): RawConnection {
 }
 
 /** Writes one request and answers all that came back until the server closed the connection. */
-export async function exchange(port: number, request: string): Promise<string> {
+export async function exchange(port: number, request: string | Uint8Array): Promise<string> {
   const connection = openRaw(port);
   connection.write(request);
   return connection.ended();

@@ -5,7 +5,8 @@ export type Group = readonly [tag: string, calls: readonly Call[]];
 /** A connect path by its RPC's name, any other as it is. */
 export function shortName({ method, path }: Call): string {
   const rpc = /^\/[\w.]+\.\w+\/(\w+)$/.exec(path)?.[1];
-  return rpc ?? `${method.toUpperCase()} ${path}`;
+  if (rpc !== undefined) return method === "post" ? rpc : `${rpc} by ${method.toUpperCase()}`;
+  return `${method.toUpperCase()} ${path}`;
 }
 
 /** Buttons, not links: the address after # is taken by the pages. */

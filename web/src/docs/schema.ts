@@ -52,9 +52,12 @@ function made(document: Document, schema: Schema | undefined, depth = 0): unknow
   return { integer: 1, number: 0.5, boolean: false, string: "" }[plainType(full)] ?? {};
 }
 
-/** A schema with its reference followed and its `allOf` put together. */
+/** A schema with its reference followed, its `allOf` put together, and without the `null` that it may be. */
 function whole(document: Document, schema: Schema): Schema {
   const found = resolve(document, schema);
+  const others = found.anyOf?.filter(({ type }) => type !== "null") ?? [];
+  // It may be null or one thing: that is what it is.
+  if (found.anyOf?.length === 2 && others.length === 1) return whole(document, others[0] as Schema);
   if (!found.allOf) return found;
   const parts = found.allOf.map((part) => whole(document, part));
   return Object.assign({}, ...parts, found, {

@@ -1,0 +1,46 @@
+import type { DescField } from "@bufbuild/protobuf";
+
+// Spelled out: `\s` and `\p{…}` mean something else in each language's expressions.
+const CONTROL = "\\u0000-\\u001f\\u007f-\\u009f";
+const SPACE = "\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
+
+const NAMESPACE = `[^${CONTROL}${SPACE}]([^${CONTROL}]*[^${CONTROL}${SPACE}])?`;
+const NOT_BLANK = `[^\\u0009-\\u000d${SPACE}]`;
+const WORD = `[^@${CONTROL}${SPACE}]+`;
+const TYPE_ID = "[0-7][0-9a-hjkmnp-tv-z]{25}";
+
+/** What the strings of requests must look like, where the contract's own options do not say it. */
+const PATTERNS: Record<string, string> = {
+  "StoreRequest.text": NOT_BLANK,
+  "RecallRequest.query": NOT_BLANK,
+  "GetMemoryRequest.id": `^mem_${TYPE_ID}$`,
+  "DeleteMemoryRequest.id": `^mem_${TYPE_ID}$`,
+  "SignUpRequest.email": `^(${WORD}@${WORD})?$`,
+  "CreateKeyRequest.name": `^[^${CONTROL}]*$`,
+  // Empty is all.
+  "CreateKeyRequest.namespace": `^(${NAMESPACE})?$`,
+};
+
+/** The pattern of a request's field, if it has one. */
+export function patternOf({ name, parent }: DescField): string | undefined {
+  const own = PATTERNS[`${parent.name}.${name}`];
+  if (own !== undefined || !parent.name.endsWith("Request")) return own;
+  return name === "namespace" ? `^${NAMESPACE}$` : undefined;
+}
+
+const given = (field: string, schema: object) => ({ required: [field], properties: { [field]: schema } });
+const REPLACES = given("replaces", { type: "string", minLength: 1 });
+const LIKE_THE_OLD_KEY = {
+  properties: {
+    access: { enum: ["KEY_ACCESS_UNSPECIFIED", "KEY_ACCESS_FULL", null] },
+    namespace: { enum: ["", null] },
+  },
+};
+
+/** Rules about several fields of a request at once. */
+export const CONDITIONS: Record<string, readonly object[]> = {
+  CreateKeyRequest: [
+    { anyOf: [{ not: given("grace_seconds", { type: "integer" }) }, REPLACES] },
+    { anyOf: [{ not: REPLACES }, LIKE_THE_OLD_KEY] },
+  ],
+};

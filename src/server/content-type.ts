@@ -1,0 +1,41 @@
+/** What bodies may be written in, without parameters. */
+const SERVED =
+  /^application\/(?:json|proto|connect\+(?:json|proto)|grpc(?:-web(?:-text)?)?(?:\+(?:json|proto))?)$/;
+
+const PARAMETER = /;\s*([^=;\s]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g;
+const UTF8 = /^utf-?8$/i;
+
+/** Headers that name a compression: of unary calls, of Connect's streams, of gRPC's messages. */
+const ENCODING_HEADERS = ["content-encoding", "connect-content-encoding", "grpc-encoding"];
+
+/**
+ * Writes the headers that say how a body is written as Connect knows them: it compares them letter by
+ * letter, where HTTP does not care for case, quotes and parameters without a meaning here.
+ */
+export function normalizeHeaders(header: Headers): void {
+  const type = header.get("content-type") ?? "";
+  if (isServed(type) && foreignCharset(type) === undefined) header.set("content-type", bare(type));
+  for (const name of ENCODING_HEADERS) {
+    const encoding = header.get(name)?.trim().toLowerCase();
+    if (encoding === undefined) continue;
+    // RFC 9110 has recipients treat the older name alike.
+    if (encoding === "" || encoding === "identity") header.delete(name);
+    else header.set(name, encoding === "x-gzip" ? "gzip" : encoding);
+  }
+}
+
+/** The charset that a type of ours names, where it is not UTF-8. */
+export function foreignCharset(type: string): string | undefined {
+  if (!isServed(type)) return undefined;
+  const charsets = [...type.matchAll(PARAMETER)].filter(([, name]) => name?.toLowerCase() === "charset");
+  const values = charsets.map(([, , value = ""]) => value.trim().replace(/^"(.*)"$/, "$1"));
+  return values.find((value) => !UTF8.test(value));
+}
+
+function isServed(type: string): boolean {
+  return SERVED.test(bare(type));
+}
+
+function bare(type: string): string {
+  return (type.split(";", 1)[0] as string).trim().toLowerCase();
+}

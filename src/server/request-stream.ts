@@ -1,0 +1,60 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { translated } from "./errors.js";
+import { checkMessage, cutOff, ENVELOPE_BYTES, type Encoding, tooLarge, unwrap } from "./request-body.js";
+
+/** Bits of an envelope other than "compressed": the end of a stream, which is no message. */
+const OTHER_FLAGS = 0b1111_1110;
+
+export interface StreamOptions extends Encoding {
+  /** What each of its messages is to become. */
+  readonly message: DescMessage;
+  /** The limit of a message, which holds before and after decompressing. */
+  readonly bytesMax: number;
+}
+
+/**
+ * The body of a streaming call: its messages one by one, each checked before it is decoded. Yields
+ * whole envelopes, with the bytes as they came.
+ *
+ * @throws ConnectError when read: `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
+ */
+export async function* checkedStream(
+  body: AsyncIterable<Uint8Array>,
+  { message, codec, ...options }: StreamOptions,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const envelope of envelopesOf(body, options.bytesMax)) {
+      const isMessage = ((envelope[0] as number) & OTHER_FLAGS) === 0;
+      const plain = isMessage ? await unwrap(envelope, options) : undefined;
+      if (plain !== undefined) checkMessage(plain, { message, codec });
+      yield envelope;
+    }
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+async function* envelopesOf(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let chunks: Uint8Array[] = [];
+  let [bytes, wanted] = [0, ENVELOPE_BYTES];
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes < wanted) continue;
+    let rest = Buffer.concat(chunks);
+    for (wanted = sizeOf(rest, bytesMax); rest.length >= wanted; wanted = sizeOf(rest, bytesMax)) {
+      yield rest.subarray(0, wanted);
+      rest = rest.subarray(wanted);
+    }
+    [chunks, bytes] = [[rest], rest.length];
+  }
+  if (bytes > 0) throw cutOff();
+}
+
+/** How many bytes an envelope has that begins so. */
+function sizeOf(start: Buffer, bytesMax: number): number {
+  if (start.length < ENVELOPE_BYTES) return ENVELOPE_BYTES;
+  const length = start.readUInt32BE(1);
+  if (length > bytesMax) throw tooLarge(bytesMax);
+  return ENVELOPE_BYTES + length;
+}

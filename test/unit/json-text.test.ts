@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { checkNothingIsLost } from "../../src/server/json-text.js";
+
+const check = (text: string) => () => checkNothingIsLost(text);
+
+describe("JSON of which nothing is lost", () => {
+  it("is any that JavaScript wrote", () => {
+    const objects = fc.dictionary(fc.string(), fc.jsonValue());
+    fc.assert(
+      fc.property(objects, fc.constantFrom(0, 2), (value, indent) => {
+        expect(check(JSON.stringify(value, undefined, indent))).not.toThrow();
+      }),
+    );
+  });
+
+  it.each([
+    '{"a":{"a":{"a":1}},"b":[{"a":1},{"a":1}],"c":"\\"a\\":1,\\"a\\":1"}',
+    '{"a":[1,[2,{"b":[]}],"a"],"b":"a"}',
+    '{"a":"\\\\","b":"\\\\\\"","c":{}}',
+    '{"n":[9007199254740992,-9007199254740992,100000000000000000000000,1e300,123456789012345]}',
+    '{"n":[0.12345678901234567890,1234567890.12345678901234567890,12345678901234567890e0]}',
+  ])("is %s", (text) => expect(check(text)).not.toThrow());
+});
+
+describe("a key that comes twice", () => {
+  it("is found wherever it is put", () => {
+    const objects = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1, maxKeys: 5 });
+    fc.assert(
+      fc.property(objects, fc.jsonValue(), fc.nat(4), (value, again, depth) => {
+        const [key] = Object.keys(value);
+        const twice = `${JSON.stringify(value).slice(0, -1)},${JSON.stringify(key)}:${JSON.stringify(again)}}`;
+        const nested = Array.from({ length: depth }).reduce((text) => `{"x":[0,${text}]}`, twice);
+        expect(check(String(nested))).toThrow(/twice/);
+      }),
+    );
+  });
+
+  it.each([
+    ['{"a":1,"b":2,"a":3}', "a is given twice"],
+    ['{"a":1,"\\u0061":3}', "a is given twice"],
+    ['{"m":{"k":1,"k":1}}', "m has the key k twice"],
+    ['{"m":[{},{"k":[{"k":0}],"k":1}]}', "m has the key k twice"],
+    ['{"__proto__":1,"__proto__":1}', "__proto__ is given twice"],
+  ])("is named: %s", (text, message) => expect(check(text)).toThrow(message));
+});
+
+describe("an integer that no double holds", () => {
+  it("is every one that JavaScript would write otherwise", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (integer) => {
+        const back = Number(integer).toLocaleString("en", { useGrouping: false });
+        const run = expect(check(`{"m":{"a":${integer}}}`));
+        if (back === String(integer)) run.not.toThrow();
+        else run.toThrow(/^m has the integer/);
+      }),
+    );
+  });
+
+  it.each([
+    ["9007199254740993", "9007199254740992"],
+    ["-9007199254740993", "-9007199254740992"],
+    ["18446744073709551615", "18446744073709552000"],
+    ["18446744073709551616", "18446744073709552000"],
+  ])("is told with what it would become: %s", (integer, back) => {
+    expect(check(`{"m":${integer}}`)).toThrow(
+      `m has the integer ${integer}, which would come back as ${back}`,
+    );
+  });
+});
+
+it("a megabyte of JSON is looked through in a moment", () => {
+  const texts = [
+    `{"m":[${"{},".repeat(340_000)}0]}`,
+    `{"m":[${'{"":0},'.repeat(140_000)}0]}`,
+    `{"m":[${"0,".repeat(500_000)}0]}`,
+    `{"m":"${"\\\\".repeat(500_000)}"}`,
+    `{"m":${"1".repeat(1_000_000)}}`,
+    `{${Array.from({ length: 90_000 }, (_, i) => `"${i}":0`).join(",")}}`,
+  ];
+  for (const text of texts) {
+    const begunMs = performance.now();
+    checkNothingIsLost(text);
+    expect(performance.now() - begunMs, text.slice(0, 20)).toBeLessThan(500);
+  }
+});
