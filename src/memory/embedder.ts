@@ -5,13 +5,25 @@ export interface Embedder {
    * The vectors of one text: one, or one for each window when it is longer than the model reads well
    * at once.
    *
-   * @throws MemoryError `unavailable` when too much waits already or the model is away.
+   * @throws MemoryError `unavailable` when too much waits already, the text cannot be read before its
+   * deadline (MODEL_BUSY) or the model is away; `resource_exhausted` (ABANDONED_WORK) while the owner
+   * has broken off too much.
    */
   embed(input: EmbedInput): Promise<Embedding>;
 }
 
+/** The owner of work that the service does for itself; no account has this id. */
+export const SERVICE = "";
+
 export interface EmbedInput {
   readonly text: string;
+  /** The account that asks, or `SERVICE`: owners take turns at the model. */
+  readonly owner: string;
+  /**
+   * When the answer becomes useless, in milliseconds of the process's monotonic clock; left out for
+   * work that may take any time.
+   */
+  readonly deadlineMs?: number | undefined;
   /** The request's field that holds the text, for errors. Queries go before texts in the queue. */
   readonly field: "text" | "query";
   readonly signal?: AbortSignal;

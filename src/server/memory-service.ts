@@ -11,6 +11,7 @@ import type { JsonObject } from "../memory/metadata.js";
 import { recall } from "../memory/recall.js";
 import { type Ports, store } from "../memory/store.js";
 import { callerOf } from "./caller.js";
+import { deadlineOf } from "./deadline.js";
 import { stepsKey } from "./observe.js";
 
 /** All that the room's calls need. */
@@ -66,7 +67,8 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
 }
 
 function common(context: HandlerContext) {
-  return { caller: callerOf(context), signal: context.signal, steps: context.values.get(stepsKey) };
+  const steps = context.values.get(stepsKey);
+  return { caller: callerOf(context), signal: context.signal, deadlineMs: deadlineOf(context), steps };
 }
 
 function shared({ id, text, metadata, createdAtMs }: Seen["text"]) {
