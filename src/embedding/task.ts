@@ -1,6 +1,7 @@
-import type { Embedding, EmbedInput } from "../memory/embedder.js";
+import { type Embedding, type EmbedInput, WINDOWS_MAX } from "../memory/embedder.js";
 import { costOf } from "./cost.js";
 import type { Reading } from "./encoder.js";
+import { atMost } from "./neighbours.js";
 import { inCodePoints, type Part } from "./windows.js";
 
 /** What a reader is asked to read next: a whole text, or one window of a long one. */
@@ -99,12 +100,13 @@ export class Task {
   #embedding(): Embedding {
     const tokens = this.#tokens;
     if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
-    const pieces = leavesOf(this.#root);
+    const read = leavesOf(this.#root) as (Piece & { vector: Float32Array })[];
+    const pieces = atMost(read, WINDOWS_MAX[this.input.field]);
     const positions = pieces.flatMap(({ start, end }) => [start, end]);
     const counts = inCodePoints(this.input.text, positions);
     const at = (position: number) => counts.get(position) as number;
     const windows = pieces.map(({ start, end }) => ({ start: at(start), end: at(end) }));
-    return { vectors: endToEnd(pieces.map(({ vector }) => vector as Float32Array)), windows, tokens };
+    return { vectors: endToEnd(pieces.map(({ vector }) => vector)), windows, tokens };
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
+import { WINDOWS_MAX } from "../../src/memory/embedder.js";
 import { vectorsOf } from "../../src/memory/windows.js";
-import { VECTORS_MAX } from "../../src/vectors/keys.js";
 import { FACT, needles, partOf, QUESTION } from "../support/needles.js";
 import { openEmbedder } from "./built.js";
 
@@ -42,7 +42,21 @@ describe("a long text", () => {
     expect(Buffer.byteLength(text)).toBeGreaterThan(65_000);
     const { windows = [], tokens } = await embedder.embed({ text, field: "text", owner: "acc" });
     expect(tokens).toBe(32_768);
-    expect(windows.length).toBeLessThan(VECTORS_MAX);
+    expect(windows.length).toBeLessThanOrEqual(WINDOWS_MAX.text);
+  });
+
+  it("asked as a query has few windows, which cover all of it", async () => {
+    let state = 1;
+    const next = () => {
+      state = (state * 16_807) % 2_147_483_647;
+      return state % 10;
+    };
+    const text = Array.from({ length: 65_536 }, () => "!?.,;:-*+="[next()]).join("");
+    const { windows = [], vectors } = await embedder.embed({ text, field: "query", owner: "acc" });
+    expect(windows.length).toBe(WINDOWS_MAX.query);
+    expect(vectors.length).toBe(windows.length * embedder.model.dimensions);
+    expect(windows[0]?.start).toBe(0);
+    expect(windows.at(-1)?.end).toBe(text.length);
   });
 
   it.each(["!", "a ", "字", "x", "😀"])(
