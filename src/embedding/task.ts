@@ -1,4 +1,4 @@
-import { type Embedding, type EmbedInput, WINDOWS_MAX } from "../memory/embedder.js";
+import { type Embedding, type EmbedInput, QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../memory/embedder.js";
 import { costOf } from "./cost.js";
 import type { Reading } from "./encoder.js";
 import { atMost } from "./neighbours.js";
@@ -101,7 +101,7 @@ export class Task {
     const tokens = this.#tokens;
     if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
     const read = leavesOf(this.#root) as (Piece & { vector: Float32Array })[];
-    const pieces = atMost(read, WINDOWS_MAX[this.input.field]);
+    const pieces = atMost(read, this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX);
     const positions = pieces.flatMap(({ start, end }) => [start, end]);
     const counts = inCodePoints(this.input.text, positions);
     const at = (position: number) => counts.get(position) as number;

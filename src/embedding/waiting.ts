@@ -6,7 +6,7 @@ import type { Piece, Task } from "./task.js";
 /** Texts that may be unfinished, and as many queries: a rush of stores does not turn recalls away. */
 export const WAITING_MAX = 1024;
 /** The part of them that accounts with several texts share; the rest is for the first text of others. */
-const SHARED_MAX = WAITING_MAX / 2;
+export const SHARED_MAX = 512;
 
 /** Queries go first, but behind so many of their pieces one of a text: a rush of recalls does not stop all stores. */
 const QUERIES_IN_A_ROW_MAX = 8;

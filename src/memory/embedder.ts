@@ -32,10 +32,11 @@ export interface EmbedInput {
 }
 
 /** Vectors that a stored text may have, and a query; an embedder joins neighbouring windows of longer ones. */
-export const WINDOWS_MAX = { text: 1024, query: 64 } as const;
+export const TEXT_WINDOWS_MAX = 1024;
+export const QUERY_WINDOWS_MAX = 64;
 
 export interface Embedding {
-  /** One behind the other, `WINDOWS_MAX` at most, each normalised and `dimensions` long. */
+  /** One behind the other, `TEXT_WINDOWS_MAX` or `QUERY_WINDOWS_MAX` at most, each normalised and `dimensions` long. */
   readonly vectors: Float32Array;
   /** The part of the text that each vector is of, in order; absent when the one vector is of all of it. */
   readonly windows?: readonly Window[];

@@ -1,4 +1,4 @@
-/** Places that a key has for the vectors of one memory; `WINDOWS_MAX` in the room says how many there may be. */
+/** Places that a key has for the vectors of one memory; `TEXT_WINDOWS_MAX` in the room says how many there may be. */
 export const VECTORS_MAX = 4096;
 
 const WINDOW_BITS = 12n;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
-import { WINDOWS_MAX } from "../../src/memory/embedder.js";
+import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/embedder.js";
 import { vectorsOf } from "../../src/memory/windows.js";
 import { FACT, needles, partOf, QUESTION } from "../support/needles.js";
 import { openEmbedder } from "./built.js";
@@ -42,7 +42,7 @@ describe("a long text", () => {
     expect(Buffer.byteLength(text)).toBeGreaterThan(65_000);
     const { windows = [], tokens } = await embedder.embed({ text, field: "text", owner: "acc" });
     expect(tokens).toBe(32_768);
-    expect(windows.length).toBeLessThanOrEqual(WINDOWS_MAX.text);
+    expect(windows.length).toBeLessThanOrEqual(TEXT_WINDOWS_MAX);
   });
 
   it("asked as a query has few windows, which cover all of it", async () => {
@@ -53,7 +53,7 @@ describe("a long text", () => {
     };
     const text = Array.from({ length: 65_536 }, () => "!?.,;:-*+="[next()]).join("");
     const { windows = [], vectors } = await embedder.embed({ text, field: "query", owner: "acc" });
-    expect(windows.length).toBe(WINDOWS_MAX.query);
+    expect(windows.length).toBe(QUERY_WINDOWS_MAX);
     expect(vectors.length).toBe(windows.length * embedder.model.dimensions);
     expect(windows[0]?.start).toBe(0);
     expect(windows.at(-1)?.end).toBe(text.length);

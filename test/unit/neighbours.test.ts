@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { atMost, type Read } from "../../src/embedding/neighbours.js";
-import { WINDOWS_MAX } from "../../src/memory/embedder.js";
+import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/embedder.js";
 import { VECTORS_MAX } from "../../src/vectors/keys.js";
 
 /** Windows of a text, of ten characters each, with vectors that all point elsewhere. */
@@ -48,7 +48,7 @@ describe("the windows of a text", () => {
   });
 
   it("have a place each in an index", () => {
-    expect(WINDOWS_MAX.text).toBeLessThanOrEqual(VECTORS_MAX);
-    expect(WINDOWS_MAX.query).toBeLessThanOrEqual(VECTORS_MAX);
+    expect(TEXT_WINDOWS_MAX).toBeLessThanOrEqual(VECTORS_MAX);
+    expect(QUERY_WINDOWS_MAX).toBeLessThanOrEqual(VECTORS_MAX);
   });
 });
