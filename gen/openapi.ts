@@ -285,7 +285,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -394,7 +394,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -478,7 +478,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -563,7 +563,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -829,7 +829,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -909,7 +909,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -989,7 +989,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1070,7 +1070,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1159,7 +1159,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1244,7 +1244,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1316,7 +1316,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1394,7 +1394,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1473,7 +1473,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1562,7 +1562,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1647,7 +1647,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1724,7 +1724,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1801,7 +1801,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3013,7 +3013,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -3079,6 +3079,23 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "ABANDONED_WORK": {
+                "summary": "The account broke off too many calls while the model read their texts. Nothing was stored.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The account broke off too many calls while the model read their texts",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5BQkFORE9ORURfV09SSxIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "ABANDONED_WORK",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
@@ -3104,7 +3121,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error503": {
-        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`MODEL_BUSY`): The model has too much to read to be done before the call's deadline. Nothing was stored.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -3125,6 +3142,23 @@ export const openapi: Record<string, unknown> = {
                 "value": {
                   "code": "unavailable",
                   "message": "The database or the model is away for now, or the server is too busy or shutting down"
+                }
+              },
+              "MODEL_BUSY": {
+                "summary": "The model has too much to read to be done before the call's deadline. Nothing was stored.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The model has too much to read to be done before the call's deadline",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgpNT0RFTF9CVVNZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "MODEL_BUSY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
                 }
               }
             }
@@ -3249,6 +3283,34 @@ export const openapi: Record<string, unknown> = {
                       }
                     }
                   ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error503-2": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
                 }
               }
             }
@@ -3383,7 +3445,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-4": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -3444,6 +3506,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
                       "debug": {
                         "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "ABANDONED_WORK": {
+                "summary": "The account broke off too many calls while the model read their texts. Nothing was stored.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The account broke off too many calls while the model read their texts",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5BQkFORE9ORURfV09SSxIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "ABANDONED_WORK",
                         "domain": "recalld"
                       }
                     }
@@ -3961,6 +4040,19 @@ export const openapi: Record<string, unknown> = {
     {
       "status": 429,
       "code": "resource_exhausted",
+      "reason": "ABANDONED_WORK",
+      "rpcs": [
+        "Store",
+        "Recall"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The account broke off too many calls while the model read their texts. Nothing was stored."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
       "reason": "RATE_LIMITED",
       "rpcs": [
         "SignUp"
@@ -3989,6 +4081,19 @@ export const openapi: Record<string, unknown> = {
         "Retry-After"
       ],
       "when": "The database or the model is away for now, or the server is too busy or shutting down. Try again."
+    },
+    {
+      "status": 503,
+      "code": "unavailable",
+      "reason": "MODEL_BUSY",
+      "rpcs": [
+        "Store",
+        "Recall"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The model has too much to read to be done before the call's deadline. Nothing was stored."
     },
     {
       "status": 504,

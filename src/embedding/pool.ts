@@ -85,7 +85,7 @@ export class Pool {
     return this.#waiting.byField;
   }
 
-  /** How long a cost of 1 takes all readers together, and for what. */
+  /** What waits, and how fast all readers together are. */
   get #prospect(): Prospect {
     return {
       waiting: this.#waiting,
