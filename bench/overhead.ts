@@ -27,7 +27,7 @@ for (let round = 0; round < ROUNDS; round++) {
   }
   for (let i = 0; i < CALLS_PER_ROUND; i++) {
     const text = question(round * CALLS_PER_ROUND + i);
-    embeddings.push((await timed(() => embedder.embed({ text, field: "query" }))).ms);
+    embeddings.push((await timed(() => embedder.embed({ text, field: "query", owner: "" }))).ms);
   }
 }
 await embedder.close();

@@ -198,7 +198,7 @@ async function queryVectors(): Promise<Float32Array[]> {
 async function embedAll(texts: readonly string[]): Promise<Float32Array[]> {
   const embedder = await openEmbedder({ model: "bundled", modelsDir: dataDir, workers: 1 });
   const embedded: Float32Array[] = [];
-  for (const text of texts) embedded.push((await embedder.embed({ text, field: "text" })).vectors);
+  for (const text of texts) embedded.push((await embedder.embed({ text, field: "text", owner: "" })).vectors);
   await embedder.close();
   return embedded;
 }

@@ -292,7 +292,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -403,7 +403,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -489,7 +489,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -575,7 +575,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -848,7 +848,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1030,7 +1030,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1110,7 +1110,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1191,7 +1191,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1372,7 +1372,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1559,7 +1559,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1727,7 +1727,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1805,7 +1805,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1972,7 +1972,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2154,7 +2154,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2242,7 +2242,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2416,7 +2416,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2493,7 +2493,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -3842,7 +3842,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -3908,6 +3908,23 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "ABANDONED_WORK": {
+                "summary": "The account broke off too many calls while the model read their texts. Nothing was stored.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The account broke off too many calls while the model read their texts",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5BQkFORE9ORURfV09SSxIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "ABANDONED_WORK",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
@@ -3933,7 +3950,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error503": {
-        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`MODEL_BUSY`): The model has too much to read to be done before the call's deadline. Nothing was stored.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -3954,6 +3971,23 @@ export const openapi: Record<string, unknown> = {
                 "value": {
                   "code": "unavailable",
                   "message": "The database or the model is away for now, or the server is too busy or shutting down"
+                }
+              },
+              "MODEL_BUSY": {
+                "summary": "The model has too much to read to be done before the call's deadline. Nothing was stored.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The model has too much to read to be done before the call's deadline",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgpNT0RFTF9CVVNZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "MODEL_BUSY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
                 }
               }
             }
@@ -4078,6 +4112,34 @@ export const openapi: Record<string, unknown> = {
                       }
                     }
                   ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error503-2": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
                 }
               }
             }
@@ -4212,7 +4274,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-4": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -4273,6 +4335,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
                       "debug": {
                         "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "ABANDONED_WORK": {
+                "summary": "The account broke off too many calls while the model read their texts. Nothing was stored.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The account broke off too many calls while the model read their texts",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5BQkFORE9ORURfV09SSxIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "ABANDONED_WORK",
                         "domain": "recalld"
                       }
                     }
@@ -4799,6 +4878,19 @@ export const openapi: Record<string, unknown> = {
     {
       "status": 429,
       "code": "resource_exhausted",
+      "reason": "ABANDONED_WORK",
+      "rpcs": [
+        "Store",
+        "Recall"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The account broke off too many calls while the model read their texts. Nothing was stored."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
       "reason": "RATE_LIMITED",
       "rpcs": [
         "SignUp"
@@ -4827,6 +4919,19 @@ export const openapi: Record<string, unknown> = {
         "Retry-After"
       ],
       "when": "The database or the model is away for now, or the server is too busy or shutting down. Try again."
+    },
+    {
+      "status": 503,
+      "code": "unavailable",
+      "reason": "MODEL_BUSY",
+      "rpcs": [
+        "Store",
+        "Recall"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The model has too much to read to be done before the call's deadline. Nothing was stored."
     },
     {
       "status": 504,

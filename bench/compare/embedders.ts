@@ -17,7 +17,7 @@ export async function openNodeEmbedder(
   const { texts, questions } = options.corpus;
   const embedder = await openEmbedder(options);
   const embed = (text: string | undefined, field: "query" | "text") =>
-    embedder.embed({ text: text as string, field });
+    embedder.embed({ text: text as string, field, owner: "" });
   return {
     recall: (load) => run((i) => embed(questions[i], "query"), load),
     store: (load) => run((i) => embed(texts[i], "text"), load),

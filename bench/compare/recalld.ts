@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { openLocal } from "../../dist/src/storage/local/open.js";
 import { VERSION } from "../../dist/src/version.js";
 import type { Stored } from "../../src/memory/log.js";
+import { unhurried } from "../../test/support/server.js";
 import { run } from "./load.js";
 import { RecalldClient } from "./recalld-client.js";
 import type { Description, Filling, Load, LoadOptions, System } from "./system.js";
@@ -136,8 +137,8 @@ export class Recalld implements System {
   #spawn(): void {
     const log = openSync(`${this.#dataDir}.log`, "a");
     const { model, modelsDir } = this.options.model;
-    const env = {
-      PATH: process.env.PATH,
+    const env = unhurried({
+      PATH: process.env.PATH ?? "",
       PORT: String(this.#port),
       DATA_DIR: this.#dataDir,
       MODEL: model,
@@ -145,7 +146,7 @@ export class Recalld implements System {
       FREE_CALLS: "1000000000",
       // Nobody balances here.
       DRAIN_NOTICE_MS: "0",
-    };
+    });
     const { nodeArguments = [] } = this.options;
     this.#server = spawn(process.execPath, [...nodeArguments, "--import", LOOP_DELAY, MAIN], {
       env,

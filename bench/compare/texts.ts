@@ -61,7 +61,7 @@ async function embedAll(
   const rows = new Float32Array(texts.length * dimensions);
   for (let from = 0; from < texts.length; from += EMBEDDED_AT_A_TIME) {
     const some = texts.slice(from, from + EMBEDDED_AT_A_TIME);
-    const read = await Promise.all(some.map((text) => embedder.embed({ text, field: "text" })));
+    const read = await Promise.all(some.map((text) => embedder.embed({ text, field: "text", owner: "" })));
     for (const [i, { vectors }] of read.entries()) rows.set(vectors, (from + i) * dimensions);
     if (process.stderr.isTTY) process.stderr.write(`\rembedding ${from + some.length} texts `);
   }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../test/support/free-port.js";
+import { unhurried } from "../../test/support/server.js";
 import { resident } from "../compare/resident.js";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
@@ -42,8 +43,8 @@ export class Subject {
     const port = await freePort();
     const logFile = join(folder, "server.log");
     const log = openSync(logFile, "a");
-    const env = {
-      PATH: process.env.PATH,
+    const env = unhurried({
+      PATH: process.env.PATH ?? "",
       PORT: String(port),
       DATA_DIR: join(folder, "data"),
       EMBED_WORKERS: "1",
@@ -51,7 +52,7 @@ export class Subject {
       SIGNUPS_PER_HOUR: "10000000",
       SIGNUPS_PER_HOUR_TOTAL: "10000000",
       DRAIN_NOTICE_MS: "500",
-    };
+    });
     const child = spawn(process.execPath, ["--import", PROBE, MAIN], {
       env,
       stdio: ["ignore", log, log, "ipc"],

@@ -100,6 +100,11 @@ export const FAILURES: readonly Failure[] = [
     when: "The key has as many calls running as its plan allows. Nothing was read or charged.",
   },
   {
+    ...{ status: 429, code: "resource_exhausted", reason: "ABANDONED_WORK", rpcs: METERED },
+    headers: ["Retry-After"],
+    when: "The account broke off too many calls while the model read their texts. Nothing was stored.",
+  },
+  {
     ...{ status: 429, code: "resource_exhausted", reason: "RATE_LIMITED", rpcs: ["SignUp"] },
     headers: ["Retry-After"],
     when: "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
@@ -115,6 +120,11 @@ export const FAILURES: readonly Failure[] = [
   {
     ...{ status: 503, code: "unavailable", headers: ["Retry-After"] },
     when: "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+  },
+  {
+    ...{ status: 503, code: "unavailable", reason: "MODEL_BUSY", rpcs: METERED },
+    headers: ["Retry-After"],
+    when: "The model has too much to read to be done before the call's deadline. Nothing was stored.",
   },
   {
     ...{ status: 504, code: "deadline_exceeded" },

@@ -18,9 +18,12 @@ export const UNLIMITED_CALLS = 2 ** 50;
 /** The plan of accounts that sign up. */
 export const FREE = "free";
 
-/** Where no file says otherwise. */
+/** What a key of the built-in plan may do: far more than a person or an agent does, and not all that a process can. */
+const FREE_LIMITS = { rate: { perSecond: 50, burst: 100 }, concurrency: 32 };
+
+/** The plans of a server without a file of plans. */
 export function builtInPlans(freeCalls: number): Plans {
-  return new Plans([{ name: FREE, calls: freeCalls, rate: undefined, concurrency: undefined }]);
+  return new Plans([{ name: FREE, calls: freeCalls, ...FREE_LIMITS }]);
 }
 
 /** The plans there are, by name. */

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.js";
-import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/waiting.js";
+import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/waiting.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/appender.js";
 import type { Editions } from "../memory/editions.js";
 import type { Namespaces } from "../memory/namespaces.js";

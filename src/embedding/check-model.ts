@@ -1,4 +1,4 @@
-import type { Embedder } from "../memory/embedder.js";
+import { type Embedder, SERVICE } from "../memory/embedder.js";
 import type { ConventionSettings } from "./find-convention.js";
 import type { OpenEmbedder } from "./open.js";
 import { PARAPHRASES, type Paraphrase } from "./paraphrases.js";
@@ -37,7 +37,8 @@ async function* checkVectors(embedder: Embedder): AsyncGenerator<Finding> {
   const texts = ENGLISH.map(({ passage }) => passage);
   const read = async () => {
     const vectors = [];
-    for (const text of texts) vectors.push((await embedder.embed({ text, field: "text" })).vectors);
+    for (const text of texts)
+      vectors.push((await embedder.embed({ text, field: "text", owner: SERVICE })).vectors);
     return vectors;
   };
   const [first, second] = [await read(), await read()];
@@ -102,7 +103,7 @@ async function timing(embedder: Embedder): Promise<string> {
   let [texts, tokens, tookMs] = [0, 0, 0];
   while (tookMs < TIMING_MS) {
     const { passage } = ENGLISH[texts % ENGLISH.length] as Paraphrase;
-    tokens += (await embedder.embed({ text: passage, field: "text" })).tokens;
+    tokens += (await embedder.embed({ text: passage, field: "text", owner: SERVICE })).tokens;
     texts++;
     tookMs = performance.now() - beganMs;
   }

@@ -1,6 +1,7 @@
 import { AutoModel, AutoTokenizer, env, LogLevel } from "@xenova/transformers";
 import type { EmbedInput } from "../memory/embedder.js";
 import type { Convention } from "./convention.js";
+import { readLongWords } from "./long-words.js";
 import { settlePooling, vectorOf } from "./pooling.js";
 import { type Part, WHOLE_TOKENS, windowsOf } from "./windows.js";
 
@@ -89,6 +90,7 @@ export interface ModelOnDisk {
 export async function openEncoder({ folder, convention }: ModelOnDisk): Promise<Encoder> {
   const local = { local_files_only: true };
   const tokenizer = await AutoTokenizer.from_pretrained(folder, local);
+  readLongWords(tokenizer);
   const model = await AutoModel.from_pretrained(folder, {
     ...local,
     dtype: "q8",

@@ -4,7 +4,6 @@ import { pinnedParts } from "./convention.js";
 import { type ConventionSettings, type FoundConvention, findConvention, settled } from "./find-convention.js";
 import { locateModel, type ModelPlace } from "./locate.js";
 import { Pool, type Reader } from "./pool.js";
-import { readWindows } from "./read-windows.js";
 import { Thread } from "./thread.js";
 import type { LoadedModel } from "./worker.js";
 
@@ -101,10 +100,8 @@ class PooledEmbedder implements OpenEmbedder {
     return this.pool.waiting;
   }
 
-  async embed(input: EmbedInput): Promise<Embedding> {
-    const reading = await this.pool.read(input);
-    if ("vector" in reading) return { vectors: reading.vector, tokens: reading.tokens };
-    return { ...(await readWindows(this.pool, input, reading.parts)), tokens: reading.tokens };
+  embed(input: EmbedInput): Promise<Embedding> {
+    return this.pool.read(input);
   }
 
   close(): Promise<void> {

@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError, unavailable } from "../errors.js";
-import type { EmbedInput } from "../memory/embedder.js";
+import { type Embedding, type EmbedInput, SERVICE } from "../memory/embedder.js";
+import { Abandoned } from "./abandoned.js";
+import { admit, giveUpLate, type Prospect } from "./admission.js";
+import { cuttingCostOf } from "./cost.js";
 import type { Question, Reading } from "./encoder.js";
-import { type Job, Waiting } from "./waiting.js";
+import { Pace } from "./pace.js";
+import { type Piece, Task } from "./task.js";
+import { Waiting } from "./waiting.js";
 
 /** A text is tried on a second reader, not on a third: it may be what kills them. */
 const ATTEMPTS_MAX = 2;
 /** Between attempts to start a reader. */
 const RESTART_PAUSE_MS = 1000;
+/** How often it is looked whether what waits can still be done in time. */
+const LOOK_MS = 250;
 
 /**
  * A reader gets its next text while it reads one, so that it need not wait for us between two: when
@@ -19,6 +26,8 @@ export const AHEAD_UNITS_MAX = 512;
 export interface Reader {
   /** Called once when the reader has become useless, before its read is rejected. */
   onLost: (lost: ReaderLost) => void;
+  /** What the model needs for a cost of 1, as measured at the start; see `costOf`. */
+  readonly msPerCost?: number;
   /** Resolves when its thread is gone; one that is stuck is lost before that. */
   readonly ended: Promise<unknown>;
   /** @throws ReaderLost when the reader went away with the text; anything else speaks of the text. */
@@ -37,16 +46,26 @@ export interface PoolOptions {
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
+/** What a reader has to do. */
+interface Work {
+  /** The piece that it reads, and maybe another one behind it. */
+  readonly pieces: Piece[];
+  /** When it began to read the first one. */
+  begunMs: number;
+}
+
 /** Spreads texts over readers, and replaces the readers that are lost. */
 export class Pool {
   readonly #options: PoolOptions;
-  /** With what each has to read, in its order. */
-  readonly #readers = new Map<Reader, Job[]>();
+  readonly #readers = new Map<Reader, Work>();
   /** Lost, but not ended. */
   readonly #stuck = new Set<Reader>();
   readonly #waiting = new Waiting();
+  readonly #pace = new Pace();
+  readonly #abandoned = new Abandoned();
   readonly #underWay = new Set<Promise<void>>();
   readonly #closing = new AbortController();
+  readonly #looking = setInterval(() => giveUpLate(this.#prospect), LOOK_MS).unref();
 
   private constructor(options: PoolOptions) {
     this.#options = options;
@@ -66,27 +85,40 @@ export class Pool {
     return this.#waiting.byField;
   }
 
+  /** What waits, and how fast all readers together are. */
+  get #prospect(): Prospect {
+    return {
+      waiting: this.#waiting,
+      msPerCost: this.#pace.msPerCost / Math.max(1, this.#readers.size),
+    };
+  }
+
   /**
-   * @throws MemoryError `unavailable` or `internal`; the signal's reason when it is aborted, at once:
-   * what is being read then is read to its end for nobody.
+   * Reads a text, in windows if it is long.
+   *
+   * @throws MemoryError `unavailable`, `resource_exhausted` or `internal`; the signal's reason when it
+   * is aborted, at once: what is being read then is read to its end for nobody.
    */
-  async read(input: EmbedInput): Promise<Reading> {
+  async read(input: EmbedInput): Promise<Embedding> {
     const { signal } = input;
     signal?.throwIfAborted();
     this.#closing.signal.throwIfAborted();
-    let drop = () => {};
-    const reading = new Promise<Reading>((resolve, reject) => {
-      const job: Job = { input, attempts: 0, resolve, reject };
-      drop = () => this.#drop(job);
-      this.#waiting.add(job);
+    this.#abandoned.check(input.owner);
+    let breakOff = () => {};
+    const reading = new Promise<Embedding>((resolve, reject) => {
+      const task = new Task(input, { resolve, reject });
+      breakOff = () => this.#breakOff(task);
+      admit(task, this.#prospect);
+      this.#waiting.add(task);
     });
-    signal?.addEventListener("abort", drop);
+    signal?.addEventListener("abort", breakOff);
     this.#next();
-    return reading.finally(() => signal?.removeEventListener("abort", drop));
+    return reading.finally(() => signal?.removeEventListener("abort", breakOff));
   }
 
   /** Lets finish what is being read; what still waits is `unavailable`. */
   async close(): Promise<void> {
+    clearInterval(this.#looking);
     this.#closing.abort(stopping());
     this.#waiting.rejectAll(stopping());
     await Promise.all(this.#underWay);
@@ -94,67 +126,95 @@ export class Pool {
   }
 
   #next(): void {
-    for (let job = this.#waiting.first; job !== undefined; job = this.#waiting.first) {
-      const reader = this.#readerFor(job);
+    for (let piece = this.#waiting.first; piece !== undefined; piece = this.#waiting.first) {
+      const reader = this.#readerFor(piece);
       if (reader === undefined) return;
       this.#waiting.take();
-      this.#track(this.#run(job, reader));
+      this.#track(this.#run(piece, reader));
     }
   }
 
   /** One that has nothing to do, else one that is at a short text. */
-  #readerFor({ input }: Job): Reader | undefined {
+  #readerFor({ text }: Piece): Reader | undefined {
     let ahead: Reader | undefined;
-    for (const [reader, [reading, ...others]] of this.#readers) {
+    for (const [reader, { pieces }] of this.#readers) {
+      const [reading, ...others] = pieces;
       if (reading === undefined) return reader;
-      const units = reading.input.text.length + input.text.length;
+      const units = reading.text.length + text.length;
       if (others.length === 0 && units <= AHEAD_UNITS_MAX) ahead ??= reader;
     }
     return ahead;
   }
 
-  async #run(job: Job, reader: Reader): Promise<void> {
-    const jobs = this.#readers.get(reader) as Job[];
-    jobs.push(job);
-    job.attempts++;
-    if (jobs.length === 1) job.input.onBegin?.();
+  async #run(piece: Piece, reader: Reader): Promise<void> {
+    const work = this.#readers.get(reader) as Work;
+    work.pieces.push(piece);
+    piece.attempts++;
+    if (work.pieces.length === 1) begin(work);
     try {
-      const { text, field } = job.input;
-      job.resolve(await reader.read({ text, field }));
+      const reading = await reader.read({ text: piece.text, field: piece.task.input.field });
+      this.#accept(piece, { reading, ms: performance.now() - work.begunMs });
     } catch (error) {
-      this.#fail(job, error);
+      this.#fail(piece, error);
     }
-    jobs.splice(jobs.indexOf(job), 1);
-    jobs[0]?.input.onBegin?.();
+    work.pieces.splice(work.pieces.indexOf(piece), 1);
+    begin(work);
     this.#next();
   }
 
-  #fail(job: Job, error: unknown): void {
-    if (!(error instanceof ReaderLost)) {
-      job.reject(new MemoryError("internal", "the model failed on a text", { cause: error }));
-    } else if (job.attempts < ATTEMPTS_MAX && !this.#closing.signal.aborted && !job.input.signal?.aborted) {
-      this.#waiting.putBack(job);
-    } else {
-      job.reject(unavailable("the model was lost while it read the text", error));
+  #accept(piece: Piece, { reading, ms }: { reading: Reading; ms: number }): void {
+    const { task } = piece;
+    this.#pace.note({ ms, cost: costRead(piece, reading) });
+    task.usedMs += ms;
+    if (task.isOver) {
+      this.#countAbandoned(task, ms);
+      return;
     }
+    task.accept(piece, reading);
+    if (task.isOver) this.#waiting.remove(task);
+    // Its windows tell better than its length what it takes.
+    else if ("parts" in reading) giveUpLate(this.#prospect);
   }
 
-  #drop(job: Job): void {
-    this.#waiting.remove(job);
-    job.reject(job.input.signal?.reason);
+  #fail(piece: Piece, error: unknown): void {
+    const { task } = piece;
+    if (task.isOver) return;
+    if (error instanceof ReaderLost && piece.attempts < ATTEMPTS_MAX && !this.#closing.signal.aborted) {
+      task.putBack(piece);
+      return;
+    }
+    this.#waiting.remove(task);
+    task.reject(
+      error instanceof ReaderLost
+        ? unavailable("the model was lost while it read the text", error)
+        : new MemoryError("internal", "the model failed on a text", { cause: error }),
+    );
+  }
+
+  #breakOff(task: Task): void {
+    if (task.isOver) return;
+    this.#waiting.remove(task);
+    task.reject(task.input.signal?.reason);
+    this.#countAbandoned(task, task.usedMs);
+  }
+
+  /** Only what a caller broke off: what the pool gave up is no fault of the account. */
+  #countAbandoned({ input: { owner, signal } }: Task, ms: number): void {
+    if (signal?.aborted && owner !== SERVICE) this.#abandoned.add(owner, ms);
   }
 
   async #startReader(): Promise<void> {
     const reader = await this.#options.start();
     reader.onLost = (lost) => this.#replace(reader, lost);
-    this.#readers.set(reader, []);
+    this.#readers.set(reader, { pieces: [], begunMs: 0 });
+    this.#pace.begin(reader.msPerCost ?? 0);
     this.#next();
   }
 
   #replace(reader: Reader, lost: ReaderLost): void {
     this.#options.onTrouble?.(lost);
     // Those that it had not begun cannot be what killed it.
-    for (const job of this.#readers.get(reader)?.slice(1) ?? []) job.attempts--;
+    for (const piece of this.#readers.get(reader)?.pieces.slice(1) ?? []) piece.attempts--;
     this.#readers.delete(reader);
     this.#stuck.add(reader);
     void reader.ended.then(() => this.#stuck.delete(reader));
@@ -179,6 +239,17 @@ export class Pool {
     this.#underWay.add(work);
     void work.finally(() => this.#underWay.delete(work));
   }
+}
+
+/** Tells the first piece's caller that it is being read. */
+function begin(work: Work): void {
+  work.begunMs = performance.now();
+  work.pieces[0]?.task.input.onBegin?.();
+}
+
+/** The cost of what a reader did: cutting a text costs less than reading it. */
+function costRead({ text, cost }: Piece, reading: Reading): number {
+  return "vector" in reading ? cost : cuttingCostOf(text);
 }
 
 function stopping(): MemoryError {

@@ -6,18 +6,20 @@ import type { OpenEmbedder } from "./open.js";
 const ENTRY_BYTES = 200;
 
 /**
- * Remembers the embeddings of recent queries, by their exact text: agents ask the same thing again.
- * Texts that are stored are not remembered. One cache belongs to one model.
+ * Remembers the embeddings of recent queries, by account and exact text: agents ask the same thing
+ * again. No account shares an entry with another one, or the time of an answer would tell what others
+ * ask. Texts that are stored are not remembered. One cache belongs to one model.
  */
 export function withQueryCache(embedder: OpenEmbedder, { bytesMax }: { bytesMax: number }): OpenEmbedder {
   if (bytesMax === 0) return embedder;
   const recent = new LRUCache<string, Embedding>({ maxSize: bytesMax, sizeCalculation: bytesOf });
   const embed = async (input: EmbedInput): Promise<Embedding> => {
     if (input.field !== "query") return embedder.embed(input);
-    const known = recent.get(input.text);
+    const key = `${input.owner}\n${input.text}`;
+    const known = recent.get(key);
     if (known !== undefined) return known;
     const embedding = await embedder.embed(input);
-    recent.set(input.text, embedding);
+    recent.set(key, embedding);
     return embedding;
   };
   return {
@@ -34,9 +36,9 @@ export function withQueryCache(embedder: OpenEmbedder, { bytesMax }: { bytesMax:
   };
 }
 
-function bytesOf({ vectors, windows = [] }: Embedding, text: string): number {
+function bytesOf({ vectors, windows = [] }: Embedding, key: string): number {
   // A string takes up to two bytes for each unit.
   return (
-    ENTRY_BYTES + 2 * text.length + vectors.byteLength + windows.length * 2 * Float64Array.BYTES_PER_ELEMENT
+    ENTRY_BYTES + 2 * key.length + vectors.byteLength + windows.length * 2 * Float64Array.BYTES_PER_ELEMENT
   );
 }

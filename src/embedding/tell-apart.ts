@@ -1,4 +1,4 @@
-import type { Embedder } from "../memory/embedder.js";
+import { type Embedder, SERVICE } from "../memory/embedder.js";
 import type { Paraphrase } from "./paraphrases.js";
 
 /** How well a model tells what answers a question from what does not. */
@@ -20,8 +20,8 @@ export async function tellApart(embedder: Embedder, paraphrases: readonly Paraph
   const queries: Float32Array[] = [];
   const passages: Float32Array[] = [];
   for (const { query, passage } of paraphrases) {
-    queries.push((await embedder.embed({ text: query, field: "query" })).vectors);
-    passages.push((await embedder.embed({ text: passage, field: "text" })).vectors);
+    queries.push((await embedder.embed({ text: query, field: "query", owner: SERVICE })).vectors);
+    passages.push((await embedder.embed({ text: passage, field: "text", owner: SERVICE })).vectors);
   }
   const scores = queries.map((query) => passages.map((passage) => dot(query, passage)));
   const own = scores.map((row, i) => row[i] as number);

@@ -26,6 +26,7 @@ interface Pending {
  */
 export class Thread implements Reader {
   onLost: (lost: ReaderLost) => void = () => {};
+  msPerCost = 0;
   readonly ended: Promise<unknown>;
   readonly #worker: Worker;
   /** In the order of their replies. */
@@ -53,6 +54,7 @@ export class Thread implements Reader {
   static async start({ readTimeoutMs = READ_TIMEOUT_MS, ...onDisk }: ThreadOptions) {
     const thread = new Thread(onDisk, readTimeoutMs);
     const { loaded } = (await thread.#reply(START_TIMEOUT_MS)) as { loaded: LoadedModel };
+    thread.msPerCost = loaded.msPerCost;
     return { thread, loaded };
   }
 

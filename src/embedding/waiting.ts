@@ -1,71 +1,124 @@
 import { unavailable } from "../errors.js";
 import type { EmbedInput } from "../memory/embedder.js";
-import type { Reading } from "./encoder.js";
+import { Lane } from "./lane.js";
+import type { Piece, Task } from "./task.js";
 
-/**
- * Texts that may wait, and as many queries: a rush of stores does not turn recalls away. At 2 ms
- * a text this is a second's work, the pause that callers are told.
- */
-export const WAITING_MAX = 512;
+/** Texts that may be unfinished, and as many queries: a rush of stores does not turn recalls away. */
+export const WAITING_MAX = 1024;
+/** The part of them that accounts with several texts share; the rest is for the first text of others. */
+export const SHARED_MAX = 512;
 
-export interface Job {
-  readonly input: EmbedInput;
-  /** How often it was begun. */
-  attempts: number;
-  resolve(reading: Reading): void;
-  reject(error: unknown): void;
-}
-
-/** Queries go first, but behind so many of them one text: a rush of recalls does not stop all stores. */
+/** Queries go first, but behind so many of their pieces one of a text: a rush of recalls does not stop all stores. */
 const QUERIES_IN_A_ROW_MAX = 8;
 
-/** The texts that wait for a reader, queries in front. */
+type Field = EmbedInput["field"];
+
+/** The texts that wait for a reader or are being read, queries in front. */
 export class Waiting {
-  readonly #lanes: Record<EmbedInput["field"], Job[]> = { query: [], text: [] };
+  readonly #lanes: Record<Field, Lane> = { query: new Lane(), text: new Lane() };
   #queriesInARow = 0;
 
-  get byField(): Record<EmbedInput["field"], number> {
-    return { query: this.#lanes.query.length, text: this.#lanes.text.length };
+  /** How many wait for a reader, whole or in part. */
+  get byField(): Record<Field, number> {
+    return { query: this.#lanes.query.waiting, text: this.#lanes.text.waiting };
   }
 
-  /** @throws MemoryError `unavailable` when too many wait already. */
-  add(job: Job): void {
-    const lane = this.#lanes[job.input.field];
-    if (lane.length >= WAITING_MAX) {
-      throw unavailable(`${WAITING_MAX} calls are waiting for the model already`);
+  get isEmpty(): boolean {
+    return this.#lanes.query.size + this.#lanes.text.size === 0;
+  }
+
+  /**
+   * An account may have as many places as are free of the shared ones: one alone gets half of them,
+   * and however many come, there is room for the first text of others.
+   *
+   * @throws MemoryError `unavailable` when too many wait already.
+   */
+  add(task: Task): void {
+    const { field, owner } = task.input;
+    const lane = this.#lanes[field];
+    const own = lane.sizeOf(owner);
+    if (own >= Math.max(1, SHARED_MAX - lane.size)) {
+      throw unavailable(`${own} calls of this account are waiting for the model already`);
     }
-    lane.push(job);
+    if (lane.size >= WAITING_MAX) throw unavailable(`${WAITING_MAX} calls are waiting for the model already`);
+    lane.add(task);
   }
 
-  /** For a job whose turn it was: it goes first, and there is always room for it. */
-  putBack(job: Job): void {
-    this.#lanes[job.input.field].unshift(job);
+  remove(task: Task): void {
+    this.#lanes[task.input.field].remove(task);
   }
 
-  /** The one whose turn it is. */
-  get first(): Job | undefined {
-    return this.#lanes[this.#turn()][0];
+  /** The piece whose turn it is. */
+  get first(): Piece | undefined {
+    return this.#lanes[this.#turn()].next;
   }
 
-  take(): Job | undefined {
+  take(): Piece | undefined {
     const turn = this.#turn();
     this.#queriesInARow = turn === "query" ? this.#queriesInARow + 1 : 0;
-    return this.#lanes[turn].shift();
+    return this.#lanes[turn].take();
   }
 
-  remove(job: Job): void {
-    const lane = this.#lanes[job.input.field];
-    const at = lane.indexOf(job);
-    if (at >= 0) lane.splice(at, 1);
-  }
-
-  #turn(): EmbedInput["field"] {
+  #turn(): Field {
     const { query, text } = this.#lanes;
-    const isTextsTurn = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.length > 0;
-    return query.length > 0 && !isTextsTurn ? "query" : "text";
+    const isTextsTurn = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.next !== undefined;
+    return query.next !== undefined && !isTextsTurn ? "query" : "text";
+  }
+
+  /** The cost of all that is read until a new task is done. */
+  costUntil({ cost, input }: Task): number {
+    const lane = this.#lanes[input.field].costs();
+    return this.#costUntil(input, { own: (lane.get(input.owner) ?? 0) + cost, lane });
+  }
+
+  /**
+   * The tasks that cannot be done in time if a cost of 1 takes `msPerCost`, as far as `isLate` says so
+   * of the time until each is done. The last ones of each account go first, and what they leave free
+   * helps the others.
+   */
+  late(msPerCost: number, isLate: (task: Task, untilMs: number) => boolean): Task[] {
+    return [...this.#lateIn("query", msPerCost, isLate), ...this.#lateIn("text", msPerCost, isLate)];
+  }
+
+  #lateIn(field: Field, msPerCost: number, isLate: (task: Task, untilMs: number) => boolean): Task[] {
+    const lane = this.#lanes[field].costs();
+    const upTo = new Map(lane);
+    return this.#lanes[field].tasks.toReversed().filter((task) => {
+      const { cost, input } = task;
+      const own = upTo.get(input.owner) as number;
+      upTo.set(input.owner, own - cost);
+      if (!isLate(task, this.#costUntil(input, { own, lane }) * msPerCost)) return false;
+      lane.set(input.owner, (lane.get(input.owner) as number) - cost);
+      return true;
+    });
+  }
+
+  /**
+   * The cost of all that is read before a text is done: what its account has up to it (`own`), as much
+   * of each other account in its lane, and the other lane's share.
+   */
+  #costUntil(
+    { owner, field }: EmbedInput,
+    { own, lane }: { own: number; lane: Map<string, number> },
+  ): number {
+    let sum = own;
+    for (const [other, cost] of lane) if (other !== owner) sum += Math.min(cost, own);
+    const [beside, share] =
+      field === "text"
+        ? [this.#lanes.query, QUERIES_IN_A_ROW_MAX]
+        : [this.#lanes.text, 1 / QUERIES_IN_A_ROW_MAX];
+    let besides = 0;
+    for (const cost of beside.costs().values()) besides += cost;
+    return sum + Math.min(besides, sum * share);
   }
 
   rejectAll(error: unknown): void {
-    for (let job = this.take(); job !== undefined; job = this.take()) job.reject(error);
+    for (const lane of Object.values(this.#lanes)) {
+      for (const task of lane.tasks) {
+        if (task.next === undefined) continue;
+        lane.remove(task);
+        task.reject(error);
+      }
+    }
   }
 }

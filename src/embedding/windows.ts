@@ -20,6 +20,8 @@ export interface WindowLimits {
 
 /** How much of a window the next one may repeat. */
 const SHARED_SHARE = 1 / 4;
+/** A last window of less than the first share begins earlier, so that it has the second one at least. */
+const TAIL_SHARE = { min: 1 / 4, extended: 1 / 2 };
 /** A sentence that takes more than this share of a window may be cut. */
 const PIECE_SHARE = 1 / 2;
 /** Shorter sentences are put together: there may be ten thousands of them, and each piece is counted. */
@@ -40,7 +42,8 @@ interface Piece extends Part {
 /**
  * Cuts a text into windows that cover all of it but what is blank: between sentences where they are
  * short enough, else between words, else between graphemes. A sentence of up to half a window is whole
- * in one of them. Where tokens are spread unevenly over a long sentence, a window may come out longer
+ * in one of them. The last one is never a tiny remainder, because a few words out of their context
+ * score far above what they say. Where tokens are spread unevenly over a long sentence, a window may come out longer
  * than `tokensMax`.
  */
 export function windowsOf(text: string, limits: WindowLimits): Part[] {
@@ -48,9 +51,10 @@ export function windowsOf(text: string, limits: WindowLimits): Part[] {
   const windows: Part[] = [];
   for (let first = 0; first < pieces.length; ) {
     const behind = fill(pieces, first, limits);
-    const start = (pieces[first] as Piece).start;
     const end = (pieces[behind - 1] as Piece).end;
-    if (text.slice(start, end).trim() !== "") windows.push({ start, end });
+    const isBlank = text.slice((pieces[first] as Piece).start, end).trim() === "";
+    if (behind === pieces.length) first = beginTail(pieces, first, limits);
+    if (!isBlank) windows.push({ start: (pieces[first] as Piece).start, end });
     if (behind === pieces.length) break;
     first = limits.overlap ? Math.max(first + 1, repeat(pieces, behind, limits)) : behind;
   }
@@ -79,6 +83,21 @@ function repeat(pieces: readonly Piece[], behind: number, { tokensMax, unitsMax 
     if (sum > tokensMax * SHARED_SHARE || end - piece.start > unitsMax * SHARED_SHARE) break;
   }
   return first;
+}
+
+/** The number of the piece that the last window begins with, in place of `first`. */
+function beginTail(pieces: readonly Piece[], first: number, { tokensMax, unitsMax }: WindowLimits): number {
+  const { end } = pieces.at(-1) as Piece;
+  let tokens = pieces.slice(first).reduce((sum, piece) => sum + piece.tokens, 0);
+  if (tokens >= tokensMax * TAIL_SHARE.min) return first;
+  let begin = first;
+  // It never holds all of the window before it, because both together did not fit into one.
+  for (; begin > 0 && tokens < tokensMax * TAIL_SHARE.extended; begin--) {
+    const piece = pieces[begin - 1] as Piece;
+    tokens += piece.tokens;
+    if (tokens > tokensMax || end - piece.start > unitsMax) break;
+  }
+  return begin;
 }
 
 /** Positions in UTF-16 units, counted in code points. */

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Pooling } from "./convention.js";
-import { type ModelOnDisk, openEncoder, type Question, type Reading } from "./encoder.js";
+import { costOf } from "./cost.js";
+import { type Encoder, type ModelOnDisk, openEncoder, type Question, type Reading } from "./encoder.js";
 import { revisionOf } from "./model-files.js";
 
 /** What a thread says of the model it has loaded. */
@@ -8,7 +9,12 @@ export interface LoadedModel {
   readonly revision: string;
   readonly dimensions: number;
   readonly pooling: Pooling;
+  /** What the model needs for a cost of 1, see `costOf`. */
+  readonly msPerCost: number;
 }
+
+/** About as long as a window of a long text. */
+const PROBE = "One sentence that a model reads to show how long it takes for such a text. ".repeat(4);
 
 /** One for the start, then one for every text, in order. */
 export type Reply =
@@ -25,7 +31,17 @@ async function load() {
   const probe = await encoder.encode({ text: "probe", field: "text" });
   if (!("vector" in probe)) throw new Error("the model reads less than one word");
   const { pooling } = encoder.convention;
-  return { encoder, loaded: { revision, dimensions: probe.vector.length, pooling } };
+  const msPerCost = await measure(encoder);
+  return { encoder, loaded: { revision, dimensions: probe.vector.length, pooling, msPerCost } };
+}
+
+/** Times the second of two runs: the first one of a new length is slow. */
+async function measure(encoder: Encoder): Promise<number> {
+  const question = { text: PROBE, field: "text" } as const;
+  await encoder.encode(question);
+  const beganMs = performance.now();
+  await encoder.encode(question);
+  return (performance.now() - beganMs) / costOf(PROBE);
 }
 
 const { encoder, loaded } = await load();

@@ -1,6 +1,7 @@
 import type { Clock } from "./clock.js";
 import { editionOf } from "./edition.js";
 import type { Editions } from "./editions.js";
+import { SERVICE } from "./embedder.js";
 import { type Appended, type Entry, isEnd, type Log, type Numbered } from "./log.js";
 import { mapSome } from "./map-some.js";
 
@@ -84,7 +85,7 @@ async function copyEntries(
   const gone = new Set(forgotten);
   const copies = await mapSome(news, EMBEDDING_MAX, async ({ sequence, entry }): Promise<Appended> => {
     if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
-    const input = { text: entry.text, field: "text", ...(signal && { signal }) } as const;
+    const input = { text: entry.text, field: "text", owner: SERVICE, ...(signal && { signal }) } as const;
     return { ...entry, ...(await editions.embed(editionOf(to), input)) };
   });
   await log.append({ incarnation: to, from: first.sequence, entries: copies });

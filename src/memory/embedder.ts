@@ -5,13 +5,25 @@ export interface Embedder {
    * The vectors of one text: one, or one for each window when it is longer than the model reads well
    * at once.
    *
-   * @throws MemoryError `unavailable` when too much waits already or the model is away.
+   * @throws MemoryError `unavailable` when too much waits already, the text cannot be read before its
+   * deadline (MODEL_BUSY) or the model is away; `resource_exhausted` (ABANDONED_WORK) while the owner
+   * has broken off too much.
    */
   embed(input: EmbedInput): Promise<Embedding>;
 }
 
+/** The owner of work that the service does for itself; no account has this id. */
+export const SERVICE = "";
+
 export interface EmbedInput {
   readonly text: string;
+  /** The account that asks, or `SERVICE`: owners take turns at the model. */
+  readonly owner: string;
+  /**
+   * When the answer becomes useless, in milliseconds of the process's monotonic clock; left out for
+   * work that may take any time.
+   */
+  readonly deadlineMs?: number | undefined;
   /** The request's field that holds the text, for errors. Queries go before texts in the queue. */
   readonly field: "text" | "query";
   readonly signal?: AbortSignal;
@@ -19,8 +31,12 @@ export interface EmbedInput {
   readonly onBegin?: () => void;
 }
 
+/** Vectors that a stored text may have, and a query; an embedder joins neighbouring windows of longer ones. */
+export const TEXT_WINDOWS_MAX = 1024;
+export const QUERY_WINDOWS_MAX = 64;
+
 export interface Embedding {
-  /** One behind the other, each normalised and `dimensions` long. */
+  /** One behind the other, `TEXT_WINDOWS_MAX` or `QUERY_WINDOWS_MAX` at most, each normalised and `dimensions` long. */
   readonly vectors: Float32Array;
   /** The part of the text that each vector is of, in order; absent when the one vector is of all of it. */
   readonly windows?: readonly Window[];

@@ -20,6 +20,8 @@ export interface RecallRequest {
   readonly namespace: string;
   readonly topK?: number | undefined;
   readonly signal?: AbortSignal;
+  /** When the caller stops waiting, as `Clock.nowMs` counts. */
+  readonly deadlineMs?: number | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
@@ -47,7 +49,8 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
     const signal = either(unpaid, request.signal);
     const embed = (edition: Edition) =>
       steps.time("embed", (onBegin) => {
-        return ports.editions.embed(edition, { text, field: "query", signal, onBegin });
+        const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
+        return ports.editions.embed(edition, { ...asked, text, field: "query", signal, onBegin });
       });
     const found = await ports.namespaces.reading(scope, async ({ replica }) => {
       // The model of the log that is searched: of its vectors and the query's, never two.

@@ -31,6 +31,8 @@ export interface StoreRequest {
   /** Calls with the same key store once. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal;
+  /** When the caller stops waiting, as `Clock.nowMs` counts. */
+  readonly deadlineMs?: number | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
@@ -56,7 +58,7 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
   return outcome;
 }
 
-interface Writing extends Pick<StoreRequest, "caller" | "signal" | "steps"> {
+interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "steps"> {
   readonly text: string;
   readonly metadata: string;
   readonly scope: Scope;
@@ -70,8 +72,9 @@ function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
   const { meter, editions, namespaces } = ports;
   return charged({ meter, caller, steps }, async ({ paid, unpaid }) => {
     const signal = either(unpaid, writing.signal);
+    const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
     const embed = onceEach((edition: Edition) =>
-      steps.time("embed", (onBegin) => editions.embed(edition, { text, field: "text", signal, onBegin })),
+      steps.time("embed", (onBegin) => editions.embed(edition, { ...asked, signal, onBegin })),
     );
     await Promise.all([embed(namespaces.editionOf(scope)), paid]);
     const id = attempt?.memoryId ?? newMemoryId();

@@ -13,7 +13,7 @@ import { type AccountPorts, accountService } from "./account-service.js";
 import { type BareAppOptions, bareApp } from "./bare-app.js";
 import { contextOf, gate } from "./caller.js";
 import { clientAddresses, clientAddressKey } from "./client-address.js";
-import { deadline } from "./deadline.js";
+import { CALL_TIMEOUT_MS, deadline } from "./deadline.js";
 import { translated, translateErrors } from "./errors.js";
 import { dressHandlers, dressOpenHandlers } from "./handlers.js";
 import { registerHealth } from "./health.js";
@@ -39,8 +39,6 @@ export const BODY_BYTES_MAX = 1_048_576;
 const OPEN_BODY_BYTES_MAX = 16_384;
 /** The largest answer: a page of 100 texts and their metadata, every byte written as an escape of six. */
 const ANSWER_BYTES_MAX = 67_108_864;
-/** What a call may take at most, whatever its client allows it. */
-const CALL_TIMEOUT_MS = 30_000;
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 
 export interface AppOptions extends Omit<BareAppOptions, "onFault"> {

@@ -1,4 +1,12 @@
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
+
+/** What a call may take at most, whatever its client allows it. */
+export const CALL_TIMEOUT_MS = 30_000;
+
+/** When a call that begins now must be over, in milliseconds of the process's monotonic clock. */
+export function deadlineOf(context: Pick<HandlerContext, "timeoutMs">): number {
+  return performance.now() + Math.min(CALL_TIMEOUT_MS, context.timeoutMs() ?? CALL_TIMEOUT_MS);
+}
 
 /**
  * Ends unary calls after `maxMs` with `deadline_exceeded`, however much longer the client allowed;

@@ -11,6 +11,7 @@ import type { JsonObject } from "../memory/metadata.js";
 import { recall } from "../memory/recall.js";
 import { type Ports, store } from "../memory/store.js";
 import { callerOf } from "./caller.js";
+import { deadlineOf } from "./deadline.js";
 import { HeldAnswers } from "./held-answers.js";
 import { stepsKey } from "./observe.js";
 
@@ -80,7 +81,8 @@ function textsOf({ text, metadata }: Seen["text"]): string[] {
 }
 
 function common(context: HandlerContext) {
-  return { caller: callerOf(context), signal: context.signal, steps: context.values.get(stepsKey) };
+  const steps = context.values.get(stepsKey);
+  return { caller: callerOf(context), signal: context.signal, deadlineMs: deadlineOf(context), steps };
 }
 
 function shared({ id, text, metadata, createdAtMs }: Seen["text"]) {

@@ -1,4 +1,4 @@
-/** Vectors that one memory may have: twice as many as the smallest windows make of the longest text. */
+/** Places that a key has for the vectors of one memory; `TEXT_WINDOWS_MAX` in the room says how many there may be. */
 export const VECTORS_MAX = 4096;
 
 const WINDOW_BITS = 12n;

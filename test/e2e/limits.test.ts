@@ -170,6 +170,25 @@ it("more headers than are looked at are refused, so that none is overlooked", as
   });
 });
 
+it("without a file of plans, a key has a rate and a concurrency as well", async () => {
+  const server = await startServer({ env: { PLANS_FILE: "" } });
+  try {
+    const caller = await signUp(server.url);
+    const { code, header } = await caller.store({ text: "a", namespace: "n" });
+    expect(code).toBe("ok");
+    expect(header.get("ratelimit-policy")).toBe(
+      '"rate";q=100;w=2, "concurrency";q=32;qu="concurrent-requests"',
+    );
+    const all = await Promise.all(Array.from({ length: 200 }, () => caller.recall("a", "n")));
+    const reasons = new Set(all.map(({ reason }) => reason));
+    // Which of the two it meets first depends on how fast the machine is.
+    expect([...reasons].some((reason) => /^(CONCURRENCY|KEY_RATE)_LIMITED$/.test(reason ?? ""))).toBe(true);
+    expect(all.filter(({ code }) => code === "ok").length).toBeGreaterThan(0);
+  } finally {
+    await server.stop();
+  }
+});
+
 it("plans that are wrong stop the start, each with a line", async () => {
   const file = plansFile({ free: { calls: "many" }, team: { calls: 1, burst: 0 } });
   const { code, output } = await runUntilExit({ PLANS_FILE: file, DATA_DIR: newDataDir() });
@@ -232,11 +251,9 @@ it("what would wait too long is turned away before it is charged, and readiness 
     const refused = outcomes.filter(({ code }) => code !== "ok");
     expect(refused.length).toBeGreaterThan(0);
     for (const { code, message, header } of refused) {
-      expect({ code, retryAfter: header.get("retry-after") }).toEqual({
-        code: "unavailable",
-        retryAfter: "1",
-      });
-      expect(message).toMatch(/too many calls are waiting for the model|the server is too busy/);
+      expect(code).toBe("unavailable");
+      expect(Number(header.get("retry-after"))).toBeGreaterThanOrEqual(1);
+      expect(message).toMatch(/waiting for the model|the model has too much to read|the server is too busy/);
     }
     expect(ready).toEqual(Array(10).fill(200));
     expect(await caller.used()).toBe(outcomes.length - refused.length);

@@ -16,7 +16,7 @@ async function open(toy: Toy, settings: EmbedderOptions["settings"] = {}) {
   const embedder = await openEmbedder({ ...place, settings, workers: 1 });
   onTestFinished(() => embedder.close());
   const read = async (text: string, field: "text" | "query" = "text") => {
-    const { vectors, tokens } = await embedder.embed({ text, field });
+    const { vectors, tokens } = await embedder.embed({ text, field, owner: "acc" });
     return { vector: vectors, tokens };
   };
   return { folder, place, embedder, read };
@@ -83,7 +83,7 @@ it("a prefix before a WordPiece text is read and not counted either", async () =
   onTestFinished(() => embedder.close());
   const { vector, tokens } = await reference(join(packageRoot(), "models/bundled"));
   for (const text of TEXTS) {
-    const query = await embedder.embed({ text, field: "query" });
+    const query = await embedder.embed({ text, field: "query", owner: "acc" });
     expectSame(query.vectors, await vector(prefix + text, "mean"));
     expect(query.tokens).toBe(tokens(text));
   }
@@ -146,10 +146,10 @@ it("sentence_bert_config.json bounds the window", async () => {
   const wide = await open({});
   const narrow = await open({ files: { "sentence_bert_config.json": { max_seq_length: 12 } } });
   const text = "The train leaves at half past nine in the morning.";
-  const whole = await wide.embedder.embed({ text, field: "text" });
+  const whole = await wide.embedder.embed({ text, field: "text", owner: "acc" });
   expect(whole.tokens).toBeGreaterThan(10);
   expect(whole.windows).toBeUndefined();
-  const { tokens, windows = [] } = await narrow.embedder.embed({ text, field: "text" });
+  const { tokens, windows = [] } = await narrow.embedder.embed({ text, field: "text", owner: "acc" });
   expect(tokens).toBe(whole.tokens);
   expect(windows.length).toBeGreaterThan(1);
 });

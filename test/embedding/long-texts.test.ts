@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
+import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/embedder.js";
 import { vectorsOf } from "../../src/memory/windows.js";
-import { VECTORS_MAX } from "../../src/vectors/keys.js";
 import { FACT, needles, partOf, QUESTION } from "../support/needles.js";
 import { openEmbedder } from "./built.js";
 
@@ -17,8 +17,8 @@ const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, x, i) => sum + 
 
 describe("a long text", () => {
   it.each(needles())("of $name: its nearest window holds the fact", async ({ text }) => {
-    const { vectors: query } = await embedder.embed({ text: QUESTION, field: "query" });
-    const embedding = await embedder.embed({ text, field: "text" });
+    const { vectors: query } = await embedder.embed({ text: QUESTION, field: "query", owner: "acc" });
+    const embedding = await embedder.embed({ text, field: "text", owner: "acc" });
     const { windows = [] } = embedding;
     expect(windows.length).toBeGreaterThan(1);
     const scores = vectorsOf(embedding).map((vector) => dot(vector, query));
@@ -28,7 +28,7 @@ describe("a long text", () => {
 
   it("has windows in order, over all of it, of one vector each", async () => {
     const text = needles()[1]?.text as string;
-    const { windows = [], vectors } = await embedder.embed({ text, field: "text" });
+    const { windows = [], vectors } = await embedder.embed({ text, field: "text", owner: "acc" });
     expect(vectors.length).toBe(windows.length * embedder.model.dimensions);
     expect(windows[0]?.start).toBe(0);
     expect(windows.at(-1)?.end).toBe([...text].length);
@@ -40,16 +40,30 @@ describe("a long text", () => {
   it("of the most tokens has a bounded number of windows", async () => {
     const text = Array.from({ length: 32_768 }, (_, i) => "!?.,;:-*+="[(i * i) % 10]).join(" ");
     expect(Buffer.byteLength(text)).toBeGreaterThan(65_000);
-    const { windows = [], tokens } = await embedder.embed({ text, field: "text" });
+    const { windows = [], tokens } = await embedder.embed({ text, field: "text", owner: "acc" });
     expect(tokens).toBe(32_768);
-    expect(windows.length).toBeLessThan(VECTORS_MAX);
+    expect(windows.length).toBeLessThanOrEqual(TEXT_WINDOWS_MAX);
+  });
+
+  it("asked as a query has few windows, which cover all of it", async () => {
+    let state = 1;
+    const next = () => {
+      state = (state * 16_807) % 2_147_483_647;
+      return state % 10;
+    };
+    const text = Array.from({ length: 65_536 }, () => "!?.,;:-*+="[next()]).join("");
+    const { windows = [], vectors } = await embedder.embed({ text, field: "query", owner: "acc" });
+    expect(windows.length).toBe(QUERY_WINDOWS_MAX);
+    expect(vectors.length).toBe(windows.length * embedder.model.dimensions);
+    expect(windows[0]?.start).toBe(0);
+    expect(windows.at(-1)?.end).toBe(text.length);
   });
 
   it.each(["!", "a ", "字", "x", "😀"])(
     "of %j again and again has few windows: alike ones are one",
     async (piece) => {
       const text = piece.repeat(65_536 / Buffer.byteLength(piece));
-      const { windows = [], tokens } = await embedder.embed({ text, field: "text" });
+      const { windows = [], tokens } = await embedder.embed({ text, field: "text", owner: "acc" });
       expect(windows.length).toBeGreaterThan(0);
       expect(windows.length).toBeLessThan(10);
       expect(tokens).toBeGreaterThan(0);
@@ -57,17 +71,26 @@ describe("a long text", () => {
   );
 
   it("counts the tokens of the whole text", async () => {
-    const { tokens } = await embedder.embed({ text: "tea ".repeat(3000), field: "text" });
+    const { tokens } = await embedder.embed({ text: "tea ".repeat(3000), field: "text", owner: "acc" });
     expect(tokens).toBe(3000);
   });
 
-  it("lets other texts and queries be read in between", async () => {
+  it("lets queries and other accounts' texts be read in between, and its own account's after it", async () => {
     const order: string[] = [];
-    const read = (name: string, field: "text" | "query", text: string) =>
-      embedder.embed({ text, field }).then(() => order.push(name));
-    const long = read("long", "text", needles()[0]?.text as string);
-    await Promise.all([long, read("text", "text", "tea"), read("query", "query", "coffee")]);
-    expect(order).toEqual(["query", "text", "long"]);
+    const read = (
+      name: string,
+      { field = "text", owner = "acc" }: { field?: "query" | "text"; owner?: string } = {},
+    ) =>
+      embedder
+        .embed({ text: name === "long" ? (needles()[0]?.text as string) : name, field, owner })
+        .then(() => order.push(name));
+    await Promise.all([
+      read("long"),
+      read("next"),
+      read("other's", { owner: "other" }),
+      read("query", { field: "query" }),
+    ]);
+    expect(order).toEqual(["query", "other's", "long", "next"]);
   });
 
   it("is given up with its caller", async () => {
@@ -75,6 +98,7 @@ describe("a long text", () => {
     const reading = embedder.embed({
       text: needles()[0]?.text as string,
       field: "text",
+      owner: "acc",
       signal: stop.signal,
     });
     setTimeout(() => stop.abort(new Error("the caller went away")), 100);

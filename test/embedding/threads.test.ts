@@ -53,8 +53,8 @@ it("a thread killed while it reads is replaced, and its text answered all the sa
   const { threads } = watchThreads();
   const onTrouble = vi.fn();
   const embedder = await open({ onTrouble });
-  const disturbed = embedder.embed({ text: MANY_TOKENS, field: "text" });
-  const behind = embedder.embed({ text: "tea", field: "text" });
+  const disturbed = embedder.embed({ text: MANY_TOKENS, field: "text", owner: "acc" });
+  const behind = embedder.embed({ text: "tea", field: "text", owner: "acc" });
   await sleep(5);
   await threads[0]?.terminate();
   expect((await disturbed).tokens).toBe(20_000);
@@ -66,7 +66,7 @@ it("a thread killed while it reads is replaced, and its text answered all the sa
 it("a text whose thread is killed twice is unavailable, and others are read again", async () => {
   const { threads } = watchThreads();
   const embedder = await open();
-  const disturbed = embedder.embed({ text: MANY_TOKENS, field: "text" });
+  const disturbed = embedder.embed({ text: MANY_TOKENS, field: "text", owner: "acc" });
   disturbed.catch(() => {});
   await sleep(5);
   await threads[0]?.terminate();
@@ -74,18 +74,20 @@ it("a text whose thread is killed twice is unavailable, and others are read agai
   await sleep(5);
   await threads[1]?.terminate();
   await expect(disturbed).rejects.toMatchObject({ code: "unavailable" });
-  expect((await embedder.embed({ text: "tea", field: "text" })).tokens).toBe(1);
+  expect((await embedder.embed({ text: "tea", field: "text", owner: "acc" })).tokens).toBe(1);
 });
 
 it("closing finishes the text being read and ends every thread", async () => {
   const { running } = watchThreads();
   const embedder = await open({ workers: 2 });
   expect(running()).toBe(2);
-  const reading = embedder.embed({ text: LONG, field: "text" });
+  const reading = embedder.embed({ text: LONG, field: "text", owner: "acc" });
   await embedder.close();
   expect((await reading).tokens).toBe(254);
   expect(running()).toBe(0);
-  await expect(embedder.embed({ text: "tea", field: "text" })).rejects.toMatchObject({ code: "unavailable" });
+  await expect(embedder.embed({ text: "tea", field: "text", owner: "acc" })).rejects.toMatchObject({
+    code: "unavailable",
+  });
 });
 
 it("a thread that takes too long is lost, says why, and ends when it can", async () => {
@@ -105,7 +107,9 @@ it("threads that come and go under load do not take the process with them", asyn
   for (let round = 0; round < 5; round++) {
     const embedder = await open({ workers: 3 });
     const texts = Array.from({ length: 40 }, (_, i) => "word ".repeat(1 + i * 3));
-    const results = Promise.allSettled(texts.map((text) => embedder.embed({ text, field: "text" })));
+    const results = Promise.allSettled(
+      texts.map((text) => embedder.embed({ text, field: "text", owner: "acc" })),
+    );
     await sleep(round * 20);
     await embedder.close();
     for (const result of await results) {
@@ -134,7 +138,7 @@ it("a replacement that finds other files than the first thread did is not used",
     join(folder, "tokenizer_config.json"),
     '{"tokenizer_class":"BertTokenizer","model_max_length":256}',
   );
-  const reading = embedder.embed({ text: MANY_TOKENS, field: "text" });
+  const reading = embedder.embed({ text: MANY_TOKENS, field: "text", owner: "acc" });
   reading.catch(() => {});
   await sleep(5);
   await threads[0]?.terminate();

@@ -24,7 +24,10 @@ async function setUp() {
     goOn = resolve;
   });
   const model = modelOf([1, 0]);
-  const embedder = { ...model, embed: () => held.then(() => model.embed({ text: "", field: "text" })) };
+  const embedder = {
+    ...model,
+    embed: () => held.then(() => model.embed({ text: "", field: "text", owner: "acc" })),
+  };
   const room = house.room({
     editions: new Editions("", embedder),
     vectors: plainVectors(() => ({})).vectors,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 /** Nobody balances here: enough for calls that are on their way. */
 const QUICK = { DRAIN_NOTICE_MS: "500" };
-/** Tests sign up often, all from one address. */
+/** Tests sign up often, all from one address, and call as fast as they can. */
 const UNLIMITED = { SIGNUPS_PER_HOUR: "10000000", SIGNUPS_PER_HOUR_TOTAL: "10000000" };
 const START_TIMEOUT_MS = 30_000;
 
@@ -59,7 +59,7 @@ export async function startServer({
   until = "ready",
 }: ServerOptions = {}): Promise<TestServer> {
   const child = runMain(
-    { DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...UNLIMITED, ...QUICK, ...env },
+    { DATA_DIR: dataDir, PORT: "0", EMBED_WORKERS: "1", ...UNLIMITED, ...QUICK, ...unhurried(env) },
     main,
   );
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
@@ -93,6 +93,18 @@ export async function runUntilExit(
   child.stderr?.on("data", (chunk) => (output += chunk));
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
   return { code, output };
+}
+
+/**
+ * Settings under which a key may call as often and as much at a time as it can, where they say nothing
+ * of plans: the plan that is built in is for people.
+ */
+export function unhurried(env: Readonly<Record<string, string>>): Record<string, string> {
+  const { FREE_CALLS = "1000", ...others } = env;
+  if (env.PLANS_FILE !== undefined) return env;
+  const file = join(newDataDir(), "plans.json");
+  writeFileSync(file, JSON.stringify({ free: { calls: Number(FREE_CALLS) } }));
+  return { ...others, PLANS_FILE: file };
 }
 
 export function newDataDir(): string {

@@ -1,4 +1,5 @@
-import { expect, it, onTestFinished, vi } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Question, Reading } from "../../src/embedding/encoder.js";
 import {
   AHEAD_UNITS_MAX,
@@ -9,6 +10,7 @@ import {
 } from "../../src/embedding/pool.js";
 import { WAITING_MAX } from "../../src/embedding/waiting.js";
 import { MemoryError } from "../../src/errors.js";
+import { SERVICE } from "../../src/memory/embedder.js";
 
 /** A reader that answers, fails or dies when the test says so. */
 class Puppet implements Reader {
@@ -20,7 +22,7 @@ class Puppet implements Reader {
 
   /** What it is reading. */
   get text(): string | undefined {
-    return this.#pending[0]?.text.trim();
+    return this.#pending[0]?.text.trim().replace(/\s+/g, " ");
   }
 
   read({ text }: Question): Promise<Reading> {
@@ -35,6 +37,16 @@ class Puppet implements Reader {
 
   answer(): void {
     this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1) });
+  }
+
+  /** Says of a text that it is too long, and cuts it into its words. */
+  cut(): void {
+    const { text = "", resolve } = this.#pending.shift() ?? {};
+    const parts = [...text.matchAll(/\S+\s*/g)].map(({ index, 0: word }) => ({
+      start: index,
+      end: index + word.length,
+    }));
+    resolve?.({ tokens: parts.length, parts });
   }
 
   fail(error: Error): void {
@@ -65,17 +77,24 @@ async function open(readers: number, options: Partial<PoolOptions> = {}) {
       signal,
       short = false,
       onBegin,
+      owner = "acc",
+      inMs,
     }: {
       field?: "text" | "query";
       signal?: AbortSignal;
       short?: boolean;
       onBegin?: () => void;
+      owner?: string;
+      /** Until its call's deadline. */
+      inMs?: number;
     } = {},
   ) => {
     // So long that no reader takes it while it reads another, unless a test asks for a short one.
     const reading = pool.read({
-      text: short ? text : text.padEnd(AHEAD_UNITS_MAX),
+      text: short ? text : long(text),
       field,
+      owner,
+      ...(inMs !== undefined && { deadlineMs: performance.now() + inMs }),
       ...(signal && { signal }),
       ...(onBegin && { onBegin }),
     });
@@ -88,6 +107,13 @@ async function open(readers: number, options: Partial<PoolOptions> = {}) {
   });
   return { pool, puppets, read, first: puppets[0] as Puppet };
 }
+
+/** The same words so far apart that no two of them are read ahead. */
+const long = (text: string) =>
+  text
+    .split(" ")
+    .map((word) => word.padEnd(AHEAD_UNITS_MAX))
+    .join("");
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -169,15 +195,195 @@ it("all readers work at once", async () => {
   expect(puppets.map(({ text }) => text).sort()).toEqual(["a", "b", "c"]);
 });
 
-it("a text beyond what may wait is unavailable at once, and a query still finds room", async () => {
+it("texts of an account beyond a quarter of what may wait are unavailable at once, and a query still finds room", async () => {
   const { pool, first, read } = await open(1);
-  for (let i = 0; i < WAITING_MAX + 1; i++) read(`text ${i}`);
-  expect(pool.waiting.text).toBe(WAITING_MAX);
+  for (let i = 0; i < WAITING_MAX / 4; i++) read(`text ${i}`);
+  expect(pool.waiting.text).toBe(WAITING_MAX / 4 - 1);
   await expect(read("one more")).rejects.toMatchObject({ code: "unavailable", retryAfterMs: 1000 });
   read("query", { field: "query" });
   first.answer();
   await settle();
   expect(first.text).toBe("query");
+});
+
+it("however many accounts fill the queue, there is room for the first text of another", async () => {
+  const { pool, first, read } = await open(1);
+  for (let account = 0; account < 20; account++) {
+    for (let i = 0; i < WAITING_MAX; i++) read(`text ${i}`, { owner: `loud ${account}` });
+  }
+  expect(pool.waiting.text).toBeLessThan(WAITING_MAX);
+  const quiet = read("quiet", { owner: "quiet" });
+  for (let i = 0; i < 22 && first.text !== "quiet"; i++) {
+    first.answer();
+    await settle();
+  }
+  first.answer();
+  await expect(quiet).resolves.toMatchObject({ tokens: 1 });
+});
+
+describe("turns", () => {
+  /** The order in which the texts are read, one reader after the other; long ones are cut into words. */
+  async function orderOf(puppets: readonly Puppet[]): Promise<string[]> {
+    const order: string[] = [];
+    for (;;) {
+      const reading = puppets.find(({ text }) => text !== undefined);
+      if (reading === undefined) return order;
+      const { text = "" } = reading;
+      order.push(text);
+      if (text.includes(" ")) reading.cut();
+      else reading.answer();
+      await settle();
+    }
+  }
+
+  it("of one account the first text is finished first, all of its windows", async () => {
+    const { puppets, read } = await open(1);
+    read("a1 a2 a3");
+    read("b1 b2");
+    read("c");
+    expect(await orderOf(puppets)).toEqual(["a1 a2 a3", "a1", "a2", "a3", "b1 b2", "b1", "b2", "c"]);
+  });
+
+  it("accounts take turns, a window each", async () => {
+    const { puppets, read } = await open(1);
+    for (const text of ["a1 a2 a3", "b1 b2", "c"]) read(text, { owner: "loud" });
+    for (const text of ["x", "y"]) read(text, { owner: "quiet" });
+    expect(await orderOf(puppets)).toEqual([
+      "a1 a2 a3",
+      "a1",
+      "x",
+      "a2",
+      "y",
+      "a3",
+      "b1 b2",
+      "b1",
+      "b2",
+      "c",
+    ]);
+  });
+
+  it("queries of several accounts take turns too", async () => {
+    const { puppets, read } = await open(1);
+    for (const text of ["a1 a2 a3", "b"]) read(text, { owner: "loud", field: "query" });
+    read("x", { owner: "quiet", field: "query" });
+    expect(await orderOf(puppets)).toEqual(["a1 a2 a3", "a1", "x", "a2", "a3", "b"]);
+  });
+
+  it("readers that one text leaves free read the next one", async () => {
+    const { puppets, read } = await open(3);
+    read("a1 a2");
+    puppets.find(({ text }) => text === "a1 a2")?.cut();
+    await settle();
+    read("b");
+    read("c");
+    await settle();
+    expect(puppets.map(({ text }) => text).sort()).toEqual(["a1", "a2", "b"]);
+  });
+});
+
+describe("a deadline", () => {
+  /** Has the pool see that a text of this length takes so long. */
+  async function timed(ms: number) {
+    const opened = await open(1);
+    const { first, read } = opened;
+    const reading = read("probe");
+    await sleep(ms);
+    first.answer();
+    await reading;
+    return opened;
+  }
+
+  it("that a text cannot keep behind those that wait has it refused at once, with when to come again", async () => {
+    const { first, read } = await timed(50);
+    for (let i = 0; i < 30; i++) read(`a${i}`, { inMs: 60_000 });
+    const refused = read("late", { inMs: 1_000 });
+    await expect(refused).rejects.toMatchObject({
+      code: "unavailable",
+      reason: "MODEL_BUSY",
+      retryAfterMs: expect.toSatisfy((ms: number) => ms >= 1_000 && ms <= 30_000),
+    });
+    const other = read("other", { inMs: 1_000, owner: "quiet" });
+    // One window of the account whose turn it is, and then its own.
+    for (let i = 0; i < 2; i++) {
+      first.answer();
+      await settle();
+    }
+    expect(first.text).toBe("other");
+    first.answer();
+    await expect(other).resolves.toMatchObject({ tokens: 1 });
+  });
+
+  it("does not matter to a text before which nothing waits, nor to the service's own", async () => {
+    const { first, read } = await timed(50);
+    const alone = read("alone", { inMs: 10 });
+    first.answer();
+    await expect(alone).resolves.toMatchObject({ tokens: 1 });
+    for (let i = 0; i < 100; i++) read(`copy ${i}`, { owner: SERVICE });
+    expect(first.text).toBe("copy 0");
+  });
+
+  it("that a text cannot keep any more, because others have their turns, has it refused before it passes", async () => {
+    const { read } = await timed(50);
+    read("a");
+    const second = read("b", { inMs: 600 });
+    const begunMs = performance.now();
+    await expect(second).rejects.toMatchObject({ code: "unavailable", reason: "MODEL_BUSY" });
+    expect(performance.now() - begunMs).toBeLessThan(900);
+  });
+
+  it("is judged by a long text's windows as soon as it is cut", async () => {
+    const { first, read } = await timed(50);
+    const long = read(Array.from({ length: 400 }, (_, i) => `word${i}`).join(" "), {
+      inMs: 1_500,
+      short: true,
+    });
+    first.cut();
+    await expect(long).rejects.toMatchObject({ code: "unavailable", reason: "MODEL_BUSY" });
+  });
+});
+
+describe("calls that are broken off", () => {
+  it("leave the queue at once, and their next window is not read", async () => {
+    const { pool, first, read } = await open(1);
+    const stop = new AbortController();
+    const dropped = read("a1 a2 a3", { signal: stop.signal });
+    read("b");
+    first.cut();
+    await settle();
+    stop.abort(new Error("the caller went away"));
+    await expect(dropped).rejects.toThrow("the caller went away");
+    expect(pool.waiting.text).toBe(1);
+    first.answer();
+    await settle();
+    expect(first.text).toBe("b");
+  });
+
+  it("may cost the model a little time, and then the account has to wait", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { first, read } = await open(1);
+    for (let i = 0; i < 10; i++) {
+      const stop = new AbortController();
+      const dropped = read("a", { signal: stop.signal, owner: "rude" });
+      vi.advanceTimersByTime(1_100);
+      stop.abort(new Error("the caller went away"));
+      await expect(dropped).rejects.toThrow("the caller went away");
+      first.answer();
+      await settle();
+    }
+    await expect(read("b", { owner: "rude" })).rejects.toMatchObject({
+      code: "resource_exhausted",
+      reason: "ABANDONED_WORK",
+      retryAfterMs: expect.toSatisfy((ms: number) => ms >= 1_000 && ms <= 100_000),
+    });
+    read("c", { owner: "polite" });
+    expect(first.text).toBe("c");
+    first.answer();
+    await settle();
+    vi.advanceTimersByTime(100_000);
+    read("d", { owner: "rude" });
+    expect(first.text).toBe("d");
+  });
 });
 
 it("an aborted call leaves the queue and answers with the signal's reason", async () => {

@@ -86,13 +86,13 @@ describe("a file of plans", () => {
 });
 
 describe("the built-in plans", () => {
-  it("are the free one alone, without a rate", () => {
+  it("are the free one alone, with a rate and a concurrency that are ample for an agent", () => {
     const plans = builtInPlans(1000);
     expect(plans.get("free")).toEqual({
       name: "free",
       calls: 1000,
-      rate: undefined,
-      concurrency: undefined,
+      rate: { perSecond: 50, burst: 100 },
+      concurrency: 32,
     });
     expect(() => plans.get("gone")).toThrow('there is no plan "gone" here; there are free');
     expect(() => plans.get("constructor")).toThrow("there is no plan");

@@ -8,7 +8,8 @@ function setUp(bytesMax: number) {
   const cached = withQueryCache({ embed, waiting: 3, close: async () => {} } as unknown as OpenEmbedder, {
     bytesMax,
   });
-  const ask = (text: string, field: "query" | "text" = "query") => cached.embed({ text, field });
+  const ask = (text: string, field: "query" | "text" = "query", owner = "acc") =>
+    cached.embed({ text, field, owner });
   return { embed, cached, ask };
 }
 
@@ -24,6 +25,14 @@ it("another text, in whatever little it differs, and a text to store are read", 
   await ask("tea?", "text");
   await ask("tea?", "text");
   expect(embed).toHaveBeenCalledTimes(7);
+});
+
+it("what one account asked is read again for another: the time of an answer tells it nothing", async () => {
+  const { embed, ask } = setUp(10_000);
+  await ask("tea?", "query", "one");
+  await ask("tea?", "query", "other");
+  await ask("tea?", "query", "other");
+  expect(embed).toHaveBeenCalledTimes(2);
 });
 
 it("what was asked longest ago is forgotten when the bytes are full", async () => {

@@ -111,8 +111,8 @@ it("tells the wait for a thread from the reading; what needs no thread is in nei
     onBegin?.();
     return embedding;
   });
-  expect(await slow({ text: "x", field: "query" })).toBe(embedding);
-  await inner(async () => embedding)({ text: "x", field: "query" });
+  expect(await slow({ text: "x", field: "query", owner: "acc" })).toBe(embedding);
+  await inner(async () => embedding)({ text: "x", field: "query", owner: "acc" });
   expect(await value('recalld_embed_wait_seconds_count{field="query"}')).toBe(1);
   const wait = await value('recalld_embed_wait_seconds_sum{field="query"}');
   const run = await value('recalld_embed_run_seconds_sum{field="query"}');

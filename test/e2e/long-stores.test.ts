@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Caller, signUp } from "../support/caller.js";
+import type { Outcome } from "../support/doors.js";
+import { prose } from "../support/prose.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+// A whole server starts here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
+
+const LONG_BYTES = 58_000;
+/** Long stores at once, and for how many of them one after the other the deadline has room. */
+const LONG_STORES = 40;
+const ROOM = 8;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+interface Timed extends Outcome {
+  readonly ms: number;
+}
+
+async function timed(call: () => Promise<Outcome>): Promise<Timed> {
+  const beganMs = performance.now();
+  return { ...(await call()), ms: performance.now() - beganMs };
+}
+
+const SENTENCES = prose(1200);
+
+/** A text that no other one is like. */
+function longText(number: number, bytes = LONG_BYTES): string {
+  const from = (number * 7) % SENTENCES.length;
+  const turned = [...SENTENCES.slice(from), ...SENTENCES.slice(0, from)];
+  return `Text ${number}. ${turned.join(" ")}`.slice(0, bytes);
+}
+
+/** Stores one short text after another until it is told to stop. */
+async function storeShort(caller: Caller, until: AbortSignal): Promise<Timed[]> {
+  const stored: Timed[] = [];
+  for (let i = 0; !until.aborted; i++) {
+    stored.push(await timed(() => caller.store({ text: `Short note number ${i}.`, namespace: "notes" })));
+    await sleep(50);
+  }
+  return stored;
+}
+
+describe("many long texts at once", () => {
+  it("are stored as far as the deadline has room, the rest is refused at once, and others notice little", async () => {
+    const [loud, quiet] = [await signUp(server.url), await signUp(server.url)];
+    const store = (number: number, header = {}) =>
+      timed(() => loud.store({ text: longText(number), namespace: "books" }, header));
+    const ownMs = Math.min((await store(1000)).ms, (await store(1001)).ms);
+
+    const timeoutMs = Math.ceil(ROOM * ownMs);
+    const done = new AbortController();
+    const notes = storeShort(quiet, done.signal);
+    const all = await Promise.all(
+      Array.from({ length: LONG_STORES }, (_, i) => store(i, { "connect-timeout-ms": String(timeoutMs) })),
+    );
+    done.abort();
+
+    // On a machine that is busy with others everything takes longer.
+    const soonMs = Math.max(1_000, ownMs);
+    const stored = all.filter(({ code }) => code === "ok");
+    const refused = all.filter(({ code }) => code !== "ok");
+    expect(stored.length).toBeGreaterThanOrEqual(ROOM / 2);
+    for (const { reason, code, header } of refused) {
+      expect({ reason, code }).toEqual({ reason: "MODEL_BUSY", code: "unavailable" });
+      expect(Number(header.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    }
+    // A machine that slows down meanwhile may have to give up what it let in: not more than one or two.
+    expect(refused.filter(({ ms }) => ms > soonMs).length).toBeLessThanOrEqual(2);
+
+    const short = await notes;
+    expect(short.length).toBeGreaterThan(5);
+    expect(new Set(short.map(({ code }) => code))).toEqual(new Set(["ok"]));
+    const times = short.map(({ ms }) => ms).sort((a, b) => a - b);
+    expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(soonMs);
+  });
+
+  it("of one account are finished in the order in which they came", async () => {
+    const caller = await signUp(server.url);
+    const finished: number[] = [];
+    await Promise.all(
+      [0, 1, 2].map(async (number) => {
+        // One after the other on their way, too.
+        await sleep(number * 100);
+        const { code } = await caller.store({ text: longText(100 + number, 10_000), namespace: "books" });
+        expect(code).toBe("ok");
+        finished.push(number);
+      }),
+    );
+    expect(finished).toEqual([0, 1, 2]);
+  });
+});
