@@ -160,6 +160,9 @@ export interface Log {
   /** What an incarnation holds now, without what was erased. */
   measure(of: { incarnation: string }): Promise<Measured>;
 
+  /** How many memories an incarnation holds now, without what was erased: as `measure`, but quicker. */
+  count(of: { incarnation: string }): Promise<number>;
+
   /** The incarnations that have entries, dropped ones included, in their order, after the one given. */
   incarnations(of: { after: string; limit: number }): Promise<string[]>;
 }

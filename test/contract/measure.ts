@@ -15,6 +15,8 @@ export function measureContract(name: string, make: MakeDatabase): void {
       await log().append({ incarnation: `${incarnation}x`, from: 1, entries: memories(3) });
       expect(await log().measure({ incarnation })).toEqual({ memories: 2, bytes: 20 + 2 + 7 });
       expect(await log().measure({ incarnation: anIncarnation() })).toEqual({ memories: 0, bytes: 0 });
+      expect(await log().count({ incarnation })).toBe(2);
+      expect(await log().count({ incarnation: anIncarnation() })).toBe(0);
     });
 
     it("counts neither tombstones nor what was erased", async () => {
@@ -23,6 +25,7 @@ export function measureContract(name: string, make: MakeDatabase): void {
       await log().append({ incarnation, from: 1, entries });
       await log().erase({ incarnation, sequences: [2] });
       expect(await log().measure({ incarnation })).toEqual({ memories: 1, bytes: 6 });
+      expect(await log().count({ incarnation })).toBe(1);
       await log().erase({ incarnation, sequences: [1, 2] });
       expect(await log().measure({ incarnation })).toEqual({ memories: 0, bytes: 0 });
     });
@@ -34,6 +37,7 @@ export function measureContract(name: string, make: MakeDatabase): void {
       );
       await log().append({ incarnation, from: 1, entries });
       expect(await log().measure({ incarnation })).toEqual({ memories: 2048, bytes: 2048 * 4 });
+      expect(await log().count({ incarnation })).toBe(2048);
     });
   });
 }

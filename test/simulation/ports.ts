@@ -63,6 +63,10 @@ export function logOf(db: Database, process: Client): Log {
         const found = [...db.logOf(incarnation)].find(([, entry]) => entry.op === "store" && entry.id === id);
         return found?.[0];
       }),
+    count: ({ incarnation }) =>
+      db.request(process, () =>
+        [...db.logOf(incarnation).values()].reduce((sum, { op }) => sum + (op === "store" ? 1 : 0), 0),
+      ),
     numberOf: ({ incarnation, id }) =>
       db.request(process, () => {
         const isIt = (entry: Entry) => (entry.op === "store" || entry.op === "erased") && entry.id === id;

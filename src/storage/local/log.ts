@@ -84,6 +84,13 @@ export class LocalLog implements Log {
     return this.#settled(incarnation, measured);
   }
 
+  async count({ incarnation }: { incarnation: string }): Promise<number> {
+    const slices = this.#entries.count(incarnation);
+    let slice = reading(() => slices.next());
+    for (; !slice.done; slice = reading(() => slices.next())) await turn();
+    return this.#settled(incarnation, slice.value);
+  }
+
   async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
     return reading(() => this.#entries.incarnations(after, limit));
   }

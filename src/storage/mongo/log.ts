@@ -91,6 +91,10 @@ export class MongoLog implements Log {
     return { memories, bytes: Number(bytes) };
   }
 
+  count({ incarnation }: { incarnation: string }): Promise<number> {
+    return answer(this.#entries.countDocuments({ _id: idsFrom(incarnation), op: "store" }));
+  }
+
   async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
     const found: string[] = [];
     for (let last = after; found.length < limit; ) {
