@@ -171,12 +171,14 @@ async function eraseOne(
   { id, scope, incarnation, sequence }: Erasure & { sequence: number },
 ): Promise<void> {
   const { namespaces, log, editions, vectors } = ports;
-  await bury(ports, { scope, incarnation, tombstone: { op: "delete", opId: id, target: sequence } });
+  const tombstone = { op: "delete", opId: id, target: sequence } as const;
+  const buried = await bury(ports, { scope, incarnation, tombstone });
   await namespaces.ifOpen(scope, async ({ replica }) => {
     if (baseOf(replica.incarnation) === baseOf(incarnation)) await replica.forget(sequence);
   });
-  // The original first: whoever copies it looks there again behind his copy.
-  for (const each of new Set([incarnation, ...editions.familyOf(incarnation)])) {
+  // The original first: whoever copies it looks there again behind his copy. The log that has the tombstone
+  // too: it may have moved to an edition that this process has not heard of.
+  for (const each of new Set([incarnation, buried, ...editions.familyOf(incarnation)])) {
     await log.erase({ incarnation: each, sequences: [sequence] });
     await vectors.wipe(each, [sequence]);
   }
@@ -188,14 +190,19 @@ interface Burial {
   readonly tombstone: Deleted;
 }
 
-/** Appends a tombstone to the log, or to the one it moved to. In a dropped one there is nobody left to tell. */
-async function bury(ports: ForgetPorts, { scope, incarnation, tombstone }: Burial): Promise<void> {
-  await onLiving(ports, scope, async (living) => {
-    if (baseOf(living.incarnation) !== baseOf(incarnation)) return true;
-    if (await appendHere(ports, { scope, living, tombstone })) return true;
+/**
+ * Appends a tombstone to the log, or to the one it moved to, and answers which has it. In a dropped one there
+ * is nobody left to tell.
+ */
+async function bury(ports: ForgetPorts, { scope, incarnation, tombstone }: Burial): Promise<string> {
+  const buried = await onLiving(ports, scope, async (living) => {
+    if (baseOf(living.incarnation) !== baseOf(incarnation)) return incarnation;
+    if (await appendHere(ports, { scope, living, tombstone })) return living.incarnation;
+    const entry = tombstone;
     // Undefined when that has ended: the tombstone belongs to the log behind it.
-    return (await appendDirect(ports, { incarnation: living.incarnation, entry: tombstone })) || undefined;
+    return (await appendDirect(ports, { ...living, entry })) ? living.incarnation : undefined;
   });
+  return buried ?? incarnation;
 }
 
 /** Appends by way of the open namespace, so that its stores and deletes do not race; false if it is not ready. */
