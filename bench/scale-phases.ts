@@ -5,6 +5,7 @@ import { exactSearch, MetricKind } from "usearch";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { systemClock } from "../dist/src/memory/clock.js";
 import { Editions } from "../dist/src/memory/editions.js";
+import { deleteMemory, drop } from "../dist/src/memory/forget.js";
 import { Mover } from "../dist/src/memory/mover.js";
 import { Namespaces } from "../dist/src/memory/namespaces.js";
 import { rank } from "../dist/src/memory/score.js";
@@ -20,6 +21,7 @@ const DIMENSIONS = 384;
 const SENTENCES = 20_000;
 const QUERIES = 200;
 const BATCH = 512;
+const DELETES = 10_000;
 /** Length of the noise beside a vector of length 1: neighbours stay neighbours, and no two are the same. */
 const NOISE = 0.5;
 
@@ -34,10 +36,11 @@ const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir });
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
 const editions = new Editions("", { model, embed: () => Promise.reject(new Error("no model")) });
 const { log, erasures } = storage;
+const mover = new Mover({ log, erasures, editions, clock: systemClock });
 const namespaces = new Namespaces({
   log,
   editions,
-  mover: new Mover({ log, erasures, editions, clock: systemClock }),
+  mover,
   recent: storage.recent,
   vectors,
   clock: systemClock,
@@ -46,7 +49,18 @@ const namespaces = new Namespaces({
 });
 const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 
-const phases: Record<string, () => Promise<void>> = { fill, rebuild, restart, visit };
+const meter = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
+const ports = { log, erasures, editions, mover, namespaces, vectors, meter, clock: systemClock };
+
+const phases: Record<string, () => Promise<void>> = {
+  fill,
+  rebuild,
+  restart,
+  forget,
+  killed,
+  unbuilt,
+  visit,
+};
 await phases[phase as string]?.();
 await namespaces.close();
 await storage.close();
@@ -104,6 +118,59 @@ async function restart(): Promise<void> {
   const queries = await queryVectors();
   const first = await timed(() => recallFrom(scopeOf(0), queries[0] as Float32Array, 10));
   report("first recall, from the snapshot, s", first.ms / 1000);
+}
+
+/** Deletes, sixteen at a time, of memories that lie far apart; then this process kills itself. */
+async function forget(): Promise<void> {
+  const [query] = (await queryVectors()) as [Float32Array];
+  await recallFrom(scopeOf(0), query, 10);
+  await deletes({ count: Math.min(DELETES, perNamespace / 10), first: 1, atOnce: 16 });
+  process.kill(process.pid, "SIGKILL");
+}
+
+async function killed(): Promise<void> {
+  const queries = await queryVectors();
+  const first = await timed(() => recallFrom(scopeOf(0), queries[0] as Float32Array, 10));
+  report("first recall, from the snapshot, s", first.ms / 1000);
+  const again: number[] = [];
+  for (const query of queries) again.push((await timed(() => recallFrom(scopeOf(0), query, 10))).ms);
+  report("search and fetch, p50, ms", percentile(again, 0.5));
+}
+
+/** No snapshot, and the index is being built: neither a delete nor a drop waits for it. */
+async function unbuilt(): Promise<void> {
+  rmSync(snapshotsDir, { recursive: true, force: true });
+  const [query] = (await queryVectors()) as [Float32Array];
+  const recalled = recallFrom(scopeOf(0), query, 10).catch(() => {});
+  await systemClock.sleep(5000);
+  await deletes({ count: 100, first: 2, atOnce: 1 });
+  const dropped = await timed(() => drop(ports, scopeOf(0), { force: true }));
+  report("dropped, in s", dropped.ms / 1000);
+  await recalled;
+}
+
+async function deletes({ count, first, atOnce }: { count: number; first: number; atOnce: number }) {
+  const { accountId, namespace } = scopeOf(0);
+  const caller = { accountId, keyHash: "", access: "full" } as const;
+  const step = Math.floor(perNamespace / count);
+  const ms: number[] = [];
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const all = await timed(async () => {
+    let next = 0;
+    const one = async () => {
+      while (next < count) {
+        const id = idOf(first + next++ * step);
+        ms.push((await timed(() => deleteMemory(ports, { caller, namespace, id }))).ms);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, one));
+  });
+  report(`deletes a second, ${atOnce} at a time`, count / (all.ms / 1000));
+  report("delete, p50, ms", percentile(ms, 0.5));
+  report("delete, p99, ms", percentile(ms, 0.99));
+  report("delete, max, ms", Math.max(...ms));
+  report("event loop delay meanwhile, max, ms", delay.max / 1e6);
 }
 
 /** Many small namespaces: each opened once, then some of them again. */
@@ -213,7 +280,7 @@ function near(base: readonly Float32Array[], random: () => number): Float32Array
 }
 
 function entry(i: number, vector: Float32Array): Stored {
-  const id = `mem_${i.toString(32).padStart(26, "0")}`;
+  const id = idOf(i);
   return {
     op: "store",
     opId: id,
@@ -224,6 +291,10 @@ function entry(i: number, vector: Float32Array): Stored {
     tokens: 12,
     createdAtMs: 1_700_000_000_000,
   };
+}
+
+function idOf(i: number): string {
+  return `mem_${String(i).padStart(26, "0")}`;
 }
 
 /** What the process holds itself; the database's file, which the system maps and may drop, left out. */

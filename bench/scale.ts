@@ -28,16 +28,30 @@ try {
   phase("fill", "one", memories, 1);
   phase("rebuild", "one", memories, 1);
   phase("restart", "one", memories, 1);
+  // Ends itself as kill -9 does.
+  phase("forget", "one", memories, 1, "SIGKILL");
+  phase("killed", "one", memories, 1);
+  phase("unbuilt", "one", memories, 1);
   phase("fill", "many", 100, namespaces);
   phase("visit", "many", 100, namespaces);
 } finally {
   if (!process.argv.includes("--keep")) rmSync(folder, { recursive: true, force: true });
 }
 
-function phase(name: string, database: string, perNamespace: number, count: number): void {
+function phase(
+  name: string,
+  database: string,
+  perNamespace: number,
+  count: number,
+  endsBy?: NodeJS.Signals,
+): void {
   const args = [name, join(folder, database), String(perNamespace), String(count)];
-  const { status } = spawnSync(process.execPath, ["--import", "tsx", "--expose-gc", PHASES, ...args], {
-    stdio: "inherit",
-  });
-  if (status !== 0) throw new Error(`${name} ended with ${status}`);
+  const { status, signal } = spawnSync(
+    process.execPath,
+    ["--import", "tsx", "--expose-gc", PHASES, ...args],
+    {
+      stdio: "inherit",
+    },
+  );
+  if (endsBy ? signal !== endsBy : status !== 0) throw new Error(`${name} ended with ${status ?? signal}`);
 }

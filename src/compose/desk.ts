@@ -78,7 +78,7 @@ async function eraseUnopened(
   const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
   const meter: Meter = { charge: nothing, verify: nothing, refund: nothing, count: () => {} };
   try {
-    return await dropAll({ ...common, erasures, namespaces, meter }, accountId);
+    return await dropAll({ ...common, erasures, mover, namespaces, meter }, accountId);
   } finally {
     await namespaces.close();
   }

@@ -1,19 +1,24 @@
 import { MemoryError, unavailable } from "../errors.js";
+import { appendDirect, type Living, onLiving } from "./append-direct.js";
 import type { Clock } from "./clock.js";
 import { baseOf } from "./edition.js";
 import type { Editions } from "./editions.js";
 import type { Erasure, Erasures } from "./erasures.js";
 import { type MemoryRequest, noSuchMemory } from "./get.js";
 import { newOperationId, parseMemoryId } from "./id.js";
-import { type Dropped, isEnd, type Log, type Scope } from "./log.js";
+import { type Deleted, isEnd, type Log, type Scope } from "./log.js";
 import type { Caller, Meter } from "./meter.js";
+import type { Mover } from "./mover.js";
 import { scopeOf } from "./namespace.js";
-import type { Namespaces, Open } from "./namespaces.js";
+import type { Namespaces } from "./namespaces.js";
 import { permitFree } from "./permit.js";
+import { Sealed } from "./replica.js";
 import type { Vectors } from "./vectors.js";
 
 /** Memories of a dropped namespace erased in one go. */
 const ERASE_MANY = 256;
+/** Memories that a drop erases before it is answered: more take longer than a caller waits, and the sweep has them. */
+const ERASE_AT_ONCE_MAX = 10_000;
 /** How often a drop tries to be the log's next entry while others store. */
 const SEAL_ATTEMPTS_MAX = 50;
 const SEAL_PAUSE_MS_MAX = 50;
@@ -28,6 +33,7 @@ export interface ForgetPorts {
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
   readonly editions: Editions;
+  readonly mover: Mover;
   readonly clock: Clock;
 }
 
@@ -42,15 +48,20 @@ export async function deleteMemory(ports: ForgetPorts, { caller, ...request }: M
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
   await permitFree(ports.meter, caller, { writes: true, namespace: scope.namespace });
-  const found = await ports.namespaces.reading(scope, async ({ replica }) => {
-    await replica.current();
-    const { incarnation } = replica;
-    const sequence = await ports.log.locate({ incarnation, id });
-    return sequence && { ...newErasure(ports.clock, { scope, incarnation }), sequence };
-  });
+  const found = await locate(ports, { scope, id });
   if (!found) throw noSuchMemory();
   await ports.erasures.begin(found);
   await finish(ports, found);
+}
+
+/** Needs no index: the log knows the number of each memory. */
+async function locate(ports: ForgetPorts, { scope, id }: { scope: Scope; id: string }) {
+  const located = await onLiving(ports, scope, async ({ incarnation }) => {
+    return { incarnation, sequence: await ports.log.locate({ incarnation, id }) };
+  });
+  if (located?.sequence === undefined) return undefined;
+  const { incarnation, sequence } = located;
+  return { ...newErasure(ports.clock, { scope, incarnation }), sequence };
 }
 
 export interface DropRequest {
@@ -81,14 +92,18 @@ export async function drop(
   scope: Scope,
   { force }: { force: boolean },
 ): Promise<number | undefined> {
-  const dropped = await ports.namespaces.reading(scope, async (open) => {
-    await open.replica.current();
-    const erasure = newErasure(ports.clock, { scope, incarnation: open.replica.incarnation });
-    const count = await seal(ports, open, { erasure, force });
-    return { erasure, count };
+  const dropped = await onLiving(ports, scope, async ({ incarnation }) => {
+    const erasure = newErasure(ports.clock, { scope, incarnation });
+    const count = await seal(ports, { erasure, force });
+    return count === undefined ? undefined : { erasure, count };
   });
-  if (dropped !== undefined) await finish(ports, dropped.erasure);
-  return dropped?.count;
+  if (dropped === undefined) return undefined;
+  const { erasure, count } = dropped;
+  // Again: while this process slept, a sweep may have found the log not sealed, and taken the note away.
+  await ports.erasures.begin(erasure);
+  if (count <= ERASE_AT_ONCE_MAX) await finish(ports, erasure);
+  else await release(ports, erasure);
+  return count;
 }
 
 /** Finishes what a crash interrupted: run at start, and now and then. Answers how many it finished. */
@@ -115,27 +130,25 @@ function newErasure(clock: Clock, of: { scope: Scope; incarnation: string }): Er
   return { id: newOperationId(), ...of, begunAtMs: clock.wallMs() };
 }
 
-/** Ends the log: after this entry nothing is ever appended to it. Answers how many memories it holds. */
+/**
+ * Ends the log: after this entry nothing is ever appended to it. Answers how many memories it holds,
+ * undefined when another has ended it.
+ */
 async function seal(
-  { log, erasures, clock }: ForgetPorts,
-  { replica }: Open,
+  ports: ForgetPorts,
   { erasure, force }: { erasure: Erasure; force: boolean },
-): Promise<number> {
-  const entry: Dropped = { op: "drop", opId: erasure.id };
-  for (let attempt = 0; attempt < SEAL_ATTEMPTS_MAX; attempt++) {
-    const { incarnation, applied, size } = replica;
-    if (size > 0 && !force) throw notEmpty(size);
-    if (attempt === 0) await erasures.begin(erasure);
-    // Not through the appender: the entry must come right after those that were counted.
-    if ((await log.append({ incarnation, from: applied + 1, entries: [entry] })) === 1) {
-      await replica.apply([{ sequence: applied + 1, entry }]);
-      return size;
-    }
-    await clock.sleep(clock.random() * SEAL_PAUSE_MS_MAX);
-    await replica.current();
-  }
-  await erasures.end(erasure.id);
-  throw unavailable("others store in this namespace without a pause; try again");
+): Promise<number | undefined> {
+  const { incarnation, id } = erasure;
+  const check = async () => {
+    const { memories } = await ports.log.measure({ incarnation });
+    if (memories > 0) throw notEmpty(memories);
+  };
+  if (!force) await check();
+  await ports.erasures.begin(erasure);
+  const entry = { op: "drop", opId: id } as const;
+  if (!(await appendDirect(ports, { incarnation, entry, ...(!force && { check }) }))) return undefined;
+  // Nothing can come after the seal: what is counted now is what was dropped.
+  return (await ports.log.measure({ incarnation })).memories;
 }
 
 function notEmpty(size: number): MemoryError {
@@ -154,25 +167,67 @@ async function finish(ports: ForgetPorts, erasure: Erasure): Promise<void> {
 }
 
 async function eraseOne(
-  { namespaces, log, editions }: ForgetPorts,
+  ports: ForgetPorts,
   { id, scope, incarnation, sequence }: Erasure & { sequence: number },
 ): Promise<void> {
+  const { namespaces, log, editions, vectors } = ports;
   const tombstone = { op: "delete", opId: id, target: sequence } as const;
-  // In a dropped incarnation there is nobody left to tell.
-  await namespaces.reading(scope, async ({ replica, appender }) => {
-    if (baseOf(replica.incarnation) !== baseOf(incarnation)) return;
-    await appender.append(tombstone);
-    await replica.forget(sequence);
+  const buried = await bury(ports, { scope, incarnation, tombstone });
+  await namespaces.ifOpen(scope, async ({ replica }) => {
+    if (baseOf(replica.incarnation) === baseOf(incarnation)) await replica.forget(sequence);
   });
-  // The original first: whoever copies it looks there again behind his copy.
-  for (const each of new Set([incarnation, ...editions.familyOf(incarnation)])) {
+  // The original first: whoever copies it looks there again behind his copy. The log that has the tombstone
+  // too: it may have moved to an edition that this process has not heard of.
+  for (const each of new Set([incarnation, buried, ...editions.familyOf(incarnation)])) {
     await log.erase({ incarnation: each, sequences: [sequence] });
+    await vectors.wipe(each, [sequence]);
   }
 }
 
+interface Burial {
+  readonly scope: Scope;
+  readonly incarnation: string;
+  readonly tombstone: Deleted;
+}
+
+/**
+ * Appends a tombstone to the log, or to the one it moved to, and answers which has it. In a dropped one there
+ * is nobody left to tell.
+ */
+async function bury(ports: ForgetPorts, { scope, incarnation, tombstone }: Burial): Promise<string> {
+  const buried = await onLiving(ports, scope, async (living) => {
+    if (baseOf(living.incarnation) !== baseOf(incarnation)) return incarnation;
+    if (await appendHere(ports, { scope, living, tombstone })) return living.incarnation;
+    const entry = tombstone;
+    // Undefined when that has ended: the tombstone belongs to the log behind it.
+    return (await appendDirect(ports, { ...living, entry })) ? living.incarnation : undefined;
+  });
+  return buried ?? incarnation;
+}
+
+/** Appends by way of the open namespace, so that its stores and deletes do not race; false if it is not ready. */
+async function appendHere(
+  { namespaces }: ForgetPorts,
+  { scope, living, tombstone }: { scope: Scope; living: Living; tombstone: Deleted },
+): Promise<boolean> {
+  const appended = await namespaces.ifOpen(scope, async ({ replica, appender }) => {
+    if (replica.incarnation !== living.incarnation || !replica.isNear(living.last)) return false;
+    try {
+      await appender.append(tombstone);
+      return true;
+    } catch (error) {
+      // The log has ended meanwhile: the direct way finds that out, and follows.
+      if (error instanceof Sealed) return false;
+      throw error;
+    }
+  });
+  return appended ?? false;
+}
+
 /** False when it is too early. */
-async function eraseAll(ports: ForgetPorts, { scope, incarnation }: Erasure): Promise<boolean> {
-  const { log, namespaces, editions } = ports;
+async function eraseAll(ports: ForgetPorts, erasure: Erasure): Promise<boolean> {
+  const { scope, incarnation } = erasure;
+  const { log, editions } = ports;
   const end = (await log.last(incarnation))?.entry.op;
   if (end === "moved") {
     // Until its copy has the name, it is all there is.
@@ -181,11 +236,16 @@ async function eraseAll(ports: ForgetPorts, { scope, incarnation }: Erasure): Pr
   }
   // A drop that was never sealed did not happen: only its trace is to be taken away.
   if (end !== "drop") return true;
-  await log.retire(scope, incarnation);
-  namespaces.forget(scope, incarnation);
+  await release(ports, erasure);
   await eraseEntries(log, incarnation);
   for (const copy of editions.familyOf(incarnation)) if (copy !== incarnation) await endCopy(ports, copy);
   return true;
+}
+
+/** Takes the name off a dropped log, and closes and erases its index. */
+async function release({ log, namespaces }: ForgetPorts, { scope, incarnation }: Erasure): Promise<void> {
+  await log.retire(scope, incarnation);
+  namespaces.forget(scope, incarnation);
 }
 
 /**

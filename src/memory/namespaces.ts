@@ -61,6 +61,9 @@ export class Namespaces {
   readonly #open = new Map<string, Open>();
   readonly #prepared: Prepared<Open>;
   readonly #allWaiting = new WaitingBytes();
+  /** Fresh indexes that are being built to take the place of worn ones. */
+  readonly #fresh = new Set<Replica>();
+  #closing = false;
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
@@ -77,6 +80,12 @@ export class Namespaces {
    */
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     return this.#following(scope, () => this.#options.log.find(scope), work);
+  }
+
+  /** Runs work on a namespace if this process holds it open; undefined if not. Nothing is opened or built. */
+  async ifOpen<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
+    const open = this.#lookUp(scope);
+    return open && this.#using(open, work);
   }
 
   /**
@@ -134,7 +143,9 @@ export class Namespaces {
   }
 
   async close(): Promise<void> {
-    const held = [...[...this.#open.values()].map(({ replica }) => replica), ...this.#prepared.replicas];
+    this.#closing = true;
+    const open = [...this.#open.values()].map(({ replica }) => replica);
+    const held = [...open, ...this.#prepared.replicas, ...this.#fresh];
     for (const [key, open] of this.#open) this.#letGo(key, open);
     this.unprepare();
     // Nobody waits any more for those that are still being built.
@@ -231,14 +242,19 @@ export class Namespaces {
   /** Builds a fresh index from the log while the worn one serves, then lets it take its place. */
   async #renew(worn: Open): Promise<void> {
     const fresh = this.#create(worn.scope, worn.replica.incarnation);
+    this.#fresh.add(fresh.replica);
     try {
       await (this.#options.steps ?? untimed).time("rebuild", () => fresh.replica.rebuild());
     } catch (error) {
       await fresh.replica.close();
+      // One that was stopped has not failed.
+      if (this.#closing) return;
       throw error;
+    } finally {
+      this.#fresh.delete(fresh.replica);
     }
     const key = keyOf(worn.scope);
-    if (this.#open.get(key) !== worn) return fresh.replica.close();
+    if (this.#closing || this.#open.get(key) !== worn) return fresh.replica.close();
     this.#letGo(key, worn);
     this.#open.set(key, fresh);
   }

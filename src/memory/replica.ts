@@ -7,7 +7,7 @@ import { type Dropped, type Entry, isEnd, type Log, type Lost, type Moved, type 
 import { Nearby } from "./nearby.js";
 import { type Pair, type Scored, score } from "./score.js";
 import { type CallStep, type SharedStep, type Steps, untimed } from "./steps.js";
-import type { VectorIndex } from "./vectors.js";
+import type { Restored, VectorIndex } from "./vectors.js";
 import { vectorsOf } from "./windows.js";
 
 /** Entries read at a time while catching up: few when probably current, more while far behind. */
@@ -66,6 +66,14 @@ export class Replica {
   /** Of the last entry applied, for snapshots. */
   #opId = "";
   #restored = false;
+  /** What the index was filled from, until the log was found to be the one it was made of. */
+  #unchecked: Restored | undefined;
+  /** Memories that the snapshot has no vectors of, and whose tombstones were not read yet. */
+  readonly #unconfirmed = new Set<number>();
+  /** Memories to forget that this view has not come to yet. */
+  readonly #forgotten = new Set<number>();
+  /** It has read its log to the end once. */
+  #isBuilt = false;
   #catchingUp = false;
   #stopped = false;
   /** The number of the last entry that a snapshot holds. */
@@ -80,7 +88,11 @@ export class Replica {
   constructor(
     readonly incarnation: string,
     private readonly options: ReplicaOptions,
-  ) {}
+  ) {
+    options.index.onSnapshotLost = () => {
+      this.#kept = 0;
+    };
+  }
 
   /** The number of the last entry applied. */
   get applied(): number {
@@ -90,6 +102,11 @@ export class Replica {
   /** Memories in it. */
   get size(): number {
     return this.options.index.size;
+  }
+
+  /** Whether an append by way of this view is quick: it need not read a long log before. */
+  isNear(sequence: number): boolean {
+    return this.#isBuilt && sequence - this.#applied <= READ_MANY;
   }
 
   /** A fresh replica would serve better. */
@@ -157,9 +174,16 @@ export class Replica {
     await indexed;
   }
 
-  /** Resolves when a memory is out of the index, and out of the snapshot that had it. */
+  /**
+   * Resolves when a memory is out of the index. One that is still being built is not waited for: it answers
+   * nobody before it has read the tombstone, and takes no memory in that is forgotten already.
+   */
   async forget(sequence: number): Promise<void> {
-    await this.#guard(this.options.index.remove([sequence]));
+    if (sequence > this.#applied) this.#forgotten.add(sequence);
+    const removed = this.#guard(this.options.index.remove([sequence]));
+    if (this.#isBuilt) await removed;
+    // A failure is told to whoever builds it: the replica is broken then.
+    else removed.catch(() => {});
   }
 
   /**
@@ -230,14 +254,35 @@ export class Replica {
   /** Begins where the index's snapshot ends, if the log there is still the one it was made of. */
   async #restore(): Promise<void> {
     const { index, log } = this.options;
-    const mark = await this.#time("restore", () => index.restore());
-    if (mark === undefined) return;
-    const range = { incarnation: this.incarnation, from: mark.sequence, limit: 1, what: "head" } as const;
+    // Only once: a catch-up that failed behind it goes on with what is restored.
+    if (!this.#restored) this.#unchecked = await this.#time("restore", () => index.restore());
+    this.#restored = true;
+    const kept = this.#unchecked;
+    if (kept === undefined) return;
+    const range = { incarnation: this.incarnation, from: kept.sequence, limit: 1, what: "head" } as const;
     const [at] = (await log.read(range)).entries;
-    if (at?.sequence !== mark.sequence || at.entry.opId !== mark.opId) return index.reset();
-    this.#applied = mark.sequence;
-    this.#kept = mark.sequence;
-    this.#opId = mark.opId;
+    const isOurs = at?.sequence === kept.sequence && at.entry.opId === kept.opId;
+    if (!isOurs) await index.reset();
+    this.#unchecked = undefined;
+    if (!isOurs) return;
+    this.#applied = kept.sequence;
+    this.#kept = kept.sequence;
+    this.#opId = kept.opId;
+    for (const sequence of kept.wiped) this.#unconfirmed.add(sequence);
+  }
+
+  /**
+   * Whether the log has a tombstone for each memory that the snapshot lacks. It has not when the database
+   * is an older copy of itself: then the index is built from the log.
+   */
+  async #isConfirmed(): Promise<boolean> {
+    if (this.#unconfirmed.size === 0) return true;
+    await this.options.index.reset();
+    this.#unconfirmed.clear();
+    this.#applied = 0;
+    this.#kept = 0;
+    this.#opId = "";
+    return false;
   }
 
   /** Both changes are asked for at once: an index takes them in the order of the calls. */
@@ -247,9 +292,10 @@ export class Replica {
     const forgotten: number[] = [];
     for (const { sequence, entry } of news) {
       const vectors = entry.op === "store" ? vectorsOf(entry) : [];
+      if (this.#forgotten.delete(sequence)) continue;
       if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, vectors });
       else if (entry.op === "store") onLost?.(this.incarnation, { sequence, entry: UNFIT });
-      else if (entry.op === "delete") forgotten.push(entry.target);
+      else if (entry.op === "delete" && !this.#unconfirmed.delete(entry.target)) forgotten.push(entry.target);
       else if (isEnd(entry)) this.#seal(entry);
       else if (entry.op === "lost") onLost?.(this.incarnation, { sequence, entry });
     }
@@ -282,14 +328,18 @@ export class Replica {
   async #catchUp(): Promise<void> {
     for (let limit = READ_FEW; ; limit = READ_MANY) {
       if (this.#stopped) throw unavailable("the service is stopping");
-      if (!this.#restored) await this.#restore();
-      this.#restored = true;
+      // Dropped by this process before the end of the log was read: there is nothing left to read for.
+      if (this.sealed) return;
+      if (!this.#restored || this.#unchecked) await this.#restore();
       const from = this.#applied + 1;
       const range = { incarnation: this.incarnation, from, limit, what: "vectors" } as const;
       const { entries, complete } = await this.options.log.read(range);
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
       await this.apply(entries);
-      if (complete) return;
+      if (complete && (await this.#isConfirmed())) {
+        this.#isBuilt = true;
+        return;
+      }
       // A long log is taken in slices, so that other calls are served in between.
       await this.options.clock.yield();
     }

@@ -2,8 +2,17 @@
 export interface Vectors {
   /** The index of one incarnation, empty until it is restored or added to. */
   open(incarnation: string): VectorIndex;
-  /** Erases what is kept of a closed index outside of memory. */
+  /** Erases what is kept of an index outside of memory. */
   discard(incarnation: string): Promise<void>;
+  /**
+   * Resolves when what is kept outside of memory has none of these memories' vectors, whether the index is
+   * open or not. Numbers that it does not have are passed over.
+   *
+   * @throws MemoryError `unavailable`
+   */
+  wipe(incarnation: string, sequences: readonly number[]): Promise<void>;
+  /** Of these memories, those whose vectors are kept outside of memory. */
+  holds(incarnation: string, sequences: readonly number[]): Promise<number[]>;
   /** The incarnations of which something is kept outside of memory. */
   kept(): Promise<string[]>;
   /** Up to where the kept one has applied its log; undefined when it is damaged or there is none. */
@@ -21,8 +30,10 @@ export interface VectorIndex {
   readonly bytes: number;
   /** Requests that wait for it. */
   readonly waiting: number;
+  /** Told when the snapshot had to be erased, because a vector could not be overwritten in it. */
+  onSnapshotLost: () => void;
   /** Fills the empty index from its snapshot; undefined when there is none that can be trusted. */
-  restore(): Promise<Mark | undefined>;
+  restore(): Promise<Restored | undefined>;
   /** Empties it, because its snapshot turned out to be of another log. */
   reset(): Promise<void>;
   /** Keeps a snapshot of what it holds, replacing the one before. */
@@ -32,8 +43,8 @@ export interface VectorIndex {
   /** Adds memories under their log numbers; a later search sees them. Throws on one that does not fit. */
   add(rows: readonly VectorRow[]): Promise<void>;
   /**
-   * Takes memories out and overwrites their vectors, in a snapshot too; numbers that are not in it are passed
-   * over.
+   * Takes memories out: resolves when no search finds them. Their vectors are overwritten soon after, in memory
+   * and in the snapshot; `Vectors.wipe` waits for the latter. Numbers that are not in it are passed over.
    */
   remove(sequences: readonly number[]): Promise<void>;
   /**
@@ -63,4 +74,10 @@ export interface Mark {
   readonly sequence: number;
   /** Of the entry with that number: tells whether the log is still the same. */
   readonly opId: string;
+}
+
+/** What a snapshot gave back. */
+export interface Restored extends Mark {
+  /** Memories that were taken out after it was written: the log must have a tombstone behind the mark for each. */
+  readonly wiped: readonly number[];
 }

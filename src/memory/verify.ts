@@ -98,14 +98,15 @@ async function verifyLog(
     const how = walk.ended === "drop" ? "was dropped" : "has moved";
     for (const sequence of walk.stored) complain(sequence, `${how}, but is not erased`);
   }
-  // A snapshot may hold the vectors of all that was deleted after it was made.
+  // Deletions that came after it was made must have been made in it too.
   const mark = await vectors.markOf(incarnation);
   if (mark === undefined) return;
   const at = { incarnation, from: mark.sequence, limit: 1, what: "head" } as const;
   const [behind] = (await log.read(at)).entries;
   if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "a snapshot is of another log");
-  else if (await isDeletedAfter(log, { incarnation, sequence: mark.sequence })) {
-    complain(mark.sequence, "a snapshot is older than a deletion; using the namespace replaces it");
+  const deleted = [...walk.targets].filter((target) => !isErasing(target));
+  for (const target of await vectors.holds(incarnation, deleted)) {
+    complain(target, "was deleted, but a snapshot has its vector; using the namespace takes it out");
   }
 }
 
@@ -133,16 +134,4 @@ function step(
   if (dimensions !== undefined && vectorsOf(entry).some(({ length }) => length !== dimensions))
     complain(sequence, "its vector is of another model");
   if (!entry.vectors.every(Number.isFinite)) complain(sequence, "its vector is not finite");
-}
-
-async function isDeletedAfter(
-  log: Log,
-  { incarnation, sequence }: { incarnation: string; sequence: number },
-): Promise<boolean> {
-  for (let from = sequence + 1; ; ) {
-    const { entries, complete } = await log.read({ incarnation, from, limit: ENTRIES_MANY, what: "head" });
-    if (entries.some(({ entry }) => entry.op === "delete" && entry.target <= sequence)) return true;
-    if (complete) return false;
-    from += entries.length;
-  }
 }

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { Index, MetricKind, ScalarKind } from "usearch";
-import type { Hit, Mark } from "../memory/vectors.js";
+import type { Hit, Mark, Restored } from "../memory/vectors.js";
 import { type Found, searchDistinct } from "./distinct.js";
-import { keyOf, placeOf, VECTORS_MAX } from "./keys.js";
-import { eraseSnapshot, findSnapshot, keepSnapshot, noteUse, type SnapshotOf } from "./snapshot.js";
+import { BLANK_KEYS_FROM, keyOf, placeOf, VECTORS_MAX } from "./keys.js";
+import { findSnapshot, noteUse, type SnapshotOf, writeSnapshot } from "./snapshot.js";
 
 /**
  * The thread that owns one HNSW graph. Every call into usearch holds its thread, so a graph lives in
@@ -24,8 +24,10 @@ export type Request =
 export interface Answer {
   readonly found?: Hit[];
   readonly removed?: { readonly memories: number; readonly vectors: number };
+  /** The name of a snapshot's files. */
+  readonly written?: string;
   readonly restored?: {
-    readonly mark: Mark;
+    readonly snapshot: Restored;
     readonly size: number;
     readonly rows: number;
     readonly dead: number;
@@ -50,21 +52,41 @@ const index = new Index({
   multi: false,
 });
 
-/** Keys from here on stand for nothing: no memory's key reaches them. */
-const BLANK_KEYS_FROM = 2n ** 63n;
+/** Places overwritten before other work gets its turn: each is an insertion, and takes about a millisecond. */
+const BLANKS_SLICE = 4;
+
+/** Places that a blank vector holds, and places that nothing holds. */
 let blanks = 0;
+let free = 0;
+/** Some free place still has a removed vector in it. Those of a snapshot hold zeros. */
+let dirty = false;
 let memories = 0;
+let blanking = false;
 
 /**
- * Removing only marks a place as free, with the vector still in it. The next vector added takes that
- * place: a random one, far from any text, overwrites what was there, and keeps the place from then on.
+ * Removing only marks a place as free, with the vector still in it: it is not found any more. The next
+ * vector added takes that place: a random one, far from any text, overwrites what was there, and keeps the
+ * place from then on.
  */
-function wipe(key: bigint): boolean {
-  if (index.remove(key) === 0) return false;
-  const blank = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5);
-  index.add(BLANK_KEYS_FROM + BigInt(blanks), blank, 1);
-  blanks++;
-  return true;
+function fillFree(most: number): void {
+  for (let filled = 0; dirty && free > 0 && filled < most; filled++) {
+    const blank = Float32Array.from({ length: dimensions }, () => Math.random() - 0.5);
+    index.add(BLANK_KEYS_FROM + BigInt(blanks), blank, 1);
+    blanks++;
+    free--;
+  }
+  dirty &&= free > 0;
+}
+
+/** Overwrites what is left in slices, so that searches are answered in between. */
+function fillFreeSoon(): void {
+  if (blanking || !dirty) return;
+  blanking = true;
+  setImmediate(() => {
+    blanking = false;
+    fillFree(BLANKS_SLICE);
+    fillFreeSoon();
+  });
 }
 
 /**
@@ -78,7 +100,9 @@ function breadth(): number {
 /** Takes out a memory's vectors, which are numbered without a gap; answers how many there were. */
 function remove(sequence: number): number {
   let vectors = 0;
-  while (vectors < VECTORS_MAX && wipe(keyOf(sequence, vectors))) vectors++;
+  while (vectors < VECTORS_MAX && index.remove(keyOf(sequence, vectors)) !== 0) vectors++;
+  free += vectors;
+  dirty ||= vectors > 0;
   return vectors;
 }
 
@@ -98,12 +122,19 @@ function search(vector: Float32Array, count: number): Found {
 function restore(): Answer {
   const found = findSnapshot(of);
   if (found === undefined) return {};
-  const { mark, size } = found.manifest;
+  const { mark, size, rows, blanks: blanksKept } = found.manifest;
   index.load(found.path);
   noteUse(of);
-  blanks = found.manifest.blanks;
-  memories = size;
-  return { restored: { mark, size, rows: index.size() - blanks, dead: blanks } };
+  // Their rows are zeros in the file: they must not be found, and there is nothing to overwrite.
+  const keys = [...found.wiped.keyOfSlot.values()];
+  index.remove(BigUint64Array.from(keys, BigInt));
+  const wiped = keys.map((key) => placeOf(BigInt(key))).filter(({ window }) => window === 0);
+  blanks = blanksKept;
+  memories = size - wiped.length;
+  free = rows - index.size();
+  const snapshot = { ...mark, wiped: wiped.map(({ sequence }) => sequence) };
+  const living = index.size() - blanks;
+  return { restored: { snapshot, size: memories, rows: living, dead: rows - living } };
 }
 
 function answer(request: Request): Answer {
@@ -111,13 +142,13 @@ function answer(request: Request): Answer {
     case "add":
       // One thread: after single-threaded adds a search with more throws.
       index.add(request.keys, request.rows, 1);
+      free = Math.max(0, free - request.keys.length);
       memories += request.keys.filter((key) => placeOf(key).window === 0).length;
       return {};
     case "remove": {
-      // A snapshot that still has them must not outlive them.
-      eraseSnapshot(of);
       const removed = request.sequences.map(remove).filter((vectors) => vectors > 0);
       memories -= removed.length;
+      fillFree(BLANKS_SLICE);
       return { removed: { memories: removed.length, vectors: removed.reduce((a, b) => a + b, 0) } };
     }
     case "search": {
@@ -128,8 +159,8 @@ function answer(request: Request): Answer {
     }
     case "snapshot": {
       const { mark } = request;
-      keepSnapshot(of, { mark, size: memories, blanks }, (path) => index.save(path));
-      return {};
+      const manifest = { mark, size: memories, blanks };
+      return { written: writeSnapshot(of, manifest, (path) => index.save(path)) };
     }
     case "restore":
       return restore();
@@ -144,4 +175,5 @@ parentPort?.on("message", (request: Request) => {
     reply = { error: String(error) };
   }
   parentPort?.postMessage(reply);
+  fillFreeSoon();
 });

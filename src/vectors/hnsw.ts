@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../errors.js";
 import { SEARCH_DEPTH_MAX } from "../memory/bounds.js";
-import type { Hit, Mark, VectorIndex } from "../memory/vectors.js";
+import type { Hit, Mark, Restored, VectorIndex } from "../memory/vectors.js";
 import type { Answer, Reply, Request } from "./hnsw-worker.js";
 import { keyOf } from "./keys.js";
 import type { Single } from "./single.js";
@@ -26,6 +26,7 @@ export class Hnsw {
   readonly #worker: Worker;
   readonly #waiting: { resolve(answer: Answer): void; reject(error: unknown): void }[] = [];
   #failure: Error | undefined;
+  #closing: Promise<unknown> | undefined;
 
   constructor(readonly of: SnapshotOf) {
     this.#worker = new Worker(new URL("./hnsw-worker.js", import.meta.url), { workerData: of });
@@ -75,21 +76,27 @@ export class Hnsw {
   }
 
   /** Fills the empty graph from its snapshot, if there is one that can be trusted. */
-  async restore(): Promise<Mark | undefined> {
+  async restore(): Promise<Restored | undefined> {
     const { restored } = await this.#send({ op: "restore" });
     this.size = restored?.size ?? 0;
     this.rows = restored?.rows ?? 0;
     this.dead = restored?.dead ?? 0;
-    return restored?.mark;
+    return restored?.snapshot;
   }
 
-  /** While the file is written, searches of this graph wait: about a second for a gigabyte. */
-  async snapshot(mark: Mark): Promise<void> {
-    await this.#send({ op: "snapshot", mark });
+  /**
+   * Writes a snapshot and answers the name of its files. Searches of this graph wait meanwhile: a few seconds
+   * for a gigabyte.
+   */
+  async snapshot(mark: Mark): Promise<string> {
+    const { written } = await this.#send({ op: "snapshot", mark });
+    if (written === undefined) throw new Error("the index thread wrote no snapshot");
+    return written;
   }
 
   async close(): Promise<void> {
-    await this.#worker.terminate();
+    this.#closing ??= this.#worker.terminate();
+    await this.#closing;
   }
 
   #pack(rows: readonly Single[]): Request {

@@ -4,6 +4,9 @@ export const VECTORS_MAX = 4096;
 const WINDOW_BITS = 12n;
 const WINDOW_MASK = BigInt(VECTORS_MAX - 1);
 
+/** Keys from here on stand for nothing: no memory's key reaches them. */
+export const BLANK_KEYS_FROM = 2n ** 63n;
+
 /** A vector's key in a graph: the memory's log number, and the vector's place among the memory's. */
 export function keyOf(sequence: number, window: number): bigint {
   return (BigInt(sequence) << WINDOW_BITS) | BigInt(window);

@@ -1,10 +1,12 @@
 import { MemoryError } from "../errors.js";
-import type { Hit, Mark, VectorIndex, VectorRow, Vectors } from "../memory/vectors.js";
+import type { Hit, Mark, Restored, VectorIndex, VectorRow, Vectors } from "../memory/vectors.js";
 import { Flat } from "./flat.js";
+import { snapshotsIn } from "./folder.js";
 import { Hnsw } from "./hnsw.js";
 import { VECTORS_MAX } from "./keys.js";
+import { Shelf } from "./shelf.js";
 import { singlesOf } from "./single.js";
-import { eraseSnapshot, findSnapshot, hasSnapshot, type SnapshotOf, snapshotsIn } from "./snapshot.js";
+import { findSnapshot, hasSnapshot, type SnapshotOf } from "./snapshot.js";
 
 /**
  * Up to here every search is exact. Measured: an exact scan of 20,000 × 384 takes 1 ms, a search of
@@ -37,29 +39,45 @@ export function openUsearch({
   const snapshotOf = (incarnation: string) => {
     return {
       folder: snapshotsDir,
-      folderBytesMax: snapshotBytesMax,
       incarnation,
       dimensions: dimensionsOf(incarnation) ?? 0,
     };
   };
+  const shelf = new Shelf(snapshotsDir, snapshotBytesMax);
   return {
-    open: (incarnation) => new UsearchIndex(snapshotOf(incarnation), exactRowsMax),
-    discard: async (incarnation) => eraseSnapshot(snapshotOf(incarnation)),
-    kept: async () => snapshotsIn(snapshotsDir),
+    open: (incarnation) => new UsearchIndex(snapshotOf(incarnation), { exactRowsMax, shelf }),
+    discard: (incarnation) => shelf.erase(incarnation),
+    wipe: (incarnation, sequences) => shelf.wipe(incarnation, sequences),
+    holds: (incarnation, sequences) => shelf.holds(incarnation, sequences),
+    kept: () => snapshotsIn(snapshotsDir),
     markOf: async (incarnation) => findSnapshot(snapshotOf(incarnation))?.manifest.mark,
   };
 }
 
+interface IndexOptions {
+  readonly exactRowsMax: number;
+  readonly shelf: Shelf;
+}
+
 class UsearchIndex implements VectorIndex {
+  onSnapshotLost: () => void = () => {};
   #flat: Flat | undefined;
   #hnsw: Hnsw | undefined;
   #moving: Promise<void> | undefined;
+  /** Every thread that was started and has not ended. */
+  readonly #threads = new Set<Hnsw>();
+  #closed = false;
+  /** What is being overwritten in the snapshot, and why that failed. */
+  #wiping: Promise<unknown> = Promise.resolve();
+  #unwiped: unknown;
+  readonly #tellLost = () => this.onSnapshotLost();
 
   constructor(
     private readonly of: SnapshotOf,
-    private readonly exactRowsMax: number,
+    private readonly options: IndexOptions,
   ) {
     this.#flat = new Flat(of.dimensions);
+    options.shelf.onLost.set(of.incarnation, this.#tellLost);
   }
 
   get size(): number {
@@ -83,28 +101,33 @@ class UsearchIndex implements VectorIndex {
     return this.#hnsw?.waiting ?? 0;
   }
 
-  async restore(): Promise<Mark | undefined> {
+  async restore(): Promise<Restored | undefined> {
     if (!hasSnapshot(this.of)) return undefined;
-    const hnsw = new Hnsw(this.of);
-    const mark = await hnsw.restore().catch(() => undefined);
-    if (mark === undefined) {
-      await hnsw.close();
+    const { incarnation } = this.of;
+    const hnsw = this.#start();
+    const restored = await this.options.shelf
+      .inTurn(incarnation, () => hnsw.restore())
+      .catch(() => undefined);
+    if (restored === undefined || this.#closed) {
+      await this.#end(hnsw);
+      // Nobody can wipe a vector in a file that is not understood.
+      if (!this.#closed) await this.options.shelf.erase(incarnation);
       return undefined;
     }
     this.#hnsw = hnsw;
     this.#flat = undefined;
-    return mark;
+    return restored;
   }
 
   async reset(): Promise<void> {
-    await this.#hnsw?.close();
+    if (this.#hnsw) await this.#end(this.#hnsw);
     this.#hnsw = undefined;
     this.#flat = new Flat(this.of.dimensions);
-    eraseSnapshot(this.of);
+    await this.options.shelf.erase(this.of.incarnation);
   }
 
   async snapshot(mark: Mark): Promise<void> {
-    await this.#hnsw?.snapshot(mark);
+    if (this.#hnsw) await this.options.shelf.keep(this.of.incarnation, this.#hnsw.snapshot(mark));
   }
 
   fits(vectors: readonly Float32Array[]): boolean {
@@ -118,7 +141,7 @@ class UsearchIndex implements VectorIndex {
     const singles = singlesOf(rows);
     const linked = this.#hnsw?.add(singles);
     this.#flat?.add(singles);
-    if (this.#flat && this.#flat.rows > this.exactRowsMax) this.#moving ??= this.#move(this.#flat);
+    if (this.#flat && this.#flat.rows > this.options.exactRowsMax) this.#moving ??= this.#move(this.#flat);
     await Promise.all([linked, this.#moving]);
   }
 
@@ -127,6 +150,7 @@ class UsearchIndex implements VectorIndex {
     await this.#moving;
     this.#flat?.remove(sequences);
     await this.#hnsw?.remove(sequences);
+    this.#wipe(sequences);
   }
 
   async search(query: Parameters<VectorIndex["search"]>[0]): Promise<Hit[]> {
@@ -136,12 +160,37 @@ class UsearchIndex implements VectorIndex {
   }
 
   async close(): Promise<void> {
-    await this.#hnsw?.close();
+    const { shelf } = this.options;
+    this.#closed = true;
+    await Promise.all([...this.#threads].map((hnsw) => this.#end(hnsw)));
+    await this.#wiping;
+    if (shelf.onLost.get(this.of.incarnation) === this.#tellLost) shelf.onLost.delete(this.of.incarnation);
+    if (this.#unwiped !== undefined) throw this.#unwiped;
+  }
+
+  /** Recalls do not wait for it, and a delete asks the shelf itself. `close` tells of a failure. */
+  #wipe(sequences: readonly number[]): void {
+    const wiping = this.options.shelf.wipe(this.of.incarnation, sequences).catch((error) => {
+      this.#unwiped ??= error;
+    });
+    this.#wiping = Promise.all([this.#wiping, wiping]);
+  }
+
+  #start(): Hnsw {
+    if (this.#closed) throw new Error("the index is closed");
+    const hnsw = new Hnsw(this.of);
+    this.#threads.add(hnsw);
+    return hnsw;
+  }
+
+  async #end(hnsw: Hnsw): Promise<void> {
+    await hnsw.close();
+    this.#threads.delete(hnsw);
   }
 
   /** Builds the graph beside the flat array, which answers until the graph holds all of it. */
   async #move(flat: Flat): Promise<void> {
-    const hnsw = new Hnsw(this.of);
+    const hnsw = this.#start();
     // From here on `add` gives new rows to both; these are the ones that only `flat` has.
     this.#hnsw = hnsw;
     const end = flat.rows;

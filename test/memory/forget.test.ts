@@ -126,22 +126,64 @@ describe("deleting a memory", () => {
         gone.push(...sequences);
       },
     }));
-    await remove(house.room({ vectors }), 2);
+    const room = house.room({ vectors });
+    await room.size("a");
+    await remove(room, 2);
     expect(gone).toContain(2);
   });
 
-  it("takes it out of a large index and erases the snapshot that has it", async () => {
+  it.each(["open", "closed"])("takes it out of the snapshot of a large index that is %s", async (state) => {
     const incarnation = await house.write("a", memories(300));
-    await house.room().size("a");
     const first = house.room();
     await first.size("a");
     await first.namespaces.close();
-    expect(house.hasSnapshot(incarnation)).toBe(true);
     const room = house.room();
+    if (state === "open") await room.size("a");
+    expect(await house.vectors.holds(incarnation, [7, 8])).toEqual([7, 8]);
     await remove(room, 7);
-    expect(house.hasSnapshot(incarnation)).toBe(false);
-    expect(await room.size("a")).toBe(299);
+    expect(await house.vectors.holds(incarnation, [7, 8])).toEqual([8]);
     expect(await problems()).toEqual([]);
+    for (const each of [room, house.room()]) expect(await each.size("a")).toBe(299);
+    expect(house.hasSnapshot(incarnation)).toBe(true);
+  });
+
+  it("opens and builds nothing", async () => {
+    await house.write("a", memories(3));
+    const { vectors, opened } = plainVectors(() => ({}));
+    const room = house.room({ vectors });
+    await remove(room, 2);
+    await expect(drop(room, false)).rejects.toThrow("holds 2 memories;");
+    expect(await drop(room)).toBe(2);
+    expect(opened).toEqual([]);
+    expect(await problems()).toEqual([]);
+  });
+
+  it("does not wait for an index that is being built, nor does a drop", async () => {
+    const incarnation = await house.write("a", memories(40));
+    let isBuilding = false;
+    const { vectors } = plainVectors(() => ({
+      add: () => {
+        isBuilding = true;
+        return new Promise<void>(() => {});
+      },
+      remove: () => new Promise<void>(() => {}),
+    }));
+    const room = house.room({ vectors });
+    void room.size("a").catch(() => {});
+    await until(() => isBuilding);
+    await remove(room, 2);
+    await remove(room, 33);
+    expect(await house.room().size("a")).toBe(38);
+    expect(await drop(room)).toBe(38);
+    expect((await entriesOf(incarnation)).filter(({ op }) => op === "store")).toEqual([]);
+    expect(await house.storage.log.find(scopeOf("a"))).toBeUndefined();
+  });
+
+  it("follows a log that has moved, and finds nothing in one that was dropped", async () => {
+    const dropped = await house.write("b", [memory(3), { op: "drop", opId: "end" }]);
+    await expect(remove(house.room(), 3, "b")).rejects.toMatchObject({ code: "not_found" });
+    expect(await house.storage.log.find(scopeOf("b"))).toBeUndefined();
+    expect((await entriesOf(dropped)).at(-1)?.op).toBe("drop");
   });
 
   it.each([0, 1, 2, 3, 4])(
@@ -195,6 +237,24 @@ describe("dropping a namespace", () => {
     expect(await house.storage.log.find(scopeOf("a"))).not.toBe(incarnation);
     await expect(drop(room, true, "nowhere")).rejects.toMatchObject({ code: "not_found" });
     expect(await problems()).toEqual([]);
+  });
+
+  it("is answered before a large one is erased, and the sweep erases it", async () => {
+    const tiny = new Float32Array(DIMENSIONS).fill(1);
+    const many = Array.from({ length: 10_001 }, (_, i) => {
+      const id = `mem_${String(i + 1).padStart(26, "0")}`;
+      return memoryOf({ sequence: i + 1, vector: tiny }, { id, opId: id });
+    });
+    const incarnation = await house.write("a", many);
+    const room = house.room();
+    expect(await drop(room)).toBe(10_001);
+    expect(await room.recall("a", query)).toBeUndefined();
+    expect((await verified()).memories).toBe(10_001);
+    await room.append("a", memory(1));
+    clock.atMs += 61_000;
+    expect(await sweep(room.ports)).toBe(1);
+    expect((await entriesOf(incarnation)).filter(({ op }) => op === "store")).toEqual([]);
+    expect(await verified()).toMatchObject({ memories: 1, unfinished: 0, problems: [] });
   });
 
   it("leaves no snapshot", async () => {
@@ -253,8 +313,8 @@ describe("dropping a namespace", () => {
     expect(await problems()).toEqual([]);
   });
 
-  // begin, append, retire, erase × 2, end.
-  it.each([0, 1, 2, 3, 4, 5, 6])(
+  // begin, append, begin, retire, erase × 2, end.
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])(
     "is finished or undone by the sweep when its process dies behind write %d",
     async (writes) => {
       const incarnation = await house.write("a", memories(300));
@@ -324,6 +384,7 @@ describe("verifying a database", () => {
     await house.write("a", memories(300));
     await house.write("b", memories(5));
     const room = house.room();
+    await room.size("a");
     await remove(room, 7);
     await drop(room, true, "b");
     await room.append("b", memory(9));
@@ -422,7 +483,7 @@ describe("verifying a database", () => {
     expect(await problems()).toContain(`${incarnation}, entry 1: has moved, but is not erased`);
   });
 
-  it("finds a snapshot that is older than a deletion, until the namespace is used", async () => {
+  it("finds a vector that a snapshot should not have, until the namespace is used", async () => {
     const incarnation = await house.write("a", memories(300));
     const room = house.room();
     await room.size("a");
@@ -431,7 +492,7 @@ describe("verifying a database", () => {
     await house.write("a", [{ op: "delete", opId: "d", target: 7 }]);
     await house.storage.log.erase({ incarnation, sequences: [7] });
     expect(await problems()).toEqual([
-      `${incarnation}, entry 300: a snapshot is older than a deletion; using the namespace replaces it`,
+      `${incarnation}, entry 7: was deleted, but a snapshot has its vector; using the namespace takes it out`,
     ]);
     const next = house.room();
     expect(await next.size("a")).toBe(299);

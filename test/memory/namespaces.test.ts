@@ -291,6 +291,35 @@ describe("a worn index", () => {
   });
 });
 
+describe("the end", () => {
+  it("does not wait for a fresh index that is being built, and closes it", async () => {
+    const house = await open();
+    await house.write("a", memories(10));
+    let isBuilding = false;
+    const { vectors, opened } = plainVectors((_, nth) => {
+      if (nth === 0) return { worn: true };
+      let end: (error: Error) => void = () => {};
+      const adding = new Promise<void>((_, reject) => {
+        end = reject;
+      });
+      return {
+        add: () => {
+          isBuilding = true;
+          return adding;
+        },
+        // As a thread does that is ended.
+        close: async () => end(new Error("the index thread ended")),
+      };
+    });
+    const room = house.room({ vectors });
+    expect(await room.size("a")).toBe(10);
+    await until(() => isBuilding);
+    await room.namespaces.close();
+    expect(opened).toHaveLength(2);
+    expect(room.troubles).toEqual([]);
+  });
+});
+
 describe("snapshots", () => {
   /** Where each read of the log began, and how many entries it asked for. */
   function readingRoom(house: House) {

@@ -24,6 +24,7 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
       return rows.size * 100;
     },
     waiting: 0,
+    onSnapshotLost: () => {},
     restore: async () => undefined,
     reset: async () => rows.clear(),
     snapshot: async () => {},

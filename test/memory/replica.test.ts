@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { unavailable } from "../../src/errors.js";
 import type { Entry, Lost, Numbered } from "../../src/memory/log.js";
 import { Replica, Sealed } from "../../src/memory/replica.js";
 import type { VectorIndex } from "../../src/memory/vectors.js";
@@ -187,5 +188,99 @@ describe("a replica", () => {
     expect(replica.snapshotDue).toBe(true);
     await replica.keepSnapshot();
     expect(replica.snapshotDue).toBe(false);
+  });
+
+  it("restores its index once, though the log cannot be read behind it", async () => {
+    let restored = 0;
+    const { log, index, replica } = setUp({
+      restore: async () => {
+        restored++;
+        return { sequence: 2, opId: "last", wiped: [] };
+      },
+    });
+    log.add(aMemory(), aMemory({ opId: "last" }), aMemory());
+    log.onRead = () => Promise.reject(unavailable("the database does not answer"));
+    for (let i = 0; i < 5; i++) await expect(replica.current()).rejects.toThrow("does not answer");
+    log.onRead = async () => {};
+    await replica.current();
+    expect(restored).toBe(1);
+    expect([...index.rows.keys()]).toEqual([3]);
+  });
+
+  describe("whose snapshot lacks memories", () => {
+    const begun = (wiped: number[]) => {
+      let whole = false;
+      const set: ReturnType<typeof setUp> = setUp({
+        restore: async () => ({ sequence: 3, opId: "last", wiped }),
+        reset: async () => {
+          whole = true;
+          set.index.rows.clear();
+        },
+      });
+      set.log.add(aMemory(), aMemory(), aMemory({ opId: "last" }));
+      return { ...set, isReset: () => whole };
+    };
+
+    it("goes on from it when the log has their tombstones behind it", async () => {
+      const { log, replica, index, isReset } = begun([1, 3]);
+      log.add(...[3, 1].map((target) => ({ op: "delete", opId: `d${target}`, target }) as const), aMemory());
+      await replica.current();
+      expect(isReset()).toBe(false);
+      expect([...index.rows.keys()]).toEqual([6]);
+    });
+
+    it("is built from the log when one has none: the database is an older copy of itself", async () => {
+      const { log, replica, index, isReset } = begun([1, 3]);
+      log.add({ op: "delete", opId: "d3", target: 3 }, aMemory());
+      await replica.current();
+      expect(isReset()).toBe(true);
+      expect([...index.rows.keys()]).toEqual([1, 2, 5]);
+      expect(replica.applied).toBe(5);
+    });
+  });
+
+  it("takes no memory in that was forgotten before it came to it, and does not wait for its index", async () => {
+    const forgotten: number[] = [];
+    const { log, index, replica } = setUp({
+      remove: async (sequences) => {
+        forgotten.push(...sequences);
+        return new Promise(() => {});
+      },
+    });
+    log.add(...memories(20));
+    let isAsked = false;
+    log.onRead = async () => {
+      if (log.reads === 1 || isAsked) return;
+      isAsked = true;
+      await replica.forget(18);
+    };
+    await replica.current();
+    expect(forgotten).toEqual([18]);
+    expect(index.rows.has(17)).toBe(true);
+    expect(index.rows.has(18)).toBe(false);
+  });
+
+  it("ends what it reads when its namespace is dropped meanwhile", async () => {
+    const { log, replica } = setUp();
+    log.add(...memories(2000));
+    log.onRead = async () => {
+      if (log.reads === 2) replica.sealed = true;
+    };
+    await expect(replica.current()).rejects.toBeInstanceOf(Sealed);
+    expect(log.reads).toBe(2);
+  });
+
+  it("is due for a snapshot again when the one it had is lost, and not because of deletes", async () => {
+    const { log, index, replica } = setUp({ large: true });
+    log.add(...memories(20_000));
+    await replica.current();
+    expect(replica.snapshotDue).toBe(true);
+    await replica.keepSnapshot();
+    expect(replica.snapshotDue).toBe(false);
+    log.add({ op: "delete", opId: "d", target: 1 });
+    await replica.current();
+    expect(replica.snapshotDue).toBe(false);
+    index.onSnapshotLost();
+    expect(replica.snapshotDue).toBe(true);
   });
 });

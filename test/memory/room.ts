@@ -174,6 +174,8 @@ export function plainVectors(change: (incarnation: string, nth: number) => Param
     discard: async (incarnation) => void discarded.push(incarnation),
     kept: async () => [],
     markOf: async () => undefined,
+    wipe: async () => {},
+    holds: async () => [],
   };
   return { vectors, opened, discarded };
 }

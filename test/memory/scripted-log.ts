@@ -32,7 +32,7 @@ export class ScriptedLog {
   }
 
   get port(): Log {
-    const port: Pick<Log, "append" | "read" | "fetch"> = {
+    const port: Pick<Log, "append" | "read" | "last" | "fetch"> = {
       append: (batch) => {
         this.batches.push(batch);
         return this.onAppend(() => this.insert(batch), batch);
@@ -45,6 +45,10 @@ export class ScriptedLog {
           entries: some.map((entry, i) => ({ sequence: from + i, entry: seen(entry, what) })),
           complete: some.length < limit,
         };
+      },
+      last: async () => {
+        const entry = this.entries.at(-1);
+        return entry && { sequence: this.entries.length, entry: seen(entry, "head") };
       },
       fetch: async <W extends What>({ sequences, what }: Several & { what: W }) => {
         const found = sequences.flatMap((sequence) => {

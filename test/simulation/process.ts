@@ -209,6 +209,8 @@ function roomOf(
     discard: async () => {},
     kept: async () => [],
     markOf: async () => undefined,
+    wipe: async () => {},
+    holds: async () => [],
   };
   const editions = new Editions(first.edition, first.model, clock);
   const mover = new Mover({ log, erasures, editions, clock });

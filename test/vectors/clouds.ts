@@ -44,3 +44,10 @@ function normalised(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector);
   return vector.map((x) => x / length);
 }
+
+/** A vector as USearch keeps it: the upper half of each float32, rounded to even. */
+export function bf16(vector: Float32Array): Buffer {
+  const bits = new Uint32Array(vector.slice().buffer);
+  const halves = Uint16Array.from(bits, (x) => (x + 0x7fff + ((x >>> 16) & 1)) >>> 16);
+  return Buffer.from(halves.buffer);
+}

@@ -27,16 +27,19 @@ beforeAll(async () => {
     const index = vectors.open(incarnation);
     await index.add(rows.slice(0, 400));
     await index.snapshot({ sequence: 400, opId: "op400" });
+    // Which leaves a journal that can be damaged too.
+    if (incarnation === "mine") await vectors.wipe("mine", [5, 6, 300]);
     if (incarnation === "mine") cpSync(join(folder, "whole"), join(folder, "older"), { recursive: true });
     await index.add(rows.slice(400));
     await index.snapshot({ sequence: 600, opId: "op600" });
+    if (incarnation === "mine") await vectors.wipe("mine", [7, 8]);
     await index.close();
   }
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const file = (dir: string, end: string) =>
-  readdirSync(dir).find((name) => name.startsWith("mine") && name.endsWith(end)) as string;
+const file = (dir: string, end: string, of = "mine") =>
+  readdirSync(dir).find((name) => name.startsWith(of) && name.endsWith(end)) as string;
 
 /** Each does something else to the copy of a whole snapshot. */
 const DAMAGES_BY_NAME: Record<string, (dir: string) => void> = {
@@ -44,12 +47,31 @@ const DAMAGES_BY_NAME: Record<string, (dir: string) => void> = {
   "cut manifest": (dir) => cut(join(dir, file(dir, ".json"))),
   "flipped vectors": (dir) => flip(join(dir, file(dir, ".usearch"))),
   "flipped manifest": (dir) => flip(join(dir, file(dir, ".json"))),
-  "swapped vectors": (dir) => cpSync(join(dir, "other-600.usearch"), join(dir, "mine-600.usearch")),
+  "cut keys": (dir) => cut(join(dir, file(dir, ".keys"))),
+  "flipped keys": (dir) => flip(join(dir, file(dir, ".keys"))),
+  "cut journal": (dir) => cut(join(dir, file(dir, ".wiped"))),
+  "flipped journal": (dir) => flip(join(dir, file(dir, ".wiped"))),
+  "missing journal": (dir) => rmSync(join(dir, file(dir, ".wiped"))),
+  "swapped vectors": (dir) =>
+    cpSync(join(dir, file(dir, ".usearch", "other")), join(dir, file(dir, ".usearch"))),
   "swapped both": (dir) => cpSync(join(dir, "other.json"), join(dir, "mine.json")),
   "missing vectors": (dir) => rmSync(join(dir, file(dir, ".usearch"))),
   "manifest of an older one": (dir) => cpSync(join(folder, "older", "mine.json"), join(dir, "mine.json")),
-  "older vectors": (dir) => cpSync(join(folder, "older", "mine-400.usearch"), join(dir, "mine-600.usearch")),
+  "older vectors": (dir) => {
+    const older = join(folder, "older");
+    cpSync(join(older, file(older, ".usearch")), join(dir, file(dir, ".usearch")));
+  },
   "an older one": (dir) => cpSync(join(folder, "older"), dir, { recursive: true }),
+};
+
+/** What is left can be used in spite of these; the keys are checked when they are needed. */
+const LATEST = { sequence: 600, opId: "op600", wiped: [7, 8] };
+const UNDERSTOOD: Record<string, unknown> = {
+  "cut keys": LATEST,
+  "flipped keys": LATEST,
+  // Of which no more than the last line's end is missing.
+  "cut journal": LATEST,
+  "an older one": { sequence: 400, opId: "op400", wiped: [5, 6, 300] },
 };
 
 describe(`${DAMAGES} damaged snapshots`, () => {
@@ -69,9 +91,10 @@ describe(`${DAMAGES} damaged snapshots`, () => {
 /** Restored or not, after the rest of the log it must answer as if nothing had been. */
 async function expectRight(dir: string, name: string): Promise<void> {
   const index = vectorsIn(dir).open("mine");
-  const mark = await index.restore();
-  if (mark !== undefined) expect(mark, name).toEqual({ sequence: 400, opId: "op400" });
-  await index.add(mine.slice(mark?.sequence ?? 0));
+  const restored = await index.restore();
+  if (restored !== undefined) expect(UNDERSTOOD[name], name).toEqual(restored);
+  await index.add(mine.slice(restored?.sequence ?? 0));
+  await index.add(mine.filter(({ sequence }) => restored?.wiped.includes(sequence)));
   expect(index.size, name).toBe(mine.length);
   let hits = 0;
   const queries = mine.filter((_, i) => i % 60 === 0);

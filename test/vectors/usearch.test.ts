@@ -1,10 +1,16 @@
 import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it } from "vitest";
+import { unavailable } from "../../src/errors.js";
+import { systemClock } from "../../src/memory/clock.js";
+import type { Log } from "../../src/memory/log.js";
+import { Replica } from "../../src/memory/replica.js";
 import type { VectorIndex, VectorRow } from "../../src/memory/vectors.js";
 import { openUsearch } from "./built.js";
-import { cloud, nearest, type Point, pointOf } from "./clouds.js";
+import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
 
 const DIMENSIONS = 32;
 const EXACT_ROWS_MAX = 500;
@@ -27,6 +33,13 @@ const manifestsIn = (folder: string) =>
     .filter((name) => name.endsWith(".json"))
     .sort();
 const mark = (sequence: number) => ({ sequence, opId: `op${sequence}` });
+/** What a snapshot gives back of which nothing was taken out. */
+const whole = (sequence: number) => ({ ...mark(sequence), wiped: [] });
+const graphIn = (folder: string, of = "i1") =>
+  join(
+    folder,
+    readdirSync(folder).find((name) => name.startsWith(`${of}-`) && name.endsWith(".usearch")) ?? "",
+  );
 
 async function recallOf(index: VectorIndex, present: readonly Point[]): Promise<number> {
   let hits = 0;
@@ -166,7 +179,7 @@ describe("an index by USearch", () => {
     await index.add([...rows.slice(0, 1000), long]);
     await index.snapshot(mark(9000));
     const { index: again } = open(snapshotsDir);
-    expect(await again.restore()).toEqual(mark(9000));
+    expect(await again.restore()).toEqual(whole(9000));
     expect(again.size).toBe(1001);
     const [best] = await again.search({ vector: queries[7] as Float32Array, limit: 1 });
     expect(best).toMatchObject({ sequence: 9000, window: 7 });
@@ -189,6 +202,67 @@ describe("an index by USearch", () => {
   });
 });
 
+describe.skipIf(process.platform !== "linux")("the threads of indexes", () => {
+  /** Of this process, one that has begun no index before. */
+  const threads = () => readdirSync("/proc/self/task").length;
+  const untilThreadsAre = async (count: number) => {
+    for (let i = 0; threads() > count && i < 100; i++) await wait(20);
+    expect(threads()).toBeLessThanOrEqual(count);
+  };
+
+  it("end with an index that is closed while it is restored, or while it moves to the graph", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.snapshot(mark(2000));
+    await index.close();
+    const before = threads();
+    for (let i = 0; i < 5; i++) {
+      const { index: restored } = open(snapshotsDir);
+      const restoring = restored.restore();
+      await restored.close();
+      expect(await restoring).toBeUndefined();
+      const { index: moved } = open();
+      const moving = moved.add(rows).catch(() => "ended");
+      await moved.close();
+      expect(await moving).toBe("ended");
+    }
+    await untilThreadsAre(before);
+    expect(await open(snapshotsDir).index.restore()).toEqual(whole(2000));
+  });
+
+  it("are none for a replica that cannot read its log, but one", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.snapshot(mark(2000));
+    await index.close();
+    const before = threads();
+    const log = { read: () => Promise.reject(unavailable("the database does not answer")) };
+    const { index: next } = open(snapshotsDir);
+    const replica = new Replica("i1", { log: log as unknown as Log, index: next, clock: systemClock });
+    for (let i = 0; i < 10; i++) await expect(replica.current()).rejects.toThrow("does not answer");
+    expect(threads()).toBeLessThanOrEqual(before + 1);
+    await replica.close();
+    await untilThreadsAre(before);
+  });
+});
+
+describe("the exact search", () => {
+  it("is never given an array that is a part of its buffer: the library would read from its start", async () => {
+    const all = new Float32Array([1, 0, 0, 1]);
+    const [, second] = [all.subarray(0, 2), all.subarray(2)];
+    // The nearest to (0, 1) is the second, but (1, 0) is what is looked for.
+    expect(exactSearch(all, second as Float32Array, 2, 1, MetricKind.Cos, 1).keys[0]).toBe(0n);
+    for (const count of [300, 2000]) {
+      const { index } = open();
+      await index.add(rows.slice(0, count));
+      const buffer = new Float32Array(3 * DIMENSIONS);
+      buffer.set((rows[7] as Point).vector, 2 * DIMENSIONS);
+      const view = buffer.subarray(2 * DIMENSIONS);
+      expect((await index.search({ vector: view, limit: 1 }))[0]?.sequence).toBe(8);
+    }
+  });
+});
+
 describe("a snapshot", () => {
   it("gives the index back, and the place in the log", async () => {
     const { index, snapshotsDir } = open();
@@ -196,7 +270,7 @@ describe("a snapshot", () => {
     await index.remove([7]);
     await index.snapshot(mark(rows.length));
     const { index: again } = open(snapshotsDir);
-    expect(await again.restore()).toEqual(mark(rows.length));
+    expect(await again.restore()).toEqual(whole(rows.length));
     expect(again.size).toBe(rows.length - 1);
     expect(
       await recallOf(
@@ -212,23 +286,22 @@ describe("a snapshot", () => {
     await index.snapshot(mark(1000));
     await index.add(rows.slice(1000));
     await index.snapshot(mark(2000));
-    expect(readdirSync(snapshotsDir).sort()).toEqual(["i1-2000.usearch", "i1.json"]);
+    const endings = readdirSync(snapshotsDir).map((name) => name.replace(/^i1-2000-[0-9a-f]{8}/, ""));
+    expect(endings.sort()).toEqual([".keys", ".usearch", "i1.json"]);
     const { index: again } = open(snapshotsDir);
-    expect(await again.restore()).toEqual(mark(2000));
+    expect(await again.restore()).toEqual(whole(2000));
   });
 
-  it("holds nothing of a vector that was taken out", async () => {
+  it("holds nothing of a vector that was taken out before it was written", async () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);
+    // More than are overwritten in the graph at once.
+    const gone = rows.slice(0, 300).map(({ sequence }) => sequence);
+    await index.remove(gone);
     await index.snapshot(mark(2000));
-    const bytesOf = (sequence: number) => bf16((rows[sequence - 1] as Point).vector).subarray(0, 24);
-    const kept = () => readFileSync(join(snapshotsDir, "i1-2000.usearch"));
-    for (const sequence of [5, 6, 7]) expect(kept().includes(bytesOf(sequence))).toBe(true);
-    await index.remove([5, 6, 7]);
-    expect(readdirSync(snapshotsDir)).toEqual([]);
-    await index.snapshot(mark(2000));
-    for (const sequence of [5, 6, 7]) expect(kept().includes(bytesOf(sequence))).toBe(false);
-    expect(kept().includes(bytesOf(8))).toBe(true);
+    const kept = readFileSync(graphIn(snapshotsDir));
+    for (const { vector } of rows.slice(0, 300)) expect(kept.includes(bf16(vector))).toBe(false);
+    for (const { vector } of rows.slice(300)) expect(kept.includes(bf16(vector))).toBe(true);
   });
 
   it("that was of use least recently makes room for a new one", async () => {
@@ -244,7 +317,9 @@ describe("a snapshot", () => {
       await index.add(rows.slice(0, 1000));
       await index.snapshot(mark(1000));
     }
-    const bytes = statSync(join(snapshotsDir, "i1-1000.usearch")).size;
+    const bytes = readdirSync(snapshotsDir)
+      .filter((name) => name.startsWith("i1"))
+      .reduce((sum, name) => sum + statSync(join(snapshotsDir, name)).size, 0);
     await openOne("i1").restore();
     const index = openOne("i4", 3.5 * bytes);
     await index.add(rows.slice(0, 1000));
@@ -254,7 +329,7 @@ describe("a snapshot", () => {
     const large = openOne("i5", 1);
     await large.add(rows.slice(0, 1000));
     await large.snapshot(mark(1000));
-    expect(readdirSync(snapshotsDir).sort()).toEqual(["i5-1000.usearch", "i5.json"]);
+    expect(readdirSync(snapshotsDir).every((name) => /^i5[-.]/.test(name))).toBe(true);
   });
 
   it("is gone after a reset", async () => {
@@ -266,10 +341,3 @@ describe("a snapshot", () => {
     expect(readdirSync(snapshotsDir)).toEqual([]);
   });
 });
-
-/** As USearch keeps it: the upper half of each float32, rounded to even. */
-function bf16(vector: Float32Array): Buffer {
-  const bits = new Uint32Array(vector.slice().buffer);
-  const halves = Uint16Array.from(bits, (x) => (x + 0x7fff + ((x >>> 16) & 1)) >>> 16);
-  return Buffer.from(halves.buffer);
-}

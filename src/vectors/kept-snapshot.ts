@@ -1,0 +1,154 @@
+import { type FileHandle, open, readFile, truncate } from "node:fs/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Batch, batchIn, lineOf, note, unwiped, type Wiped } from "./journal.js";
+import { placeOf } from "./keys.js";
+import { findSlots, type Slot } from "./keys-file.js";
+import {
+  graphPath,
+  journalPath,
+  type Kept,
+  keysPath,
+  type Manifest,
+  manifestPath,
+  parseManifest,
+  placeOfGroup,
+  ROWS_FROM,
+  rowsPerGroup,
+  sha256Of,
+} from "./manifest.js";
+
+/** Lines of a journal that are read before other work gets its turn: about a millisecond. */
+const SLICE_LINES = 256;
+
+/**
+ * A snapshot on the disk, as the main thread deals with it: it overwrites single vectors in the file.
+ * Everything here throws when the files are damaged or cannot be read or written.
+ */
+export class KeptSnapshot {
+  private constructor(
+    private readonly of: Kept,
+    private readonly manifest: Manifest,
+    private readonly wiped: Wiped,
+  ) {}
+
+  /** Opens what is kept of an incarnation, and finishes what a crash interrupted; undefined if there is nothing. */
+  static async open(of: Kept): Promise<KeptSnapshot | undefined> {
+    const text = await textIn(manifestPath(of));
+    if (text === undefined) return undefined;
+    const manifest = parseManifest(text, of);
+    const wiped = unwiped(manifest);
+    const snapshot = new KeptSnapshot(of, manifest, wiped);
+    const last = await readJournal(journalPath(of, manifest.stem), wiped);
+    if (last) await snapshot.#onGraph((graph) => snapshot.#zero(graph, last));
+    return snapshot;
+  }
+
+  /** Of some memories, those whose vectors are in the file. */
+  async holds(sequences: readonly number[]): Promise<number[]> {
+    const slots = await this.#slotsOf(sequences);
+    return [...new Set(slots.map(({ key }) => placeOf(BigInt(key)).sequence))];
+  }
+
+  /** Overwrites the vectors of some memories with zeros; those that are not in the file are passed over. */
+  async wipe(sequences: readonly number[]): Promise<void> {
+    const slots = await this.#slotsOf(sequences);
+    if (slots.length === 0) return;
+    await this.#onGraph(async (graph) => {
+      const batch = await this.#plan(graph, slots);
+      // First the journal, so that a crash in between leaves no rows that nobody can account for.
+      await this.#append(lineOf(batch));
+      note(this.wiped, batch);
+      await this.#zero(graph, batch);
+    });
+  }
+
+  /** Where vectors stand that are not wiped yet. A memory behind the snapshot's mark is not in it. */
+  async #slotsOf(sequences: readonly number[]): Promise<Slot[]> {
+    const { mark, keys, stem } = this.manifest;
+    const before = sequences.filter((sequence) => sequence <= mark.sequence);
+    if (before.length === 0) return [];
+    const slots = await findSlots(keysPath(this.of, stem), { blocks: keys, sequences: before });
+    return slots.filter(({ slot }) => !this.wiped.keyOfSlot.has(slot));
+  }
+
+  /** What is to be overwritten, and the hashes of the groups of rows then. */
+  async #plan(graph: FileHandle, slots: readonly Slot[]): Promise<Batch> {
+    const groups: [number, string][] = [];
+    for (const [group, inIt] of this.#byGroup(slots)) {
+      const { from, bytes, firstRow } = placeOfGroup(this.manifest, group);
+      const buffer = Buffer.allocUnsafe(bytes);
+      await graph.read(buffer, 0, bytes, from);
+      if (sha256Of(buffer) !== this.wiped.groups[group]) throw new Error("the snapshot's rows are damaged");
+      for (const slot of inIt) {
+        const at = (slot - firstRow) * this.manifest.rowBytes;
+        buffer.fill(0, at, at + this.manifest.rowBytes);
+      }
+      groups.push([group, sha256Of(buffer)]);
+    }
+    return { groups, rows: slots.map(({ slot, key }) => [slot, key]) };
+  }
+
+  #byGroup(slots: readonly Slot[]): Map<number, number[]> {
+    const each = rowsPerGroup(this.manifest);
+    const groups = new Map<number, number[]>();
+    for (const { slot } of slots) {
+      const group = Math.floor(slot / each);
+      groups.set(group, [...(groups.get(group) ?? []), slot]);
+    }
+    return groups;
+  }
+
+  async #append(line: string): Promise<void> {
+    const journal = await open(journalPath(this.of, this.manifest.stem), "a", 0o600);
+    try {
+      await journal.write(line);
+      await journal.datasync();
+    } finally {
+      await journal.close();
+    }
+  }
+
+  async #zero(graph: FileHandle, { rows }: Batch): Promise<void> {
+    const { rowBytes } = this.manifest;
+    const zeros = Buffer.alloc(rowBytes);
+    for (const [slot] of rows) await graph.write(zeros, 0, rowBytes, ROWS_FROM + slot * rowBytes);
+    await graph.datasync();
+  }
+
+  async #onGraph(work: (graph: FileHandle) => Promise<void>): Promise<void> {
+    const graph = await open(graphPath(this.of, this.manifest.stem), "r+");
+    try {
+      await work(graph);
+    } finally {
+      await graph.close();
+    }
+  }
+}
+
+/** Takes a journal in, and cuts off the line that a crash left half written; answers the last batch. */
+async function readJournal(path: string, wiped: Wiped): Promise<Batch | undefined> {
+  const text = (await textIn(path)) ?? "";
+  let last: Batch | undefined;
+  let from = 0;
+  for (let lines = 1; from < text.length; lines++) {
+    const to = text.indexOf("\n", from);
+    const batch = to < 0 ? undefined : batchIn(text.slice(from, to));
+    if (batch === undefined) break;
+    note(wiped, batch);
+    last = batch;
+    from = to + 1;
+    if (lines % SLICE_LINES === 0) await nextTurn();
+  }
+  // Every character of a journal is one byte.
+  if (from < text.length) await truncate(path, from);
+  return last;
+}
+
+async function textIn(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
