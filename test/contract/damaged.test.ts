@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { inspect, promisify } from "node:util";
 import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { lookInto } from "../../src/storage/local/manifest.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { chanceOf } from "../support/chance.js";
-import { aMemory, anAccount, aScope } from "./samples.js";
+import { aMemory, anAccount, aScope, entriesOf } from "./samples.js";
 
 const TRY_OUT = join(import.meta.dirname, "children", "try-out.ts");
 const MEMORIES = 200;
@@ -102,6 +103,28 @@ describe("a damaged file of the local database", () => {
     for (const each of said) expect(each).toMatch(/^(works|failed_precondition|unavailable)/);
     expect(said.filter((each) => each.startsWith("failed_precondition")).length).toBeGreaterThan(COPIES / 4);
   }, 600_000);
+});
+
+it("copies that LMDB makes of the local database are taken for whole, before and after they are written to", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "recalld-copies-"));
+  const dataDir = join(folder, "original");
+  await (await openLocal({ dataDir })).close();
+  for (let round = 0; round < 4; round++) {
+    const { log, backUp, close } = await openLocal({ dataDir });
+    if (round > 0) await log.append({ incarnation: "i", from: round, entries: [aMemory()] });
+    const copyDir = join(folder, `copy-${round}`);
+    await mkdir(copyDir);
+    await backUp?.(join(copyDir, "recalld.mdb"));
+    await close();
+    await lookInto(join(copyDir, "recalld.mdb"));
+    for (let again = 0; again < 3; again++) {
+      const copy = await openLocal({ dataDir: copyDir });
+      await copy.log.append({ incarnation: "j", from: again + 1, entries: [aMemory()] });
+      expect(await entriesOf(copy.log, { incarnation: "i", from: 1, limit: 9 })).toHaveLength(round);
+      await copy.close();
+    }
+  }
+  await rm(folder, { recursive: true });
 });
 
 it("a damaged record of the local database is told as such, and quoted nowhere", async () => {

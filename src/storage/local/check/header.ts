@@ -123,8 +123,9 @@ function flushedIn(page: Buffer, { pageBytes }: Meta): Meta | undefined {
 /** Snapshots take turns: of two, one is of the transaction after the other's. */
 function expectAlike(first: Meta, second: Meta, third: Meta | undefined): void {
   const step = Math.abs(first.transaction - second.transaction);
-  const isNew = first.transaction === 0 && second.transaction === 0;
-  const alternate = isNew || (step === 1 && first.transaction % 2 === 0);
+  // A new database has written neither, a copy that LMDB made the second alone.
+  const isFresh = first.transaction === 0 && (second.transaction === 0 || second.transaction % 2 === 1);
+  const alternate = isFresh || (step === 1 && first.transaction % 2 === 0);
   const latest = Math.max(first.transaction, second.transaction);
   const sizes = new Set([first, second, third ?? first].map(({ pageBytes }) => pageBytes));
   if (sizes.size > 1 || !alternate || (third?.transaction ?? 0) > latest) {
