@@ -292,7 +292,8 @@ export class Replica {
     const forgotten: number[] = [];
     for (const { sequence, entry } of news) {
       const vectors = entry.op === "store" ? vectorsOf(entry) : [];
-      if (this.#forgotten.delete(sequence)) continue;
+      // Of a memory alone: the log that this one moves to has other entries from its end on.
+      if (entry.op === "store" && this.#forgotten.delete(sequence)) continue;
       if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, vectors });
       else if (entry.op === "store") onLost?.(this.incarnation, { sequence, entry: UNFIT });
       else if (entry.op === "delete" && !this.#unconfirmed.delete(entry.target)) forgotten.push(entry.target);
