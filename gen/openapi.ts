@@ -964,7 +964,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1296,7 +1296,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1488,7 +1488,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1668,7 +1668,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1904,7 +1904,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2078,7 +2078,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2350,7 +2350,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503"
+            "$ref": "#/components/responses/Error503-2"
           },
           "504": {
             "$ref": "#/components/responses/Error504"

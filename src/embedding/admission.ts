@@ -10,6 +10,8 @@ import type { Waiting } from "./waiting.js";
 export const ADMITTED_SHARE = 0.7;
 /** A text that cannot be done within this share is given up; the rest is for storing its memory. */
 export const USABLE_SHARE = 0.9;
+/** What waits is given up only when this share of the estimate is too long: for a moment a machine may be busy. */
+const CERTAIN_SHARE = 0.7;
 /** The shortest and the longest pause that a refused caller is told. */
 const RETRY_MS = { min: 1_000, max: 30_000 };
 
@@ -42,7 +44,7 @@ export function giveUpLate({ waiting, msPerCost }: Prospect): void {
   };
   const late = waiting.late(msPerCost, (task, untilMs) => {
     // What a reader has already it may as well finish.
-    return task.next !== undefined && untilMs > allowedMs(task);
+    return task.next !== undefined && untilMs * CERTAIN_SHARE > allowedMs(task);
   });
   for (const task of late) {
     waiting.remove(task);

@@ -18,7 +18,11 @@ export type Question = Pick<EmbedInput, "text" | "field">;
  * windows to read in its place. `tokens` are of the whole text; those of the prefix and special ones
  * are not counted.
  */
-export type Reading =
+export type Reading = Read & {
+  /** How long it took in its thread, where that was measured. */
+  readonly ms?: number;
+};
+type Read =
   | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
   | { readonly tokens: number; readonly parts: readonly Part[] };
 

@@ -153,7 +153,7 @@ export class Pool {
     if (work.pieces.length === 1) begin(work);
     try {
       const reading = await reader.read({ text: piece.text, field: piece.task.input.field });
-      this.#accept(piece, { reading, ms: performance.now() - work.begunMs });
+      this.#accept(piece, { reading, ms: reading.ms ?? performance.now() - work.begunMs });
     } catch (error) {
       this.#fail(piece, error);
     }

@@ -54,7 +54,10 @@ reply({ loaded });
 
 async function answer(question: Question): Promise<void> {
   try {
-    const reading = await encoder.encode(question);
+    const beganMs = performance.now();
+    const read = await encoder.encode(question);
+    // Measured here: the main thread may be busy when the answer comes.
+    const reading = { ...read, ms: performance.now() - beganMs };
     reply({ reading }, "vector" in reading ? [reading.vector.buffer] : []);
   } catch (error) {
     reply({ error: error instanceof Error ? error : new Error(String(error)) });
