@@ -139,30 +139,35 @@ function largestCalls({ caller, server, round, lists }: Calls): Promise<string>[
     Array.from({ length: Math.max(1, Math.round(count)) }, (_, i) =>
       call(i).catch((error: Error) => error.message),
     );
-  const codeOf = (calling: Promise<{ code: string }>) => calling.then(({ code }) => code);
   const metadata = largestMetadata();
-  const idempotency = (i: number) => ({ "idempotency-key": `${round}-${i}-`.padEnd(KEY_CHARS, "k") });
-  const key = (i: number) => ({ metadata, namespace: NAMESPACE, header: idempotency(i) });
+  const recalling = (query: string) =>
+    post(server, caller, "Recall", { query, namespace: NAMESPACE, top_k: TOP_K });
   const storing = (text: string, i: number) => {
-    const { header, ...sent } = key(i);
-    return codeOf(caller.store({ text, ...sent }, header));
+    const header = { "idempotency-key": `${round}-${i}-`.padEnd(KEY_CHARS, "k") };
+    return post(server, caller, "Store", { text, namespace: NAMESPACE, metadata }, header);
   };
   return [
     ...times(lists, () =>
       post(server, caller, "ListMemories", { namespace: NAMESPACE, page_size: PAGE_SIZE }),
     ),
     ...times(lists / 10, () => post(server, caller, "MapNamespace", { namespace: NAMESPACE })),
-    ...times(lists / 2, () => codeOf(caller.recall("tea or coffee", NAMESPACE, TOP_K))),
-    ...times(lists / 30, () => codeOf(caller.recall(largestText(), NAMESPACE, TOP_K))),
+    ...times(lists / 2, () => recalling("tea or coffee")),
+    ...times(lists / 30, () => recalling(largestText())),
     ...times(lists / 30, (i) => storing(largestText(), i)),
     ...times(lists / 3, (i) => storing(`tea ${round} ${i}`, 1000 + i)),
   ];
 }
 
-async function post({ url }: TestServer, { key }: Caller, rpc: string, body: object): Promise<string> {
+async function post(
+  { url }: TestServer,
+  { key }: Caller,
+  rpc: string,
+  body: object,
+  header: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const response = await fetch(`${url}/recalld.v1.MemoryService/${rpc}`, {
     method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...header },
     body: JSON.stringify(body),
   });
   const { code } = (await response.json()) as { code?: string };
