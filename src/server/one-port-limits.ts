@@ -16,6 +16,10 @@ export interface OnePortLimits {
   readonly silenceTimeoutMs: number;
   /** From that question to its answer. */
   readonly pongTimeoutMs: number;
+  /** Maximum number of bytes of a body that are read and dropped after its answer. */
+  readonly unreadBytesMax: number;
+  /** From the answer to the end of a call, or on HTTP/1 of a connection, whose body still goes on. */
+  readonly unreadTimeoutMs: number;
   /** How long bytes of an answer may wait to be read, before the client that does not is cut off. */
   readonly answerTimeoutMs: number;
   /** Requests of an HTTP/1 connection that may wait behind each other (pipelining); more end it. */
@@ -41,6 +45,9 @@ export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
   keepAliveTimeoutMs: 72_000,
   silenceTimeoutMs: 120_000,
   pongTimeoutMs: 10_000,
+  // A client that has begun to send a body over the limit can mostly finish and keep its connection.
+  unreadBytesMax: 16_777_216,
+  unreadTimeoutMs: 2_000,
   answerTimeoutMs: 60_000,
   // As many as an HTTP/2 session may run. One read of 64 KiB may hold a thousand requests, and Node takes all.
   pipelinedMax: 100,

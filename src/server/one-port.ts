@@ -9,6 +9,7 @@ import { sniff } from "./first-bytes.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import type { Tls } from "./tls.js";
+import { dropUnread } from "./unread.js";
 
 /** How often Node looks for connections beyond its HTTP/1 timeouts; at its default of 30 s they mean little. */
 const TIMEOUT_CHECK_MS = 1000;
@@ -83,7 +84,9 @@ export class OnePortServer extends Server {
     this.#answers = new Answers(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
     this.on("request", (request, response) => {
-      if (this.#answers.begin(request, response)) handler(request, response);
+      if (!this.#answers.begin(request, response)) return;
+      dropUnread(request, response, limits);
+      handler(request, response);
     });
   }
 
