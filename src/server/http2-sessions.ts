@@ -9,7 +9,11 @@ export function http2Options(limits: OnePortLimits): ServerOptions {
   return {
     maxSessionMemory: limits.sessionMegabytesMax,
     maxHeaderListPairs: limits.headerLinesMax,
-    settings: { maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headerBytesMax },
+    settings: {
+      maxConcurrentStreams: limits.streamsMax,
+      maxHeaderListSize: limits.headerBytesMax,
+      initialWindowSize: limits.unreadStreamBytesMax,
+    },
   };
 }
 

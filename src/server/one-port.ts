@@ -9,7 +9,7 @@ import { sniff } from "./first-bytes.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import type { Tls } from "./tls.js";
-import { dropUnread } from "./unread.js";
+import { UnreadBodies } from "./unread.js";
 
 /** How often Node looks for connections beyond its HTTP/1 timeouts; at its default of 30 s they mean little. */
 const TIMEOUT_CHECK_MS = 1000;
@@ -83,9 +83,10 @@ export class OnePortServer extends Server {
     });
     this.#answers = new Answers(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
+    const unread = new UnreadBodies(limits);
     this.on("request", (request, response) => {
       if (!this.#answers.begin(request, response)) return;
-      dropUnread(request, response, limits);
+      unread.watch(request, response);
       handler(request, response);
     });
   }
