@@ -93,7 +93,7 @@ export function createApp(options: AppOptions): FastifyInstance {
         throw translated(error);
       }
     },
-    interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS)],
+    interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS, onFault)],
     acceptCompression: [compressionGzip],
     readMaxBytes: BODY_BYTES_MAX,
     writeMaxBytes: ANSWER_BYTES_MAX,

@@ -9,6 +9,7 @@ import Fastify, {
 import { inBlocks } from "./client-address.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import { allowOrigins } from "./cors.js";
+import { capTimeouts } from "./deadline.js";
 import { createOnePortServer } from "./one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import {
@@ -80,6 +81,7 @@ export function bareApp(options: BareAppOptions): FastifyInstance {
     // Whoever keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is over.
     if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     nameHost(request.raw);
+    capTimeouts(request.raw.headers);
     if (request.raw.rawHeaders.length > 2 * ONE_PORT_LIMITS.headerLinesMax) return tooManyHeaders(reply);
     return isPreflight(request, reply) ? reply : undefined;
   });
