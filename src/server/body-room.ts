@@ -3,8 +3,6 @@ import { MemoryError } from "../errors.js";
 import { callerKey, takenKey } from "./caller.js";
 import { clientAddressKey, networkOf } from "./client-address.js";
 
-const MIB = 1_048_576;
-
 /** A call that finds no room now does well to come back after this. */
 const PAUSE_MS = 1_000;
 
@@ -18,7 +16,7 @@ export interface BodyRoomLimits {
 }
 
 export const BODY_ROOM_LIMITS: BodyRoomLimits = Object.freeze({
-  bytesMax: 64 * MIB,
+  bytesMax: 67_108_864,
   waitingMax: 256,
   waitMs: 2_000,
 });

@@ -83,6 +83,8 @@ export class OnePortServer extends Server {
     });
     this.#answers = new Answers(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
+    // As above: refused by the handler, in words.
+    this.on("checkExpectation", (request, response) => this.emit("request", request, response));
     const unread = new UnreadBodies(limits);
     this.on("request", (request, response) => {
       if (!this.#answers.begin(request, response)) return;
@@ -193,6 +195,8 @@ function http1Options(limits: OnePortLimits): ServerOptions {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // Node's own answer would have no body: whoever handles requests refuses those without a host.
+    requireHostHeader: false,
     maxHeaderSize: limits.headerBytesMax,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   };
