@@ -11,6 +11,7 @@ import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
 import { type AccountPorts, accountService } from "./account-service.js";
 import { type BareAppOptions, bareApp } from "./bare-app.js";
+import { BodyRoom, bodyRoomKey } from "./body-room.js";
 import { contextOf, gate } from "./caller.js";
 import { clientAddresses, clientAddressKey } from "./client-address.js";
 import { CALL_TIMEOUT_MS, deadline } from "./deadline.js";
@@ -74,13 +75,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { authenticate, plans } = options;
   const shed = shedLoad(options.load);
   const admit = gate({ authenticate, plans, keyLimits: new KeyLimits(), open: OPEN_TO_ALL });
+  const bodyRoom = new BodyRoom();
   const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {
     routes: (router) => {
       addRoutes(router, options, closing.signal);
       for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
     },
-    contextValues: ({ raw }) => contextOf(raw).set(clientAddressKey, addressOf(raw)),
+    contextValues: ({ raw }) =>
+      contextOf(raw).set(clientAddressKey, addressOf(raw)).set(bodyRoomKey, bodyRoom),
     requestGate: async (context) => {
       try {
         shed(context);
@@ -90,7 +93,7 @@ export function createApp(options: AppOptions): FastifyInstance {
         throw translated(error);
       }
     },
-    interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS)],
+    interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS, onFault)],
     acceptCompression: [compressionGzip],
     readMaxBytes: BODY_BYTES_MAX,
     writeMaxBytes: ANSWER_BYTES_MAX,

@@ -9,6 +9,7 @@ import Fastify, {
 import { inBlocks } from "./client-address.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import { allowOrigins } from "./cors.js";
+import { capTimeouts } from "./deadline.js";
 import { createOnePortServer } from "./one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import {
@@ -79,7 +80,10 @@ export function bareApp(options: BareAppOptions): FastifyInstance {
     if (tls !== undefined) reply.header("strict-transport-security", HSTS);
     // Whoever keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is over.
     if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
+    const refusal = refusalOf(request.raw);
+    if (refusal !== undefined) return sendError(reply, ...refusal);
     nameHost(request.raw);
+    capTimeouts(request.raw.headers);
     if (request.raw.rawHeaders.length > 2 * ONE_PORT_LIMITS.headerLinesMax) return tooManyHeaders(reply);
     return isPreflight(request, reply) ? reply : undefined;
   });
@@ -88,6 +92,16 @@ export function bareApp(options: BareAppOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   return app;
+}
+
+/** What HTTP/1.1 forbids (RFC 9112, 3.2) or asks that nobody here can do. */
+function refusalOf({ headers, headersDistinct, httpVersion }: IncomingMessage): [number, string] | undefined {
+  if (httpVersion === "1.1" && headersDistinct.host?.length !== 1) {
+    return [400, "the request must have one Host header"];
+  }
+  const expected = headers.expect;
+  if (expected === undefined || /^100-continue$/i.test(expected)) return undefined;
+  return [417, "of Expect only 100-continue is served here"];
 }
 
 /** Connect needs a host to read a request at all; HTTP/1.0 may leave it out, and nothing here depends on it. */

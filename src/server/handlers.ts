@@ -1,4 +1,4 @@
-import type { ConnectRouter } from "@connectrpc/connect";
+import { type ConnectRouter, createContextValues } from "@connectrpc/connect";
 import type {
   UniversalHandler,
   UniversalServerRequest,
@@ -6,15 +6,19 @@ import type {
 } from "@connectrpc/connect/protocol";
 import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { invalid } from "../errors.js";
+import { type Place, placeOf } from "./body-room.js";
 import { posted } from "./connect-get.js";
 import { normalizeHeaders } from "./content-type.js";
-import { toConnectError } from "./errors.js";
+import { toConnectError, translated } from "./errors.js";
 import { inBytes, inText, isText } from "./grpc-web-text.js";
 import { shown } from "./json-text.js";
 import { type ObserveOptions, observed } from "./observe.js";
 import { once, refusing, unsupported, withBody } from "./plain-errors.js";
 import { checkedBody, ENVELOPE_BYTES, type Encoding, tooLarge } from "./request-body.js";
 import { checkedStream } from "./request-stream.js";
+
+/** Of all that a call of health or reflection sends, however long it lasts. */
+const STREAM_BYTES_MAX = 65_536;
 
 export interface HandlerOptions extends Pick<ObserveOptions, "onBegin" | "onEnd"> {
   /** Second paths by the RPC's own: the same handler serves both. */
@@ -71,14 +75,15 @@ function strict(
     if (encoding === undefined) return handler(request);
     const options = { message, ...encoding, bytesMax };
     if (methodKind !== "unary") {
-      const stream = request.body as AsyncIterable<Uint8Array>;
+      const stream = countedBody(request, request.body as AsyncIterable<Uint8Array>);
       return handler({ ...request, body: checkedStream(stream, options) });
     }
     let large = false;
     const onTooLarge = () => {
       large = true;
     };
-    const body = checkedBody(bodyOf(request, options), { ...options, onTooLarge });
+    const claiming = { bytesSaid: bytesSaid(request.header), claim: claimOf(request) };
+    const body = checkedBody(bodyOf(request, options), { ...options, onTooLarge, ...claiming });
     const response = await handler({ ...request, body });
     return large && tooLargeStatus !== undefined ? { ...response, status: tooLargeStatus } : response;
   };
@@ -94,6 +99,35 @@ function bodyOf(
   header.delete("content-length");
   const isTooLarge = bytes > bytesMax + (enveloped ? ENVELOPE_BYTES : 0);
   return isTooLarge ? refusing(tooLarge(bytesMax)) : (body as AsyncIterable<Uint8Array>);
+}
+
+/** Takes room for a request's body; opened with the first claim, when the gate has said whose it is. */
+function claimOf({ contextValues }: UniversalServerRequest): (bytes: number) => Promise<void> {
+  let place: Place | undefined;
+  return (bytes) => {
+    place ??= placeOf(contextValues ?? createContextValues());
+    return place.resize(bytes);
+  };
+}
+
+/** Counts the bytes of a stream of messages, whoever reads them. */
+async function* countedBody(
+  request: UniversalServerRequest,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const claim = claimOf(request);
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > STREAM_BYTES_MAX) throw toConnectError(tooLarge(STREAM_BYTES_MAX));
+    await claim(bytes).catch((error) => Promise.reject(translated(error)));
+    yield chunk;
+  }
+}
+
+function bytesSaid(header: Headers): number | undefined {
+  const said = header.get("content-length");
+  return said === null || !/^\d+$/.test(said) ? undefined : Number(said);
 }
 
 /** Says in a body what a bare 405 or 415 means. */

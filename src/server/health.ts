@@ -1,10 +1,14 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/health/v1/health_pb.js";
+import { clientAddressKey, networkOf } from "./client-address.js";
 import type { Readiness } from "./readiness.js";
 
 /** Watches that may be open at a time; more are refused with `resource_exhausted`. */
 export const WATCHES_MAX = 256;
+
+/** Watches of one client address (of IPv6, one /64), so that nobody without a key shuts the others out. */
+export const WATCHES_PER_ADDRESS_MAX = 32;
 
 export interface HealthOptions {
   readonly readiness: Pick<Readiness, "now" | "onChange">;
@@ -19,7 +23,7 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
   const names = new Set(["", ...options.services.map(({ typeName }) => typeName)]);
   const overall = () => (options.readiness.now() ? Status.SERVING : Status.NOT_SERVING);
   const nextChange = changesOf(options);
-  const limit = limited(WATCHES_MAX);
+  const limit = limited();
   router.service(Health, {
     check: ({ service }) => {
       if (!names.has(service)) throw new ConnectError("no such service is served here", Code.NotFound);
@@ -28,11 +32,12 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
     list: () => ({
       statuses: Object.fromEntries([...names].map((name) => [name, { status: overall() }])),
     }),
-    watch: ({ service }, { signal }) => {
+    watch: ({ service }, { signal, values }) => {
       // An unknown service is watched as well, so the protocol says: it might come into being.
       const statusOf = () => (names.has(service) ? overall() : Status.SERVICE_UNKNOWN);
       const ended = () => signal.aborted || options.shutdownSignal.aborted;
-      return limit(() => watch({ statusOf, ended, nextChange: () => nextChange(signal) }));
+      const network = networkOf(values.get(clientAddressKey));
+      return limit(network, () => watch({ statusOf, ended, nextChange: () => nextChange(signal) }));
     },
   });
 }
@@ -80,16 +85,29 @@ function changesOf({ readiness, shutdownSignal }: HealthOptions) {
     });
 }
 
-/** Lets at most `max` streams be open at a time. */
-function limited(max: number) {
-  let open = 0;
-  return async function* <T>(stream: () => AsyncIterable<T>): AsyncGenerator<T> {
-    if (open >= max) throw new ConnectError(`${max} watches are open already`, Code.ResourceExhausted);
-    open += 1;
+/** Lets so many streams be open at a time, in all and of each network. */
+function limited() {
+  const open = new Map<string, number>();
+  let total = 0;
+  const count = (network: string, change: number) => {
+    total += change;
+    const own = (open.get(network) ?? 0) + change;
+    if (own > 0) open.set(network, own);
+    else open.delete(network);
+  };
+  return async function* <T>(network: string, stream: () => AsyncIterable<T>): AsyncGenerator<T> {
+    const own = open.get(network) ?? 0;
+    if (own >= WATCHES_PER_ADDRESS_MAX) throw tooMany(`${WATCHES_PER_ADDRESS_MAX} watches of this address`);
+    if (total >= WATCHES_MAX) throw tooMany(`${WATCHES_MAX} watches`);
+    count(network, 1);
     try {
       yield* stream();
     } finally {
-      open -= 1;
+      count(network, -1);
     }
   };
+}
+
+function tooMany(what: string): ConnectError {
+  return new ConnectError(`${what} are open already`, Code.ResourceExhausted);
 }

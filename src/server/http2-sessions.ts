@@ -9,7 +9,11 @@ export function http2Options(limits: OnePortLimits): ServerOptions {
   return {
     maxSessionMemory: limits.sessionMegabytesMax,
     maxHeaderListPairs: limits.headerLinesMax,
-    settings: { maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headerBytesMax },
+    settings: {
+      maxConcurrentStreams: limits.streamsMax,
+      maxHeaderListSize: limits.headerBytesMax,
+      initialWindowSize: limits.unreadStreamBytesMax,
+    },
   };
 }
 
@@ -24,12 +28,18 @@ export class Http2Sessions {
 
   admit(session: Http2Session): void {
     let running = 0;
+    const receiving = new Set<ServerHttp2Stream>();
+    let opened = false;
     this.#sessions.add(session);
     session.once("close", () => this.#sessions.delete(session));
     session.on("stream", (stream: ServerHttp2Stream) => {
       running += 1;
+      opened = true;
+      if (!stream.endAfterHeaders) receiving.add(stream);
+      stream.once("end", () => receiving.delete(stream));
       stream.once("close", () => {
         running -= 1;
+        receiving.delete(stream);
       });
       limitRequest(stream, this.limits.requestTimeoutMs, () => {
         this.counts.cutOff.request += 1;
@@ -37,6 +47,11 @@ export class Http2Sessions {
     });
     session.on("timeout", () => (running === 0 ? session.close() : askForLife(session, this.limits)));
     session.setTimeout(this.limits.silenceTimeoutMs);
+    endUnfinishedHeaders(session, this.limits, () => {
+      const wasBusy = opened || receiving.size > 0;
+      opened = false;
+      return wasBusy;
+    });
   }
 
   /** Sends GOAWAY: each ends with its last stream. */
@@ -56,11 +71,34 @@ function limitRequest(stream: ServerHttp2Stream, timeoutMs: number, onTimeout: (
   stream.once("end", stop).once("close", stop);
 }
 
+/**
+ * Ends a session that sends headers without an end. Node tells nothing of them, and each byte counts as a
+ * sign of life. But no other frame may stand between their frames (RFC 9113, 6.10), so that whoever is in
+ * the midst of them cannot answer a ping. Asked is who has sent something that was neither a call nor
+ * a body.
+ */
+function endUnfinishedHeaders(session: Http2Session, limits: OnePortLimits, wasBusy: () => boolean): void {
+  let seenBytes = 0;
+  const timer = setInterval(() => {
+    if (session.destroyed) return;
+    const { bytesRead } = session.socket;
+    const asked = bytesRead > seenBytes && !wasBusy();
+    seenBytes = bytesRead;
+    if (!asked) return;
+    askForLife(session, limits, () => {
+      if (!session.destroyed) seenBytes = session.socket.bytesRead;
+    });
+  }, limits.headersTimeoutMs).unref();
+  session.once("close", () => clearInterval(timer));
+}
+
 /** Ends a session whose other side is gone without a word, as behind a pulled cable. */
-function askForLife(session: Http2Session, limits: OnePortLimits): void {
+function askForLife(session: Http2Session, limits: OnePortLimits, onPong = () => {}): void {
   const timer = setTimeout(() => session.destroy(), limits.pongTimeoutMs);
+  session.once("close", () => clearTimeout(timer));
   session.ping((error) => {
     clearTimeout(timer);
+    if (error === null) onPong();
     if (error === null) session.setTimeout(limits.silenceTimeoutMs); // a pong alone does not restart it
   });
 }

@@ -16,6 +16,10 @@ export interface OnePortLimits {
   readonly silenceTimeoutMs: number;
   /** From that question to its answer. */
   readonly pongTimeoutMs: number;
+  /** Maximum number of bytes of answered calls that are read and dropped each second, of all connections. */
+  readonly unreadBytesPerSecond: number;
+  /** From the answer to the end of a call, or on HTTP/1 of a connection, whose body still goes on. */
+  readonly unreadTimeoutMs: number;
   /** How long bytes of an answer may wait to be read, before the client that does not is cut off. */
   readonly answerTimeoutMs: number;
   /** Requests of an HTTP/1 connection that may wait behind each other (pipelining); more end it. */
@@ -26,6 +30,8 @@ export interface OnePortLimits {
   readonly headerLinesMax: number;
   /** Calls that one HTTP/2 session runs at a time. */
   readonly streamsMax: number;
+  /** Maximum number of bytes of a call's body that an HTTP/2 client may send before they are read. */
+  readonly unreadStreamBytesMax: number;
   /** What one HTTP/2 session may make this program hold in memory, in megabytes as Node counts it. */
   readonly sessionMegabytesMax: number;
 }
@@ -41,12 +47,18 @@ export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
   keepAliveTimeoutMs: 72_000,
   silenceTimeoutMs: 120_000,
   pongTimeoutMs: 10_000,
+  // So that most clients of a body that was refused can finish, and keep their connection.
+  unreadBytesPerSecond: 33_554_432,
+  // Long enough for a balancer to pass the answer on.
+  unreadTimeoutMs: 500,
   answerTimeoutMs: 60_000,
   // As many as an HTTP/2 session may run. One read of 64 KiB may hold a thousand requests, and Node takes all.
   pipelinedMax: 100,
   headerBytesMax: 16_384,
   headerLinesMax: 128,
   streamsMax: 100,
+  // Half of HTTP/2's default: what a thousand calls send before they are refused must fit into memory.
+  unreadStreamBytesMax: 32_768,
   // Answers that wait to be read count: 100 of the largest that are likely, 1.6 MB, must fit. Beyond
   // it Node refuses calls, and after 100 refusals ends the session; its default of 10 does so at 7.
   sessionMegabytesMax: 256,

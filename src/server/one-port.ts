@@ -9,6 +9,7 @@ import { sniff } from "./first-bytes.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import type { Tls } from "./tls.js";
+import { UnreadBodies } from "./unread.js";
 
 /** How often Node looks for connections beyond its HTTP/1 timeouts; at its default of 30 s they mean little. */
 const TIMEOUT_CHECK_MS = 1000;
@@ -82,8 +83,13 @@ export class OnePortServer extends Server {
     });
     this.#answers = new Answers(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
+    // As above: refused by the handler, in words.
+    this.on("checkExpectation", (request, response) => this.emit("request", request, response));
+    const unread = new UnreadBodies(limits);
     this.on("request", (request, response) => {
-      if (this.#answers.begin(request, response)) handler(request, response);
+      if (!this.#answers.begin(request, response)) return;
+      unread.watch(request, response);
+      handler(request, response);
     });
   }
 
@@ -189,6 +195,8 @@ function http1Options(limits: OnePortLimits): ServerOptions {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // Node's own answer would have no body: whoever handles requests refuses those without a host.
+    requireHostHeader: false,
     maxHeaderSize: limits.headerBytesMax,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   };

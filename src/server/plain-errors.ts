@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
@@ -12,6 +13,7 @@ const CODES: Record<number, string> = {
   408: "deadline_exceeded",
   413: "resource_exhausted",
   415: "invalid_argument",
+  417: "invalid_argument",
   431: "resource_exhausted",
   503: "unavailable",
   505: "unimplemented",
@@ -80,6 +82,8 @@ export function answerUnreadable(error: ConnectionError, socket: Socket): void {
     `Cache-Control: ${NOT_KEPT}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",
+    // Its own could not be read.
+    `X-Request-ID: ${randomUUID()}`,
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }

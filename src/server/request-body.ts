@@ -14,6 +14,15 @@ const TOO_LARGE = "BODY_TOO_LARGE";
 export const ENVELOPE_BYTES = 5;
 const COMPRESSED_FLAG = 1;
 
+/** A body is held as it came and as it is decoded; the latter is taken to be as large. */
+const DECODED_TIMES = 2;
+
+/** What a body of unknown size is taken to have; most are smaller. */
+const FIRST_BYTES = 16_384;
+
+/** Each holds up to a whole body; there are no more threads for it either. */
+const UNZIPS_MAX = 4;
+
 /** How a request says that its body is written. */
 export interface Encoding {
   readonly codec: "json" | "proto";
@@ -27,8 +36,16 @@ export interface BodyOptions extends Encoding {
   readonly message: DescMessage;
   /** The limit, which holds before and after decompressing. */
   readonly bytesMax: number;
+  /** What `Content-Length` says. */
+  readonly bytesSaid: number | undefined;
   /** Called before `resource_exhausted` is thrown. */
   onTooLarge(): void;
+  /**
+   * Called with the number of bytes that the call will hold, before it does; again when that changes.
+   *
+   * @throws MemoryError when there is no room for them.
+   */
+  claim(bytes: number): Promise<void>;
 }
 
 /**
@@ -40,11 +57,14 @@ export interface BodyOptions extends Encoding {
  */
 export async function* checkedBody(
   body: AsyncIterable<Uint8Array>,
-  { message, codec, bytesMax, onTooLarge, ...encoding }: BodyOptions,
+  { message, codec, bytesMax, bytesSaid, onTooLarge, claim, ...encoding }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
-    const bytes = await readAll(body, bytesMax + (encoding.enveloped ? ENVELOPE_BYTES : 0));
+    const { enveloped } = encoding;
+    const reading = { bytesMax: bytesMax + (enveloped ? ENVELOPE_BYTES : 0), bytesSaid, enveloped, claim };
+    const bytes = await readAll(body, reading);
     const plain = await unwrap(bytes, { ...encoding, bytesMax });
+    await claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
     if (plain !== undefined) checkMessage(plain, { message, codec });
     yield bytes;
   } catch (error) {
@@ -60,21 +80,52 @@ export function tooLarge(bytesMax: number): MemoryError {
   return new MemoryError("resource_exhausted", message, { reason: TOO_LARGE });
 }
 
-async function readAll(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+interface Reading extends Pick<BodyOptions, "bytesMax" | "bytesSaid" | "enveloped" | "claim"> {}
+
+async function readAll(body: AsyncIterable<Uint8Array>, reading: Reading): Promise<Uint8Array> {
+  const { bytesMax, bytesSaid, claim } = reading;
+  if (bytesSaid !== undefined && bytesSaid > bytesMax) throw tooLarge(bytesMax);
+  let room = bytesSaid ?? FIRST_BYTES;
+  await claim(DECODED_TIMES * room);
+  let all: Buffer = Buffer.alloc(0);
   let bytes = 0;
   try {
     for await (const chunk of body) {
-      bytes += chunk.byteLength;
-      if (bytes > bytesMax) throw tooLarge(bytesMax);
-      chunks.push(chunk);
+      const end = bytes + chunk.byteLength;
+      if (end > bytesMax) throw tooLarge(bytesMax);
+      if (end > room) {
+        room = Math.max(end, bytesExpected(bytes > 0 ? all : chunk, reading));
+        await claim(DECODED_TIMES * room);
+      }
+      // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each byte.
+      if (end > all.length) all = grown(all, Math.min(room, Math.max(end, 2 * all.length)));
+      all.set(chunk, bytes);
+      bytes = end;
     }
   } catch (error) {
     // The connection, or the stream of HTTP/2, ended in the midst.
     if (error instanceof MemoryError) throw error;
     throw new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error);
   }
-  return Buffer.concat(chunks);
+  return all.subarray(0, bytes);
+}
+
+/** The size of a body of which only the beginning is known. */
+function bytesExpected(head: Uint8Array, { enveloped, bytesMax }: Reading): number {
+  if (!enveloped || head.length < ENVELOPE_BYTES) return bytesMax;
+  const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
+  return Math.min(bytesMax, length + ENVELOPE_BYTES);
+}
+
+function grown(old: Buffer, bytes: number): Buffer {
+  const larger = Buffer.allocUnsafe(bytes);
+  larger.set(old);
+  return larger;
+}
+
+/** What decompressing has added. */
+function unpacked(bytes: Uint8Array, plain: Uint8Array | undefined): number {
+  return plain === undefined || plain.buffer === bytes.buffer ? 0 : plain.length;
 }
 
 /** The message's own bytes; undefined for envelopes and compressions that Connect refuses by itself. */
@@ -103,7 +154,7 @@ export function cutOff(): MemoryError {
 
 async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   try {
-    return await gunzipBytes(bytes, { maxOutputLength: bytesMax });
+    return await inTurn(() => gunzipBytes(bytes, { maxOutputLength: bytesMax }));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
     throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
@@ -117,6 +168,17 @@ export function checkMessage(
 ): void {
   if (codec === "json") checkJson(message, bytes);
   else checkBinary(message, bytes);
+}
+
+const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
+let turn = 0;
+
+/** Runs at most UNZIPS_MAX of them at a time: a small body may unpack to the largest. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  turn = (turn + 1) % UNZIPS_MAX;
+  const done = (unzips[turn] as Promise<unknown>).then(work);
+  unzips[turn] = done.catch(() => {});
+  return done;
 }
 
 function checkBinary(message: DescMessage, bytes: Uint8Array): void {

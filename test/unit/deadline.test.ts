@@ -10,7 +10,8 @@ import {
 } from "@connectrpc/connect";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import { deadline } from "../../src/server/deadline.js";
+import { MemoryError } from "../../src/errors.js";
+import { capTimeouts, deadline } from "../../src/server/deadline.js";
 
 const MAX_MS = 50;
 
@@ -107,6 +108,42 @@ describe("the deadline of a call", () => {
     expect(await codeOf(clientOf(recall).recall({}))).toBe(Code.DeadlineExceeded);
     await sleep(50);
     expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it("reports a fault that nobody is told of any more, and no other outcome", async () => {
+    const faults: unknown[] = [];
+    const late = async (error: unknown) => {
+      const recall: Recall = async () => {
+        await sleep(MAX_MS + 20);
+        throw error;
+      };
+      await codeOf(
+        clientOf(
+          recall,
+          deadline(MAX_MS, (fault) => faults.push(fault)),
+        ).recall({}),
+      );
+      await sleep(50);
+    };
+    const fault = new TypeError("a fault");
+    await late(fault);
+    await late(new MemoryError("not_found", "no such memory"));
+    await late(new DOMException("aborted", "AbortError"));
+    expect(faults).toHaveLength(1);
+    expect(String((faults[0] as Error).cause ?? faults[0])).toContain("a fault");
+  });
+
+  it.each([
+    [{ "grpc-timeout": "99999999H" }, { "grpc-timeout": "2147483S" }],
+    [{ "grpc-timeout": "2147483648m" }, { "grpc-timeout": "2147483648m" }], // not well-formed: Connect refuses it
+    [{ "grpc-timeout": "2147484S" }, { "grpc-timeout": "2147483S" }],
+    [{ "grpc-timeout": "30S" }, { "grpc-timeout": "30S" }],
+    [{ "connect-timeout-ms": "9999999999" }, { "connect-timeout-ms": "2147483647" }],
+    [{ "connect-timeout-ms": "30000" }, { "connect-timeout-ms": "30000" }],
+    [{}, {}],
+  ])("what a client allows, %j, is no more than a timer can wait", (headers, expected) => {
+    capTimeouts(headers);
+    expect(headers).toEqual(expected);
   });
 
   const fail = async () => {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, createClient, createContextValues } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { credentials, Client as GrpcClient } from "@grpc/grpc-js";
@@ -15,7 +15,8 @@ import {
 } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import { registerHealth, WATCHES_MAX } from "../../src/server/health.js";
+import { clientAddressKey } from "../../src/server/client-address.js";
+import { registerHealth, WATCHES_MAX, WATCHES_PER_ADDRESS_MAX } from "../../src/server/health.js";
 import { createOnePortServer } from "../../src/server/one-port.js";
 import { Readiness } from "../../src/server/readiness.js";
 
@@ -34,6 +35,8 @@ async function serve(): Promise<TestServer> {
   const app = Fastify({ serverFactory: (handler) => createOnePortServer(handler) });
   app.addHook("preClose", async () => closing.abort());
   app.register(fastifyConnectPlugin, {
+    contextValues: ({ headers }) =>
+      createContextValues().set(clientAddressKey, String(headers["x-test-address"] ?? "127.0.0.1")),
     routes: (router) =>
       registerHealth(router, {
         readiness,
@@ -57,10 +60,12 @@ const codeOf = (call: Promise<unknown>) =>
   );
 
 /** Opens a watch and hands out its statuses one by one. */
-function watch(health: Client<typeof Health>, service = "") {
+function watch(health: Client<typeof Health>, service = "", address = "127.0.0.1") {
   const abort = new AbortController();
   onTestFinished(() => abort.abort());
-  const stream = health.watch({ service }, { signal: abort.signal })[Symbol.asyncIterator]();
+  const stream = health
+    .watch({ service }, { signal: abort.signal, headers: { "x-test-address": address } })
+    [Symbol.asyncIterator]();
   return {
     next: async () => {
       const result = await stream.next();
@@ -160,13 +165,26 @@ describe("a watch of gRPC health", () => {
     expect([await next(), await next()]).toEqual([Status.NOT_SERVING, "ended"]);
   });
 
+  it(`is refused when ${WATCHES_PER_ADDRESS_MAX} of one address are open, and others' are not`, async () => {
+    const { app, health } = await serve();
+    const watches = Array.from({ length: WATCHES_PER_ADDRESS_MAX }, () => watch(health));
+    for (const { next } of watches) expect(await next()).toBe(Status.NOT_SERVING);
+    expect(await codeOf(watch(health).next())).toBe(Code.ResourceExhausted);
+    expect(await watch(health, "", "10.0.0.1").next()).toBe(Status.NOT_SERVING);
+    watches[0]?.cancel();
+    await vi.waitFor(async () => expect(await watch(health).next()).toBe(Status.NOT_SERVING));
+    await app.close();
+  });
+
   it(`is refused when ${WATCHES_MAX} are open, until one ends`, async () => {
     const { app, port, health } = await serve();
     const warned = vi.fn();
     process.on("warning", warned);
     onTestFinished(() => void process.off("warning", warned));
     const clients = [clientOf(port), clientOf(port), clientOf(port), clientOf(port)];
-    const watches = Array.from({ length: WATCHES_MAX }, (_, i) => watch(clients[i % 4] ?? health));
+    const watches = Array.from({ length: WATCHES_MAX }, (_, i) =>
+      watch(clients[i % 4] ?? health, "", `10.0.0.${i % 16}`),
+    );
     for (const { next } of watches) expect(await next()).toBe(Status.NOT_SERVING);
     expect(await codeOf(watch(health).next())).toBe(Code.ResourceExhausted);
     watches[0]?.cancel();

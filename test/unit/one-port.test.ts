@@ -247,6 +247,39 @@ describe("the limits of one port", () => {
     await untilEnd(socket);
   });
 
+  it.each([
+    ["after its first", 1],
+    ["in its first", 0],
+  ])(
+    "a session that never ends the headers of a call, %s, is ended, however it trickles",
+    async (_, before) => {
+      const socket = raw(await serve({ headersTimeoutMs: 60, pongTimeoutMs: 60 }));
+      const headers = Buffer.from("82860101780401" + "2f", "hex");
+      const frame = (id: number, flags: number) =>
+        Buffer.concat([Buffer.from([0, 0, headers.length, 1, flags, 0, 0, 0, id]), headers]);
+      socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS]));
+      if (before > 0) socket.write(frame(1, 0x5));
+      // Without END_HEADERS; then empty CONTINUATION frames.
+      socket.write(frame(3, 0x1));
+      const trickle = setInterval(() => socket.write(Buffer.from([0, 0, 0, 9, 0, 0, 0, 0, 3])), 20);
+      onTestFinished(() => clearInterval(trickle));
+      await untilEnd(socket);
+    },
+  );
+
+  it("a session that idles, or sends its body slowly, is no such session", async () => {
+    const session = dial(await serve({ headersTimeoutMs: 60, pongTimeoutMs: 60 }));
+    expect(await ask2(session, "/a")).toBe("GET /a over 2.0");
+    const stream = session.request({ ":path": "/body", ":method": "POST" });
+    for (let piece = 0; piece < 10; piece++) {
+      stream.write("a");
+      await sleep(30);
+    }
+    expect(await text(stream.end())).toBe("POST /body over 2.0");
+    await sleep(300);
+    expect(await ask2(session, "/b")).toBe("GET /b over 2.0");
+  });
+
   it("a body that does not end is cut off on HTTP/2", async () => {
     const stream = dial(await serve({ requestTimeoutMs: 60, headersTimeoutMs: 60 })).request(
       { ":path": "/body", ":method": "POST" },
