@@ -106,7 +106,9 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a replica passes over the end of its log, because a memory with that number was deleted in the copy",
-    changes: [["memory/replica.ts", 'entry.op === "store" && this.#forgotten.delete', "this.#forgotten.delete"]],
+    changes: [
+      ["memory/replica.ts", 'entry.op === "store" && this.#forgotten.delete', "this.#forgotten.delete"],
+    ],
   },
   {
     what: "a recall gives up when the model of a log that has moved is gone",
