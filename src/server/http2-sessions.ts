@@ -1,10 +1,16 @@
 import { constants, type Http2Session, type ServerHttp2Stream, type ServerOptions } from "node:http2";
+import { take } from "../accounts/bucket.js";
 import type { ConnectionCounts } from "./connection-counts.js";
 import type { OnePortLimits } from "./one-port-limits.js";
 
-// Node's own bounds stay as they are where they are sound: 32 settings a frame, 10 pings of ours
-// unanswered, 1000 acknowledgements of theirs queued, and calls that are reset at once
-// (CVE-2023-44487) at most 33 a second after a burst of 1000.
+/**
+ * Calls that a client resets (CVE-2023-44487). Node itself stops at 33 a second after a burst of 1,000: it
+ * says GOAWAY and reads no more, but leaves the connection open. Below that, the connection is ended here.
+ */
+const RESETS = { perSecond: 30, burst: 900 };
+
+// Node's other bounds stay as they are: 32 settings a frame, 10 pings of ours unanswered, 1000
+// acknowledgements of theirs queued.
 export function http2Options(limits: OnePortLimits): ServerOptions {
   return {
     maxSessionMemory: limits.sessionMegabytesMax,
@@ -30,6 +36,7 @@ export class Http2Sessions {
     let running = 0;
     const receiving = new Set<ServerHttp2Stream>();
     let opened = false;
+    const onReset = limitResets(session, this.counts);
     this.#sessions.add(session);
     session.once("close", () => this.#sessions.delete(session));
     session.on("stream", (stream: ServerHttp2Stream) => {
@@ -38,6 +45,7 @@ export class Http2Sessions {
       if (!stream.endAfterHeaders) receiving.add(stream);
       stream.once("end", () => receiving.delete(stream));
       stream.once("close", () => {
+        if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) onReset();
         running -= 1;
         receiving.delete(stream);
       });
@@ -58,6 +66,22 @@ export class Http2Sessions {
   close(): void {
     for (const session of this.#sessions) session.close();
   }
+}
+
+/** To be called for each call that is reset, by whomever: ends the session of one that does so too often. */
+function limitResets(session: Http2Session, counts: ConnectionCounts): () => void {
+  let fullAtMs = 0;
+  let ending = false;
+  return () => {
+    const taken = take(fullAtMs, RESETS, performance.now());
+    if (taken.waitMs <= 0) fullAtMs = taken.fullAtMs;
+    if (taken.waitMs <= 0 || ending || session.destroyed) return;
+    ending = true;
+    counts.cutOff.request += 1;
+    session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    // Not in the midst of what Node reads just now.
+    setImmediate(() => session.destroy());
+  };
 }
 
 /** HTTP/2 servers have no request timeout of their own: whoever trickles a body is cut off as on HTTP/1. */

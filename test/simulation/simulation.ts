@@ -67,6 +67,7 @@ class Schedule {
   readonly #callers: readonly Caller[];
   #stores = 0;
   #open = 0;
+  #settling = false;
 
   constructor(
     private readonly time: VirtualTime,
@@ -168,6 +169,7 @@ class Schedule {
   }
 
   #kill(): void {
+    if (this.#settling) return;
     const i = Math.floor(this.time.random() * this.#processes.length);
     (this.#processes[i] as Process).die();
     this.#processes[i] = this.#newProcess();
@@ -211,6 +213,7 @@ class Schedule {
   /** At the end nothing fails any more: what was interrupted is swept, and every process must agree. */
   async #settle(): Promise<void> {
     this.#db.faults = CALM;
+    this.#settling = true;
     const processes = [...this.#processes, this.#newProcess()];
     // Those that are paused go on, and do what they were at.
     for (const process of processes) process.resumesAtMs = 0;
