@@ -71,6 +71,8 @@ export interface Accounts {
   settleKey(of: KeyOf): Promise<void>;
   /** Keeps when keys were last used; keys that are gone are passed over. */
   touch(uses: readonly KeyUse[]): Promise<void>;
-  /** Takes the account away, keys and all. */
+  /** Takes the account away, keys and all; what stays is that it was closed. */
   remove(accountId: string): Promise<void>;
+  /** Whether there was an account with this id, and it was removed. One that is only missing was not. */
+  isClosed(accountId: string): Promise<boolean>;
 }

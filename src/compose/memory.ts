@@ -58,7 +58,7 @@ export function openMemory(
   const projector = new ThreadProjector();
   closers.push(() => projector.close());
   const maps = new Maps({ log, projector, clock });
-  const isClosed = async (accountId: string) => (await storage.accounts.find(accountId)) === undefined;
+  const isClosed = (accountId: string) => storage.accounts.isClosed(accountId);
   const memory = { editions, mover, namespaces, meter, log, erasures, vectors, once, maps, clock };
   closers.push(
     keepSweeping(

@@ -10,7 +10,7 @@ export interface AuditPorts extends ForgetPorts {
   readonly log: Log;
   readonly mover: Mover;
   readonly clock: Clock;
-  /** Whether an account was closed, for good. */
+  /** Whether an account is known to have been closed: that one is missing erases nothing. */
   isClosed(accountId: string): Promise<boolean>;
 }
 

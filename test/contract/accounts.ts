@@ -131,5 +131,17 @@ export function accountsContract(name: string, make: MakeDatabase): void {
       await Promise.all(Array.from({ length: 60 }, (_, i) => call(i % 3 === 0)));
       expect(await left()).toBe(60);
     });
+
+    it("tells an account that was closed from one that was never there", async () => {
+      const { accounts } = used.storage;
+      const account = anAccount();
+      await accounts.create(account);
+      expect(await accounts.isClosed(account.id)).toBe(false);
+      await accounts.remove(account.id);
+      await accounts.remove("acc_never");
+      await used.reopen();
+      const { accounts: now } = used.storage;
+      expect([await now.isClosed(account.id), await now.isClosed("acc_never")]).toEqual([true, false]);
+    });
   });
 }

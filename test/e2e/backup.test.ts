@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
-import { aMemory, anAccount, aScope, memories } from "../contract/samples.js";
+import { aMemory, aScope, memories } from "../contract/samples.js";
 import { backUpUnderLoad } from "../faults/backup.js";
 import { admin } from "../support/admin.js";
 import { resultsOf, signUp } from "../support/caller.js";
@@ -33,11 +33,8 @@ const MEMORIES = 2_000;
 /** A folder with a database that nobody uses. */
 async function filled(): Promise<string> {
   const dataDir = newDataDir();
-  const { log, accounts, close } = await openLocal({ dataDir });
-  const scope = aScope();
-  // What belongs to no account is swept away by a server.
-  await accounts.create(anAccount({ id: scope.accountId }));
-  const incarnation = await log.create(scope);
+  const { log, close } = await openLocal({ dataDir });
+  const incarnation = await log.create(aScope());
   await log.append({ incarnation, from: 1, entries: memories(MEMORIES) });
   await close();
   return dataDir;
@@ -60,7 +57,7 @@ describe("a backup", () => {
     expect(taken.code, taken.stderr).toBe(0);
     const manifest = JSON.parse(taken.stdout);
     expect(manifest).toEqual(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
-    expect(manifest.counts).toEqual({ accounts: 1, namespaces: 1, memories: MEMORIES, entries: MEMORIES });
+    expect(manifest.counts).toEqual({ accounts: 0, namespaces: 1, memories: MEMORIES, entries: MEMORIES });
     expect(namesIn(folder)).toEqual(["manifest.json", "recalld.mdb"]);
     for (const name of namesIn(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
     expect((await admin({ DATA_DIR: to }, "restore", folder)).stdout).toContain(

@@ -8,6 +8,7 @@ import { dropAll } from "../../src/memory/drop-all.js";
 import { Editions } from "../../src/memory/editions.js";
 import { Once } from "../../src/memory/once.js";
 import { store } from "../../src/memory/store.js";
+import { aMemory } from "../contract/samples.js";
 import { modelOf } from "./models.js";
 import { House, plainVectors } from "./room.js";
 
@@ -48,7 +49,7 @@ async function setUp() {
       { accounts, usage: { remove: async () => {} }, eraseMemories: (id) => dropAll(ports, id) },
       { caller, accountId: account.id },
     );
-  return { goOn, ports, caller, close, accounts };
+  return { goOn, room, ports, caller, close, accounts };
 }
 
 describe("a store that waits for the model while its account is closed", () => {
@@ -67,15 +68,16 @@ describe("a store that waits for the model while its account is closed", () => {
   );
 
   it("leaves a name that the audit takes away", async () => {
-    const { goOn, ports, caller, close, accounts } = await setUp();
+    const { goOn, room, ports, caller, close, accounts } = await setUp();
     const storing = store(ports, { caller, text: "my secret", namespace: "ana" }).catch(() => {});
     await close();
     goOn();
     await storing;
-    const isClosed = async (id: string) => (await accounts.find(id)) === undefined;
-    const audit = new Audit({ ...ports, isClosed });
+    await room.append("of an account that is only missing", aMemory());
+    const audit = new Audit({ ...ports, isClosed: (id) => accounts.isClosed(id) });
     expect(await audit.next()).toBe(1);
     expect(await house.storage.log.list({ accountId: caller.accountId, limit: 10 })).toEqual([]);
     expect(await audit.next()).toBe(0);
+    expect(await room.size("of an account that is only missing")).toBe(1);
   });
 });

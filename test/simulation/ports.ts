@@ -232,6 +232,7 @@ export function accountsOf(db: Database, process: Client): Accounts {
     },
     refund: (accountId) => db.request(process, () => change(accountId, 1), { charge: true }),
     remove: (accountId) => db.request(process, () => void db.accounts.delete(accountId)),
+    isClosed: (accountId) => db.request(process, () => !db.accounts.has(accountId)),
     create: notSimulated,
     list: notSimulated,
     setPlan: notSimulated,

@@ -161,7 +161,7 @@ export class Process implements Client {
   async #keepSweeping(): Promise<void> {
     const clock = this.db.time.clockOf(this);
     const room = await this.#room;
-    const isClosed = async (accountId: string) => (await room.accounts.find(accountId)) === undefined;
+    const { isClosed } = room.accounts;
     const sweeper = new Sweeper({ ...room, isClosed });
     for (;;) {
       await clock.sleep(SWEEP_MS);

@@ -8,10 +8,13 @@ import { committed, durably, reading } from "./durably.js";
 export class LocalAccounts implements Accounts {
   readonly #accounts: Database<Account, string>;
   readonly #holders: Database<string, string>;
+  /** When an account was closed, by its id. */
+  readonly #closed: Database<number, string>;
 
   constructor(root: RootDatabase) {
     this.#accounts = root.openDB("accounts", { encoding: "json" });
     this.#holders = root.openDB("keys", { encoding: "string" });
+    this.#closed = root.openDB("closed-accounts", { encoding: "json" });
   }
 
   async create(account: Account): Promise<void> {
@@ -103,8 +106,13 @@ export class LocalAccounts implements Accounts {
     await durably(this.#accounts, () => {
       const account = this.#accounts.get(accountId);
       for (const { hash } of account?.keys ?? []) this.#holders.removeSync(hash);
+      if (account !== undefined) this.#closed.putSync(accountId, Date.now());
       this.#accounts.removeSync(accountId);
     });
+  }
+
+  async isClosed(accountId: string): Promise<boolean> {
+    return reading(() => this.#closed.doesExist(accountId) && !this.#accounts.doesExist(accountId));
   }
 
   /** In one transaction: puts what `to` makes of an account, if anything; answers whether it did. */

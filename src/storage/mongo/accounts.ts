@@ -15,9 +15,11 @@ interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {
 /** The accounts in MongoDB, each with its keys in one document: what is atomic there is so for both. */
 export class MongoAccounts implements Accounts {
   readonly #accounts: Collection<AccountRecord>;
+  readonly #closed: Collection<{ readonly _id: string; readonly closedAt: Date }>;
 
   constructor(db: Db) {
     this.#accounts = db.collection("accounts");
+    this.#closed = db.collection("closed_accounts");
   }
 
   /** To be called before the first use. */
@@ -104,7 +106,16 @@ export class MongoAccounts implements Accounts {
   }
 
   async remove(accountId: string): Promise<void> {
+    if ((await this.find(accountId)) === undefined) return;
+    // First the note, which alone says nothing: after a crash in between the account is not closed.
+    const note = { $setOnInsert: { closedAt: new Date() } };
+    await answer(this.#closed.updateOne({ _id: accountId }, note, { upsert: true }));
     await answer(this.#accounts.deleteOne({ _id: accountId }));
+  }
+
+  async isClosed(accountId: string): Promise<boolean> {
+    if ((await answer(this.#closed.findOne({ _id: accountId }))) === null) return false;
+    return (await this.find(accountId)) === undefined;
   }
 
   async #insert(record: AccountRecord): Promise<void> {
