@@ -42,13 +42,13 @@ export class Editions {
   /** Whether a log is of a model that is not there any more, so that it must move before it is used. */
   async isOutdated(incarnation: string): Promise<boolean> {
     const edition = editionOf(incarnation);
-    if (!this.isOut(edition)) return false;
+    if (edition === this.newest || this.#loaded.has(edition)) return false;
     await this.refresh();
     await this.#until(() => !this.#awaited.has(edition));
     return !this.#loaded.has(edition) && (this.#gone.has(edition) || !this.needed.has(edition));
   }
 
-  /** Whether a model can embed nothing, as far as this process knows. */
+  /** Whether a model can embed nothing, nor will soon, as far as this process knows. */
   isOut(edition: Edition): boolean {
     return edition !== this.newest && !this.#loaded.has(edition) && !this.#awaited.has(edition);
   }
