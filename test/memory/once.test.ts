@@ -317,6 +317,31 @@ describe("a store whose owner died", () => {
     },
   );
 
+  it("is stored once though one that took over fails, and a third one stores before the first goes on", async () => {
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const other = () => aProcess({ exclusive: false });
+    const { running } = await start(other(), asked("x"), (reached) => {
+      const confirmed = () => {
+        reached();
+        return asleep;
+      };
+      return writing("x", { confirmed });
+    });
+    clock.atMs += OWNER_TIMEOUT_MS;
+    const before = () => Promise.reject(unavailable("the model is away"));
+    await expect(other().run(asked("x"), writing("x", { before }))).rejects.toThrow("the model is away");
+    // At once: the one that failed has let the key go.
+    const { answered } = await other().run(asked("x"), writing("x"));
+    wake();
+    expect((await running).answered.id).toBe(answered.id);
+    expect(await idsInLog()).toEqual([answered.id]);
+    // The first one's answer came second, so its charge was given back.
+    expect(undone).toBe(1);
+  });
+
   it("and whose write lands late is found by the call that took over, while that embeds", async () => {
     let late: (() => Promise<number>) | undefined;
     const { log } = house.storage;

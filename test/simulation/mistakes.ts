@@ -33,14 +33,6 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    what: "an attempt appends though another has taken its key over",
-    changes: [["memory/store.ts", "await attempt?.confirm();", ""]],
-  },
-  {
-    what: "an attempt that took a key over frees it when it fails",
-    changes: [["memory/once.ts", "letGo = isNew", "letGo = true"]],
-  },
-  {
     what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
     changes: [["memory/once.ts", "if (!isFirst) await undo();", "await undo();"]],
   },
@@ -103,21 +95,5 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a namespace that a stopped process began in the model before is never moved",
     changes: [["memory/editions.ts", "!this.needed.has(edition)", "!this.known.has(edition)"]],
-  },
-  {
-    what: "a replica passes over the end of its log, because a memory with that number was deleted in the copy",
-    changes: [
-      ["memory/replica.ts", 'entry.op === "store" && this.#forgotten.delete', "this.#forgotten.delete"],
-    ],
-  },
-  {
-    what: "a recall gives up when the model of a log that has moved is gone",
-    changes: [
-      [
-        "memory/recall.ts",
-        "await Promise.all([current, paid]);\n",
-        "await Promise.all([embedding, current, paid]);\n",
-      ],
-    ],
   },
 ];
