@@ -1,14 +1,20 @@
-import type { FastifyInstance, HTTPMethods } from "fastify";
+import { METHODS } from "node:http";
+import type { FastifyInstance } from "fastify";
 import { sendError } from "./plain-errors.js";
 
-/** What a browser or a tool may try on a path. OPTIONS is a preflight's, and no mistake. */
-const METHODS: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+/** Every method that Node can read. CONNECT has no path, and Node never hands it to a route. */
+const READABLE = METHODS.filter((method) => method !== "CONNECT");
 
 /**
  * Answers 405 with `Allow` where a path exists, but not for this method. To be called before the
  * first route and, through what it returns, after the last.
  */
 export function noteMethods(app: FastifyInstance): () => void {
+  for (const method of READABLE) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
+  // As a method without a body, so that Fastify does not first answer 400 for a missing Content-Type.
+  app.addHttpMethod("QUERY", { hasBody: false, overrideExisting: true });
   const offered = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {
     const methods = offered.get(url) ?? new Set();
@@ -17,7 +23,7 @@ export function noteMethods(app: FastifyInstance): () => void {
   });
   return () => {
     for (const [url, methods] of [...offered]) {
-      const others = METHODS.filter((method) => !methods.has(method));
+      const others = READABLE.filter((method) => !methods.has(method));
       if (others.length === 0) continue;
       const allow = [...methods].join(", ");
       app.route({

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { exchange } from "../support/raw.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -30,6 +31,25 @@ it.each([
   expect(response.status).toBe(405);
   for (const each of allow.split(", ")) expect(response.headers.get("allow")).toContain(each);
   expect(await response.json()).toEqual({ code: "unimplemented", message: expect.stringContaining(method) });
+});
+
+it.each([
+  ["/livez", "GET"],
+  ["/openapi.json", "GET"],
+  ["/namespaces/a", "DELETE"],
+  ["/namespaces/a/memories/b", "GET, DELETE"],
+  ["/recalld.v1.MemoryService/Store", "POST"],
+])("answers methods that are seldom used at %s with 405 and what is allowed", async (path, allow) => {
+  for (const method of ["OPTIONS", "TRACE", "QUERY"]) {
+    // By hand: fetch sends no TRACE.
+    const head = `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
+    const answer = await exchange(server.port, head);
+    expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+    expect(/^allow: (.*)\r$/im.exec(answer)?.[1]?.split(", ")).toEqual(
+      expect.arrayContaining(allow.split(", ")),
+    );
+    expect(answer).toMatch(/"code":"unimplemented"/);
+  }
 });
 
 it("deletes for a client that says JSON and sends nothing", async () => {

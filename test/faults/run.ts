@@ -10,6 +10,7 @@ import { changeModelWhileAsleep } from "./asleep.js";
 import { backUpUnderLoad } from "./backup.js";
 import { crowd, floodOneKey, TIMES } from "./flood.js";
 import { connectionProblemsOf, keyProblemsOf, memoryRatioOf, problemsOf, tableOf } from "./flood-report.js";
+import { callByForeignTools } from "./foreign/part.js";
 import { killUnderLoad } from "./kills.js";
 import { largest } from "./largest.js";
 import { outage } from "./outage.js";
@@ -35,8 +36,13 @@ const SIZES = {
   largest: { long: 300, short: 60 },
   /** Milliseconds of half a round. */
   flood: { long: 8_000, short: 2_000 },
+  /** Examples of each operation. */
+  foreign: { long: 20, short: 3 },
 } as const;
 type Name = keyof typeof SIZES;
+
+/** Run only when they are named, because they fetch tools. */
+const OPTIONAL: readonly string[] = ["foreign"];
 
 const FREE_CALLS = "1000000000";
 const REPLICAS = 3;
@@ -223,6 +229,8 @@ const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
     );
   },
 
+  foreign: (examples, seed) => callByForeignTools({ examples, seed }),
+
   snapshots: (size) =>
     vitest(
       "test/vectors",
@@ -302,7 +310,7 @@ function seconds(ms: number): string {
 }
 
 const USAGE = `npm run test:faults -- [--short] [--seed N] [PART …]
-parts, all of them when none is named: ${Object.keys(SIZES).join(", ")}`;
+parts, all of them but ${OPTIONAL.join(", ")} when none is named: ${Object.keys(SIZES).join(", ")}`;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -313,7 +321,8 @@ async function main(): Promise<void> {
       help: { type: "boolean" },
     },
   });
-  const names = positionals.length > 0 ? positionals : Object.keys(SIZES);
+  const names =
+    positionals.length > 0 ? positionals : Object.keys(SIZES).filter((name) => !OPTIONAL.includes(name));
   if (values.help || names.some((name) => !(name in SIZES))) {
     console.log(USAGE);
     process.exit(values.help ? 0 : 2);

@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import { signUp } from "../../support/caller.js";
+import { startServer, type TestServer } from "../../support/server.js";
+import { compareWithNode } from "./h2spec.js";
+import { explore } from "./schemathesis.js";
+import { installTools, lastLine, type Tools } from "./tool.js";
+
+const CLIENT_TIMEOUT_MS = 300_000;
+
+interface ForeignOptions {
+  /** How many examples schemathesis makes of each operation. */
+  readonly examples: number;
+  readonly seed: number;
+}
+
+type Check = (tools: Tools, server: TestServer, options: ForeignOptions) => Promise<string>;
+
+/** What nobody here wrote, each against a server of its own: one line of figures for each. */
+const CHECKS: Readonly<Record<string, Check>> = {
+  async grpcio({ python, folder }, { url, port }) {
+    const { key } = await signUp(url);
+    const script = join(import.meta.dirname, "python/client.py");
+    const env = { PYTHONPATH: join(folder, "python"), PYTHONDONTWRITEBYTECODE: "1" };
+    return lastLine(python, [script, `127.0.0.1:${port}`, key], { timeoutMs: CLIENT_TIMEOUT_MS, env });
+  },
+
+  async go({ goClient }, { url }) {
+    const { key } = await signUp(url);
+    return lastLine(goClient, [url, key], { timeoutMs: CLIENT_TIMEOUT_MS });
+  },
+
+  async schemathesis(tools, { url }, options) {
+    const { cases, operations } = await explore(tools, { url, ...options });
+    return `${cases} cases of ${operations} operations of /openapi.json, with all checks: 0 failures`;
+  },
+
+  async h2spec({ h2spec }, { port }) {
+    const { cases, passed, barePassed, chosen } = await compareWithNode(h2spec, port);
+    const meant = chosen.length === 0 ? "" : `, and ${chosen.length} is meant so`;
+    return `${passed} of ${cases} cases passed, ${barePassed} by bare Node: 0 that only bare Node passes${meant}`;
+  },
+};
+
+/** @throws Error with what each tool found, after all have run. */
+export async function callByForeignTools(options: ForeignOptions): Promise<string> {
+  const tools = await installTools();
+  const [done, found]: [string[], string[]] = [[], []];
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const server = await startServer({ env: { FREE_CALLS: "1000000000" } });
+    try {
+      done.push(`${name}: ${await check(tools, server, options)}`);
+      console.log(done.at(-1));
+    } catch (error) {
+      found.push(`${name}: ${(error as Error).message}`);
+    } finally {
+      await server.kill();
+    }
+  }
+  if (found.length > 0) throw new Error(found.join("\n"));
+  return done.join("; ");
+}

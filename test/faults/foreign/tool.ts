@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+/** How much of a tool's words an error repeats. */
+const TOLD = 4_000;
+
+/** What install.sh has put into its folder. */
+export interface Tools {
+  readonly folder: string;
+  /** With grpcio and schemathesis. */
+  readonly python: string;
+  /** The client of connect-go and grpc-go. */
+  readonly goClient: string;
+  readonly h2spec: string;
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+export interface RunOptions {
+  readonly timeoutMs: number;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** @throws Error with what the script said, when a tool cannot be had. */
+export async function installTools(): Promise<Tools> {
+  const script = join(import.meta.dirname, "install.sh");
+  const { code, output } = await run("bash", [script], { timeoutMs: 900_000 });
+  if (code !== 0) throw new Error(`the foreign tools could not be installed: ${output.slice(-TOLD)}`);
+  const folder = output.trimEnd().split("\n").at(-1) as string;
+  return {
+    folder,
+    python: join(folder, "venv/bin/python"),
+    goClient: join(folder, "bin/client"),
+    h2spec: join(folder, "bin/h2spec"),
+  };
+}
+
+/** Runs a program to its end: what it wrote to both outputs, and its exit code. */
+export function run(program: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+  const { timeoutMs, cwd, env } = options;
+  return new Promise((resolve, reject) => {
+    const settings = {
+      cwd,
+      env: { ...process.env, ...env },
+      timeout: timeoutMs,
+      maxBuffer: OUTPUT_BYTES_MAX,
+    };
+    execFile(program, args, settings, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code;
+      if (typeof code === "number") resolve({ code, output: `${stderr}${stdout}` });
+      else reject(new Error(error?.killed ? `${program} ran for ${timeoutMs} ms` : String(error)));
+    });
+  });
+}
+
+/** The last line that a program wrote which must end well. */
+export async function lastLine(
+  program: string,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<string> {
+  const { code, output } = await run(program, args, options);
+  if (code !== 0) throw new Error(output.slice(-TOLD));
+  return output.trimEnd().split("\n").at(-1) as string;
+}
