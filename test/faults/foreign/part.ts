@@ -48,7 +48,9 @@ export async function callByForeignTools(options: ForeignOptions): Promise<strin
   for (const [name, check] of Object.entries(CHECKS)) {
     const server = await startServer({ env: { FREE_CALLS: "1000000000" } });
     try {
-      done.push(`${name}: ${await check(tools, server, options)}`);
+      const figures = await check(tools, server, options);
+      expectNoFault(server);
+      done.push(`${name}: ${figures}`);
       console.log(done.at(-1));
     } catch (error) {
       found.push(`${name}: ${(error as Error).message}`);
@@ -58,4 +60,12 @@ export async function callByForeignTools(options: ForeignOptions): Promise<strin
   }
   if (found.length > 0) throw new Error(found.join("\n"));
   return done.join("; ");
+}
+
+/** Answered as `internal`, or not noticed by the tool at all. */
+function expectNoFault({ output }: TestServer): void {
+  const faults = output()
+    .split("\n")
+    .filter((line) => line.includes('"msg":"fault"'));
+  if (faults.length > 0) throw new Error(`the server logged ${faults.length} faults, first ${faults[0]}`);
 }

@@ -18,6 +18,7 @@ const (
 	text           = "The cat sleeps on the radiator."
 	tooLargeStores = 120
 	tooLargeBytes  = 1_100_000
+	refusal        = "the body is larger than"
 	retries        = 60
 	usualTimeout   = 30 * time.Second
 	// A timer of 32 bits of milliseconds ends at 24.8 days.
@@ -103,7 +104,7 @@ func (run *run) forgotten(id string) error {
 	_, err := counted(run, func(ctx context.Context) (*pb.GetMemoryResponse, error) {
 		return run.door.get(ctx, &pb.GetMemoryRequest{Namespace: run.namespace, Id: id})
 	})
-	if err := run.expectCode(err, connect.CodeNotFound); err != nil {
+	if err := run.expectCode(err, connect.CodeNotFound, "no memory with this id"); err != nil {
 		return err
 	}
 	_, err = counted(run, func(ctx context.Context) (*pb.DeleteNamespaceResponse, error) {
@@ -145,7 +146,7 @@ func tooLarge(run *run) error {
 		_, err := counted(run, func(ctx context.Context) (*pb.StoreResponse, error) {
 			return run.door.store(ctx, request, nil)
 		})
-		if err := run.expectCode(err, connect.CodeResourceExhausted); err != nil {
+		if err := run.expectCode(err, connect.CodeResourceExhausted, refusal); err != nil {
 			return fmt.Errorf("store %d: %w", number, err)
 		}
 	}
@@ -165,7 +166,7 @@ func wrongField(run *run) error {
 	_, err := counted(run, func(ctx context.Context) (*pb.RecallResponse, error) {
 		return run.door.recall(ctx, &pb.RecallRequest{Query: text, Namespace: run.namespace, TopK: proto.Int32(21)})
 	})
-	if err := run.expectCode(err, connect.CodeInvalidArgument); err != nil {
+	if err := run.expectCode(err, connect.CodeInvalidArgument, "top_k"); err != nil {
 		return err
 	}
 	if _, fields := run.door.explain(err); len(fields) != 1 || fields[0] != "top_k" {
@@ -193,12 +194,13 @@ func (run *run) recall() (*pb.RecallResponse, error) {
 	})
 }
 
-func (run *run) expectCode(err error, expected connect.Code) error {
+// In the server's words: a library has codes for what breaks on the way as well.
+func (run *run) expectCode(err error, expected connect.Code, says string) error {
 	if err == nil {
 		return fmt.Errorf("answered, where %s was expected", expected)
 	}
-	if code, _ := run.door.explain(err); code != expected {
-		return fmt.Errorf("%w, where %s was expected", err, expected)
+	if code, _ := run.door.explain(err); code != expected || !strings.Contains(err.Error(), says) {
+		return fmt.Errorf("%w, where %s was expected, with %s", err, expected, says)
 	}
 	return nil
 }

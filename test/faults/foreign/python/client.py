@@ -12,6 +12,7 @@ from recalld.v1 import memory_pb2, memory_pb2_grpc
 TEXT = "The cat sleeps on the radiator."
 TOO_LARGE_STORES = 120
 TOO_LARGE = "x" * 1_100_000
+REFUSAL = "the body is larger than"
 RETRIES = 60
 # A timer of 32 bits of milliseconds ends at 24.8 days.
 FAR_S = 60 * 24 * 3600
@@ -31,11 +32,13 @@ class Client:
         self.calls += 1
         return rpc(request, timeout=timeout, metadata=[*self.metadata, *header])
 
-    def refused(self, code, rpc, request):
+    def refused(self, code, says, rpc, request):
+        """In the server's words: a broken stream is RESOURCE_EXHAUSTED to grpcio as well."""
         try:
             answer = self.call(rpc, request)
         except grpc.RpcError as error:
-            expect(error.code() == code, f"{error.code()} {error.details()}, where {code} was expected")
+            told = f"{error.code()} {error.details()}"
+            expect(error.code() == code and says in told, f"{told}, where {code} was expected, with {says}")
         else:
             raise AssertionError(f"answered {answer}, where {code} was expected")
 
@@ -67,7 +70,7 @@ def lives(client):
     names = client.call(memory.ListNamespaces, memory_pb2.ListNamespacesRequest())
     expect("py" in [each.namespace for each in names.namespaces], f"py is not among {names}")
     client.call(memory.DeleteMemory, memory_pb2.DeleteMemoryRequest(namespace="py", id=stored.id))
-    client.refused(grpc.StatusCode.NOT_FOUND, memory.GetMemory, one)
+    client.refused(grpc.StatusCode.NOT_FOUND, "no memory with this id", memory.GetMemory, one)
     client.call(memory.DeleteNamespace, memory_pb2.DeleteNamespaceRequest(namespace="py"))
 
 
@@ -88,7 +91,7 @@ def too_large(client):
     """Bodies that are too large, then a recall, on one channel."""
     request = memory_pb2.StoreRequest(text=TOO_LARGE, namespace="large")
     for _ in range(TOO_LARGE_STORES):
-        client.refused(grpc.StatusCode.RESOURCE_EXHAUSTED, client.memory.Store, request)
+        client.refused(grpc.StatusCode.RESOURCE_EXHAUSTED, REFUSAL, client.memory.Store, request)
     client.recall("once")
 
 
