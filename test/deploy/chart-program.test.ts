@@ -350,7 +350,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     for (const backend of backends)
       expect(backend).toEqual({ name: "recalld", port: service?.spec.ports[0].port });
     const [, timeout] = /^(\d+)s$/.exec(of("HTTPRoute")[0]?.spec.rules[0].timeouts.request) ?? [];
-    expect(Number(timeout) * 1000).toBeGreaterThan(constant("src/server/app.ts", "CALL_TIMEOUT_MS"));
+    expect(Number(timeout) * 1000).toBeGreaterThan(constant("src/server/deadline.ts", "CALL_TIMEOUT_MS"));
     for (const { spec } of of("Ingress")) {
       expect(spec.rules[0].http.paths[0].backend.service).toEqual({
         name: "recalld",
