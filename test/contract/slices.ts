@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SLICE_BYTES_MAX, weightOf } from "../../src/memory/bounds.js";
 import { seen, type What } from "../../src/memory/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
@@ -29,6 +29,20 @@ export function slicesContract(name: string, make: MakeDatabase): void {
       expect(read.entries.map(({ entry }) => entry)).toEqual([...asked, { op: "drop", opId: "d" }]);
       const fetched = await log().fetch({ incarnation, sequences: [1, 2, 3], what });
       expect(fetched.found.map(({ entry }) => entry)).toEqual(asked.toReversed());
+    });
+
+    it("finds one that is asked for, also when the process is late all the time", async () => {
+      const incarnation = anIncarnation();
+      await log().append({ incarnation, from: 1, entries: memories(3) });
+      let ms = performance.now();
+      const late = vi.spyOn(performance, "now").mockImplementation(() => (ms += 100));
+      onTestFinished(() => late.mockRestore());
+      for (const what of whats) {
+        const { found } = await log().fetch({ incarnation, sequences: [2], what });
+        expect(found.map(({ sequence }) => sequence)).toEqual([2]);
+        const { entries } = await log().read({ incarnation, from: 2, limit: 1, what });
+        expect(entries.map(({ sequence }) => sequence)).toEqual([2]);
+      }
     });
 
     it("says whether these were all", async () => {

@@ -116,7 +116,8 @@ export class LocalLog implements Log {
     const slice = new Slice<Entry<W>>(limit);
     const piece = new Piece();
     let complete = false;
-    for (let sequence = from; !complete && !slice.isFull && !piece.isOver; sequence++) {
+    // At least one, however late this process is: whoever asks for one must get it.
+    for (let sequence = from; !complete && !slice.isFull && !(piece.isOver && sequence > from); sequence++) {
       const entry = reading(() => this.#entries.get([incarnation, sequence], what));
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
@@ -138,7 +139,8 @@ export class LocalLog implements Log {
     const slice = new Slice<Seen[W]>();
     const piece = new Piece();
     let looked = 0;
-    while (looked < downwards.length && !slice.isFull && !piece.isOver) {
+    // At least one, as above.
+    while (looked < downwards.length && !slice.isFull && !(piece.isOver && looked > 0)) {
       const sequence = downwards[looked++] as number;
       const entry = reading(() => this.#entries.get([incarnation, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Seen[W]);
