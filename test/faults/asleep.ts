@@ -16,6 +16,8 @@ const FILLERS = 8;
 /** A text's own vector and the query's are the same but for float32's rounding; of two models they never are. */
 const SAME = 0.999;
 const RECALLED_AT_END = 300;
+/** How often a server that cannot answer yet is asked at the end. */
+const ATTEMPTS_MAX = 30;
 
 export interface AsleepOptions {
   /** Starts a server on the database each time. */
@@ -162,18 +164,27 @@ class Load {
     const kept = [...this.#kept];
     await inParallel({ times: kept.length, parallel: FILLERS }, (i) => this.#expectThere(kept[i] as Kept));
     for (let i = 0; i < RECALLED_AT_END; i++)
-      await this.#recallCheck(this.#chance.pick(kept), { isFirst: true });
+      await this.#recallCheck(this.#chance.pick(kept), { attempts: ATTEMPTS_MAX });
     await inParallel({ times: this.#forgotten.length, parallel: FILLERS }, async (i) => {
       const { caller, sent, id } = this.#forgotten[i] as Kept;
-      const { code } = await caller.at(this.#url()).get(sent.namespace, id);
+      const code = await this.#codeOf({ caller, sent, id });
       if (code !== "not_found") throw new Error(`${id} was forgotten and is there again: ${code}`);
     });
     return { kept: kept.length, forgotten: this.#forgotten.length };
   }
 
-  async #expectThere({ caller, sent, id }: Kept): Promise<void> {
-    const { code } = await caller.at(this.#url()).get(sent.namespace, id);
-    if (code !== "ok") throw new Error(`${id} was acknowledged and is lost: ${code}`);
+  async #expectThere(kept: Kept): Promise<void> {
+    const code = await this.#codeOf(kept);
+    if (code !== "ok") throw new Error(`${kept.id} was acknowledged and is lost: ${code}`);
+  }
+
+  /** A server that has just gone on, or come back, may not be able to answer yet. */
+  async #codeOf({ caller, sent, id }: Pick<Kept, "caller" | "sent" | "id">): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      const { code } = await caller.at(this.#url()).get(sent.namespace, id);
+      if (code !== "unavailable" || attempt === ATTEMPTS_MAX) return code;
+      await sleep(1_000);
+    }
   }
 
   #url(): string {
@@ -211,16 +222,19 @@ class Load {
 
   async #recall(): Promise<void> {
     const kept = this.#chance.pick([...this.#kept]);
-    if (kept !== undefined) await this.#recallCheck(kept, { isFirst: false });
+    if (kept !== undefined) await this.#recallCheck(kept, { attempts: 0 });
   }
 
   /** What is still kept when the answer comes is the first that its own text finds. */
-  async #recallCheck(kept: Kept, { isFirst }: { isFirst: boolean }): Promise<void> {
+  async #recallCheck(kept: Kept, { attempts }: { attempts: number }): Promise<void> {
     const { caller, sent, id } = kept;
     const outcome = await this.#outcomeOf(caller.at(this.#url()).recall(sent.text, sent.namespace, 3));
     if (outcome === undefined) {
-      if (isFirst) throw new Error("a recall failed when nothing was stopped any more");
-      return;
+      if (attempts === 0) return;
+      // At the end it is asked again, and must be answered some time.
+      if (attempts === 1) throw new Error("recalls fail though nothing is stopped any more");
+      await sleep(1_000);
+      return this.#recallCheck(kept, { attempts: attempts - 1 });
     }
     const [best] = resultsOf(outcome);
     if (!this.#kept.has(kept)) return;
