@@ -13,9 +13,8 @@ export interface ChargeOptions {
  * the log answered. The memory is there, and is recalled; were it free, whoever asks with a short deadline
  * would store for nothing. Its retry with the same idempotency key is answered and costs nothing.
  *
- * The charge runs beside the
- * work, not before it: the work awaits `paid` before it does anything that lasts or answers, and
- * drops what it began when `unpaid` is aborted.
+ * The charge runs beside the work, not before it: the work awaits `paid` before it does anything that
+ * lasts or answers, and drops what it began when `unpaid` is aborted.
  */
 export async function charged<T>(
   { meter, caller, steps = untimed }: ChargeOptions,

@@ -1,4 +1,4 @@
-import { MemoryError, unavailable } from "../errors.js";
+import { MemoryError } from "../errors.js";
 import { appendDirect, type Living, onLiving } from "./append-direct.js";
 import type { Clock } from "./clock.js";
 import { baseOf } from "./edition.js";
@@ -19,9 +19,6 @@ import type { Vectors } from "./vectors.js";
 const ERASE_MANY = 256;
 /** Memories that a drop erases before it is answered: more take longer than a caller waits, and the sweep has them. */
 const ERASE_AT_ONCE_MAX = 10_000;
-/** How often a drop tries to be the log's next entry while others store. */
-const SEAL_ATTEMPTS_MAX = 50;
-const SEAL_PAUSE_MS_MAX = 50;
 /** Unfinished erasures taken up in one sweep, and the age at which nobody can still be at them. */
 const SWEEP_MAX = 1000;
 const UNFINISHED_MS = 60_000;
@@ -254,19 +251,9 @@ async function release({ log, namespaces }: ForgetPorts, { scope, incarnation }:
  * @throws MemoryError `unavailable` when others write to it without a pause; nothing is erased then.
  */
 export async function endCopy(ports: Pick<ForgetPorts, "log" | "clock">, incarnation: string): Promise<void> {
-  await sealCopy(ports, incarnation);
+  // False when another has ended it, which is as well.
+  await appendDirect(ports, { incarnation, entry: { op: "drop", opId: newOperationId() } });
   await eraseEntries(ports.log, incarnation);
-}
-
-async function sealCopy({ log, clock }: Pick<ForgetPorts, "log" | "clock">, incarnation: string) {
-  for (let attempt = 0; attempt < SEAL_ATTEMPTS_MAX; attempt++) {
-    const last = await log.last(incarnation);
-    if (last && isEnd(last.entry)) return;
-    const entries = [{ op: "drop", opId: newOperationId() }] as const;
-    if ((await log.append({ incarnation, from: (last?.sequence ?? 0) + 1, entries })) === 1) return;
-    await clock.sleep(clock.random() * SEAL_PAUSE_MS_MAX);
-  }
-  throw unavailable("others write to this namespace's copy without a pause; try again");
 }
 
 async function eraseEntries(log: Log, incarnation: string): Promise<void> {

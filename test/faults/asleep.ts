@@ -1,6 +1,5 @@
-import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { admin } from "../support/admin.js";
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import type { Outcome } from "../support/doors.js";
@@ -8,7 +7,6 @@ import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
 import type { TestServer } from "../support/server.js";
 import { inParallel, type Kept, keptOf } from "./load.js";
 
-const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 const NAMESPACES = ["a", "b", "c"];
 /** Clients: those that call a stopped process wait for it, and others go on. */
 const CLIENTS = 12;
@@ -72,16 +70,10 @@ export async function changeModelWhileAsleep(options: AsleepOptions): Promise<As
   }
 }
 
-/** Runs the operator's command to its end; a database that is slow to answer is asked again. */
-async function reembed(env: Readonly<Record<string, string>>): Promise<void> {
-  const child = spawn(process.execPath, [ADMIN, "reembed", OTHER_MODEL], {
-    env: { PATH: process.env.PATH ?? "", ...env },
-  });
-  let said = "";
-  child.stdout.on("data", (chunk) => (said += chunk));
-  child.stderr.on("data", (chunk) => (said += chunk));
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  if (code !== 0) throw new Error(`reembed ended with ${code}: ${said.slice(-2000)}`);
+/** Runs the operator's command to its end. */
+async function reembed(env: Record<string, string>): Promise<void> {
+  const { code, stdout, stderr } = await admin(env, "reembed", OTHER_MODEL);
+  if (code !== 0) throw new Error(`reembed ended with ${code}: ${(stdout + stderr).slice(-2000)}`);
 }
 
 interface SandmanOptions extends AsleepOptions {
