@@ -1,4 +1,5 @@
 import { unavailable } from "../errors.js";
+import { turn } from "./turn.js";
 
 export interface BudgetOptions {
   /** What all work that runs may weigh together; one piece that is heavier runs alone. */
@@ -45,13 +46,15 @@ export class Budget {
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         this.#waiting = this.#waiting.filter((each) => each !== waiting);
-        reject(unavailable(`other ${what} took longer than ${waitMs} ms`));
         this.#beginSome();
+        // Those that came at once are given up at once: their answers take turns.
+        void turn().then(() => reject(unavailable(`other ${what} took longer than ${waitMs} ms`)));
       };
       const timer = setTimeout(giveUp, waitMs);
       const begin = () => {
         clearTimeout(timer);
-        resolve();
+        // Those that fail at once let the next begin: each has a turn of its own.
+        void turn().then(resolve);
       };
       const waiting: Waiting = { weight, begin };
       this.#waiting.push(waiting);

@@ -2,7 +2,6 @@ import { MemoryError, unavailable } from "../errors.js";
 import { SEARCH_DEPTH_MAX } from "./bounds.js";
 import type { Clock } from "./clock.js";
 import { coalesce } from "./coalesce.js";
-import { fetchAll } from "./fetch-all.js";
 import { type Dropped, type Entry, isEnd, type Log, type Lost, type Moved, type Numbered } from "./log.js";
 import { Nearby } from "./nearby.js";
 import { type Pair, type Scored, score } from "./score.js";
@@ -44,6 +43,12 @@ export interface NearestOptions {
   /** Ends the search between two of the query's vectors. */
   readonly signal?: AbortSignal | undefined;
   readonly steps?: Steps<CallStep> | undefined;
+}
+
+/** The memories near a query, each with the pairs that are near. */
+interface Found {
+  readonly nearby: Map<number, Pair[]>;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -233,22 +238,29 @@ export class Replica {
     return nearby.best(limit);
   }
 
-  /** Slice by slice: of each memory, its vectors are held only until it has its score. */
-  async #score(
-    vectors: readonly Float32Array[],
-    { nearby, signal }: { nearby: Map<number, Pair[]>; signal: AbortSignal | undefined },
-  ): Promise<Scored[]> {
-    const { log, clock } = this.options;
-    const scored: Scored[] = [];
-    const of = { incarnation: this.incarnation, sequences: [...nearby.keys()], what: "all" } as const;
-    for await (const some of fetchAll(log, of)) {
+  /** Scores slice by slice, so that few vectors are held at a time. */
+  async #score(vectors: readonly Float32Array[], { nearby, signal }: Found): Promise<Scored[]> {
+    const all: Scored[] = [];
+    for (let rest = [...nearby.keys()]; rest.length > 0; ) {
+      const scored = await this.#scoreSome(vectors, { nearby, sequences: rest });
+      all.push(...scored.some);
+      rest = scored.rest;
+      if (rest.length === 0) break;
+      await this.options.clock.yield();
       signal?.throwIfAborted();
-      for (const each of some) {
-        scored.push(score(vectors, { ...each, pairs: nearby.get(each.sequence) ?? [] }));
-      }
-      if (scored.length < nearby.size) await clock.yield();
     }
-    return scored;
+    return all;
+  }
+
+  /** What it read is let go when it returns: hundreds of recalls may wait for their turn between two slices. */
+  async #scoreSome(
+    vectors: readonly Float32Array[],
+    { nearby, sequences }: { nearby: Map<number, Pair[]>; sequences: number[] },
+  ): Promise<{ some: Scored[]; rest: number[] }> {
+    const { incarnation } = this;
+    const { found, rest } = await this.options.log.fetch({ incarnation, sequences, what: "all" });
+    const some = found.map((each) => score(vectors, { ...each, pairs: nearby.get(each.sequence) ?? [] }));
+    return { some, rest: [...rest] };
   }
 
   /** Begins where the index's snapshot ends, if the log there is still the one it was made of. */

@@ -5,9 +5,10 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import { Answers } from "./answers.js";
 import { ConnectionCounts } from "./connection-counts.js";
 import { ConnectionLimit } from "./connection-limit.js";
-import { sniff } from "./first-bytes.js";
+import { type Protocol, sniff } from "./first-bytes.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
+import { Pace } from "./pace.js";
 import type { Tls } from "./tls.js";
 import { UnreadBodies } from "./unread.js";
 
@@ -52,6 +53,7 @@ export class OnePortServer extends Server {
   readonly #handshaking = new Map<string, Socket>();
   readonly #connections: ConnectionLimit;
   readonly #answers: Answers;
+  readonly #pace = new Pace();
   readonly #sniffing = new Set<Socket>();
   readonly #http2Sockets = new Set<Socket>();
   readonly #sessions: Http2Sessions;
@@ -89,7 +91,7 @@ export class OnePortServer extends Server {
     this.on("request", (request, response) => {
       if (!this.#answers.begin(request, response)) return;
       unread.watch(request, response);
-      handler(request, response);
+      this.#pace.begin(() => handler(request, response));
     });
   }
 
@@ -138,6 +140,8 @@ export class OnePortServer extends Server {
       socket.resetAndDestroy();
       return;
     }
+    // While it waits to be opened, nobody else listens.
+    socket.on("error", () => socket.destroy());
     this.#counts.open += 1;
     socket.once("close", () => {
       this.#counts.open -= 1;
@@ -163,12 +167,15 @@ export class OnePortServer extends Server {
       onTimeout: () => {
         this.#counts.cutOff.first_bytes += 1;
       },
-      onProtocol: (protocol) => {
-        this.#sniffing.delete(socket);
-        if (protocol === "http2") this.#openSession(socket);
-        else this.#openHttp1(socket);
-      },
+      onProtocol: (protocol) => this.#pace.begin(() => this.#open(socket, protocol)),
     });
+  }
+
+  #open(socket: Socket, protocol: Protocol): void {
+    this.#sniffing.delete(socket);
+    if (socket.destroyed) return;
+    if (protocol === "http2") this.#openSession(socket);
+    else this.#openHttp1(socket);
   }
 
   #openHttp1(socket: Socket): void {

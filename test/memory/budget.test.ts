@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { Budget } from "../../src/memory/budget.js";
 
 const open = (changes = {}) =>
@@ -35,7 +35,7 @@ it("work runs beside other work while all of it is light enough, and in the orde
   expect([c.runs, d.runs]).toEqual([false, false]);
   a.end();
   await a.done;
-  expect([c.runs, d.runs]).toEqual([true, true]);
+  await vi.waitFor(() => expect([c.runs, d.runs]).toEqual([true, true]));
 });
 
 it("work that is too heavy for any budget runs alone", async () => {
@@ -45,7 +45,7 @@ it("work that is too heavy for any budget runs alone", async () => {
   expect([heavy.runs, light.runs]).toEqual([true, false]);
   heavy.end();
   await heavy.done;
-  expect(light.runs).toBe(true);
+  await vi.waitFor(() => expect(light.runs).toBe(true));
 });
 
 it("work is refused when too much waits, or when it waits too long, and makes room when it fails", async () => {

@@ -1,0 +1,33 @@
+/**
+ * Loaded into a server under test (`--import`): writes the most processor time that its main thread took in
+ * one iteration of the event loop since the last SIGUSR2, in milliseconds, to the file that LOOP_WATCH_FILE
+ * names. Other programs on the machine make an iteration longer, but not this.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { isMainThread } from "node:worker_threads";
+
+const LOOK_MS = 10;
+const file = process.env.LOOP_WATCH_FILE;
+
+function threadMs() {
+  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+}
+
+if (file !== undefined && isMainThread) {
+  let maxMs = 0;
+  let lastMs = threadMs();
+  // A timer that is due fires once in each iteration: between two looks lies one long iteration, or short ones.
+  setInterval(() => {
+    const nowMs = threadMs();
+    if (nowMs - lastMs > maxMs) {
+      maxMs = nowMs - lastMs;
+      writeFileSync(file, String(maxMs));
+    }
+    lastMs = nowMs;
+  }, LOOK_MS).unref();
+  // Its start does not count.
+  process.on("SIGUSR2", () => {
+    maxMs = 0;
+    writeFileSync(file, "0");
+  });
+}
