@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { locateModel } from "../dist/src/embedding/locate.js";
+import { locateModel } from "../dist/src/embedding/download/locate.js";
 import { openNodeEmbedder, openPythonEmbedder } from "./compare/embedders.js";
 import { Measuring } from "./compare/measure.js";
 import { type Options, readOptions, USAGE } from "./compare/options.js";

@@ -1,20 +1,20 @@
 #!/usr/bin/env node
-import { openDesk } from "./compose/desk.js";
+import { openDesk } from "./compose/admin-client.js";
 import { openStorage, openVectors } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { MemoryError } from "./errors.js";
-import { follow, type Standing } from "./memory/change-model.js";
-import { type Edition, editionOf } from "./memory/edition.js";
-import type { Facts } from "./memory/plan.js";
-import { type Verified, verify } from "./memory/verify.js";
+import { type Verified, verify } from "./memory/log/verify.js";
+import { follow, type Standing } from "./memory/model-change/change-model.js";
+import { type Edition, editionOf } from "./memory/ports/generation.js";
+import type { Facts } from "./memory/ports/plan.js";
 import { type Command, EXIT, exitCodeOf } from "./operator/commands.js";
 import type { Given } from "./operator/operations.js";
 import { progressLine } from "./operator/progress.js";
 import { readLine } from "./operator/read-line.js";
 import { show } from "./operator/show.js";
-import { backUp } from "./storage/local/back-up.js";
-import { compactLocal } from "./storage/local/compact.js";
-import { restore } from "./storage/local/restore.js";
+import { backUp } from "./storage/local/backup/back-up.js";
+import { compactLocal } from "./storage/local/backup/compact.js";
+import { restore } from "./storage/local/backup/restore.js";
 import { VERSION } from "./version.js";
 
 /** What a command has to say: for people, and the same for programs. */

@@ -1,26 +1,26 @@
 import type { FastifyBaseLogger } from "fastify";
 import { openGate } from "./accounts/authenticate.js";
 import { FREE } from "./accounts/plan.js";
+import { noting } from "./compose/audit-log.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openCertificate, openDoors } from "./compose/doors.js";
 import { openMemory } from "./compose/memory.js";
 import { type Models, openFirstModel, openReembedding } from "./compose/models.js";
-import { noting } from "./compose/noting.js";
 import { readPlans } from "./compose/plans.js";
 import { openMigrating, openStorage, ownSnapshots } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
 import { warn } from "./compose/warn.js";
 import type { Config } from "./config.js";
-import type { FoundConvention } from "./embedding/find-convention.js";
-import { dropAll } from "./memory/drop-all.js";
-import { Editions } from "./memory/editions.js";
-import type { ModelIdentity } from "./memory/embedder.js";
-import { parseNamespace } from "./memory/namespace.js";
-import { warm } from "./memory/warm.js";
+import type { FoundConvention } from "./embedding/convention/find-convention.js";
+import { dropAll } from "./memory/erasure/drop-all.js";
+import { Editions } from "./memory/generations/generations.js";
+import { parseNamespace } from "./memory/input/namespace.js";
+import { warm } from "./memory/log/warm.js";
+import type { ModelIdentity } from "./memory/ports/embedder.js";
 import { Operator } from "./operator/operations.js";
-import type { Leave } from "./server/drain.js";
-import { Readiness } from "./server/readiness.js";
+import type { Leave } from "./server/port/drain.js";
+import { Readiness } from "./server/port/readiness.js";
 import { within } from "./storage/within.js";
 
 /** From the last call's end: for what is counted, snapshots and the database to be written and closed. */

@@ -53,7 +53,7 @@ export interface Config {
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** As `src/embedding/convention.ts` has them. */
+/** As `src/embedding/encode/convention.ts` has them. */
 const POOLINGS = ["mean", "cls", "last", "model"] as const;
 /** More sign-ups an hour than any one process could serve: as good as no limit. */
 const SIGN_UPS_MAX = 10_000_000;

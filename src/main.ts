@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { openService, type Service } from "./compose.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
-import { remarkable } from "./embedding/describe-convention.js";
+import { remarkable } from "./embedding/convention/describe-convention.js";
 import { MemoryError } from "./errors.js";
-import { flushLog, openLog } from "./server/log.js";
+import { flushLog, openLog } from "./server/logging.js";
 import { VERSION } from "./version.js";
 
 /** From ^C, which nobody balances by, to the end of taking calls: for those that are on their way. */

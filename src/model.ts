@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
-import { checkModel, type OpenModel } from "./embedding/check-model.js";
-import { describeConvention } from "./embedding/describe-convention.js";
-import { lackOf, listModels, type ModelSummary, summarise } from "./embedding/list-models.js";
-import { BUNDLED, folderOf, locateModel } from "./embedding/locate.js";
-import { damageOf, readManifest } from "./embedding/manifest.js";
-import { requiredFiles } from "./embedding/model-files.js";
+import { checkModel, type OpenModel } from "./embedding/check/check-model.js";
+import { describeConvention } from "./embedding/convention/describe-convention.js";
+import { lackOf, listModels, type ModelSummary, summarise } from "./embedding/download/list-models.js";
+import { BUNDLED, folderOf, locateModel } from "./embedding/download/locate.js";
+import { damageOf, readManifest } from "./embedding/download/manifest.js";
+import { requiredFiles } from "./embedding/download/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { MemoryError } from "./errors.js";
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openLocal } from "../../dist/src/storage/local/open.js";
 import { VERSION } from "../../dist/src/version.js";
-import type { Stored } from "../../src/memory/log.js";
+import type { Stored } from "../../src/memory/ports/log.js";
 import { unhurried } from "../../test/support/server.js";
 import { run } from "./load.js";
 import { RecalldClient } from "./recalld-client.js";

@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { PLAIN_PATHS } from "../../src/server/plain-paths.js";
-import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/resource-paths.js";
+import { PLAIN_PATHS } from "../../src/server/http/plain-paths.js";
+import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/http/resource-paths.js";
 import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
 import { ERROR_SCHEMA, FAILURES, FailureResponses, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";

@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.js";
 import { type OpenEmbedder, openEmbedder } from "../embedding/open.js";
+import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/waiting.js";
 import { withQueryCache } from "../embedding/query-cache.js";
-import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/waiting.js";
-import type { Edition } from "../memory/edition.js";
-import { editionFor, modelFor } from "../memory/pin.js";
-import type { Facts } from "../memory/plan.js";
-import { Reembedding } from "../memory/reembedding.js";
+import { editionFor, modelFor } from "../memory/model-change/pin.js";
+import { Reembedding } from "../memory/model-change/reembedding.js";
+import type { Edition } from "../memory/ports/generation.js";
+import type { Facts } from "../memory/ports/plan.js";
 import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";

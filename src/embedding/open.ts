@@ -1,11 +1,16 @@
 import { MemoryError } from "../errors.js";
-import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../memory/embedder.js";
-import { pinnedParts } from "./convention.js";
-import { type ConventionSettings, type FoundConvention, findConvention, settled } from "./find-convention.js";
-import { locateModel, type ModelPlace } from "./locate.js";
-import { Pool, type Reader } from "./pool.js";
-import { Thread } from "./thread.js";
-import type { LoadedModel } from "./worker.js";
+import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
+import {
+  type ConventionSettings,
+  type FoundConvention,
+  findConvention,
+  settled,
+} from "./convention/find-convention.js";
+import { locateModel, type ModelPlace } from "./download/locate.js";
+import { pinnedParts } from "./encode/convention.js";
+import { Pool, type Reader } from "./pool/pool.js";
+import { Thread } from "./pool/thread.js";
+import type { LoadedModel } from "./pool/worker.js";
 
 export interface EmbedderOptions extends ModelPlace {
   /** Threads, each with the model in memory and at most one core busy. */

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Embedding, EmbedInput } from "../memory/embedder.js";
+import type { Embedding, EmbedInput } from "../memory/ports/embedder.js";
 import type { OpenEmbedder } from "./open.js";
 
 /** What an entry takes beside its text and its vectors. */

@@ -7,8 +7,8 @@ import { setPlan } from "../accounts/set-plan.js";
 import { signUp } from "../accounts/sign-up.js";
 import { type Usage, usageOf } from "../accounts/usage.js";
 import { invalid, MemoryError, unavailable } from "../errors.js";
-import { abandon, begin, standingOf } from "../memory/change-model.js";
-import type { Facts } from "../memory/plan.js";
+import { abandon, begin, standingOf } from "../memory/model-change/change-model.js";
+import type { Facts } from "../memory/ports/plan.js";
 
 /** Accounts in one answer. */
 export const ACCOUNTS_MAX = 1_000;

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { hasText, hasVectors, type What } from "../memory/log.js";
+import { hasText, hasVectors, type What } from "../memory/ports/log.js";
 import { toBytes } from "./vector.js";
 
 /**

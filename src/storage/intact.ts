@@ -1,4 +1,4 @@
-import { type Entry, hasText, hasVectors, type Lost, type What } from "../memory/log.js";
+import { type Entry, hasText, hasVectors, type Lost, type What } from "../memory/ports/log.js";
 import { agrees } from "./checksum.js";
 
 /** `windows` may be missing: the one vector is of the whole text then. */

@@ -1,5 +1,5 @@
-import type { ModelIdentity } from "../memory/embedder.js";
-import type { Pinned } from "../memory/plan.js";
+import type { ModelIdentity } from "../memory/ports/embedder.js";
+import type { Pinned } from "../memory/ports/plan.js";
 
 /** The pinned model as databases keep it: its first edition has no word for itself. */
 export type ModelRecord = ModelIdentity & Partial<Omit<Pinned, "model">>;

@@ -1,12 +1,12 @@
 import type { Accounts } from "../accounts/account.js";
 import type { Usage } from "../accounts/usage.js";
-import type { Claims } from "../memory/claims.js";
-import type { Erasures } from "../memory/erasures.js";
-import type { Formats } from "../memory/format.js";
-import type { Log } from "../memory/log.js";
-import type { Migration } from "../memory/migrating.js";
-import type { Facts } from "../memory/plan.js";
-import type { Recent } from "../memory/recent.js";
+import type { Formats } from "../memory/format/format.js";
+import type { Migration } from "../memory/format/migrating.js";
+import type { Claims } from "../memory/ports/claims.js";
+import type { Erasures } from "../memory/ports/erasures.js";
+import type { Log } from "../memory/ports/log.js";
+import type { Facts } from "../memory/ports/plan.js";
+import type { Recent } from "../memory/ports/recent.js";
 
 /** What every adapter opens: the ports, on one database. */
 export interface Storage {

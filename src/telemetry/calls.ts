@@ -1,4 +1,4 @@
-import type { CallStep, Steps } from "../memory/steps.js";
+import type { CallStep, Steps } from "../memory/ports/steps.js";
 import type { Metrics } from "./metrics.js";
 
 /** A call that has begun, as the door tells of it. */

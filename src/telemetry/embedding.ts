@@ -1,4 +1,4 @@
-import type { Embedder, Embedding, EmbedInput } from "../memory/embedder.js";
+import type { Embedder, Embedding, EmbedInput } from "../memory/ports/embedder.js";
 import type { Metrics } from "./metrics.js";
 
 /** An embedder whose texts are timed: how long each waited for a thread, and how long it was read. */

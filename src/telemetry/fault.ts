@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { Sealed } from "../memory/replica.js";
+import { Sealed } from "../memory/log/replica.js";
 
 /** What the doors give as the reason when they end a call: its caller went away, or its time is over. */
 const ENDED = ["AbortError", "ConnectError"];

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { EmbedInput, ModelIdentity } from "../memory/embedder.js";
-import type { Held } from "../memory/namespaces.js";
+import type { Held } from "../memory/log/namespaces.js";
+import type { EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
 
 /** What is asked at each scrape. */
 export interface Sources {

@@ -1,6 +1,6 @@
 import { MemoryError } from "../errors.js";
-import type { Meter } from "../memory/meter.js";
-import type { Steps } from "../memory/steps.js";
+import type { Meter } from "../memory/ports/quota.js";
+import type { Steps } from "../memory/ports/steps.js";
 import { isFault } from "./fault.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
 

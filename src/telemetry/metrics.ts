@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Step } from "../memory/steps.js";
+import type { Step } from "../memory/ports/steps.js";
 import { AccountCalls } from "./account-calls.js";
 
 /** OpenTelemetry's buckets for calls, with finer ones below them, since most calls take a few milliseconds. */

@@ -1,6 +1,6 @@
-import type { Embedder } from "../memory/embedder.js";
-import type { Meter } from "../memory/meter.js";
-import { type Steps, untimed } from "../memory/steps.js";
+import type { Embedder } from "../memory/ports/embedder.js";
+import type { Meter } from "../memory/ports/quota.js";
+import { type Steps, untimed } from "../memory/ports/steps.js";
 import { type Begun, measureCall, type Ongoing } from "./calls.js";
 import { measuredEmbed } from "./embedding.js";
 import { addGauges, type Sources } from "./gauges.js";

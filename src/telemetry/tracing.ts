@@ -1,6 +1,6 @@
 import type { Context, Span, TextMapGetter, Tracer } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
-import type { CallStep, Steps } from "../memory/steps.js";
+import type { CallStep, Steps } from "../memory/ports/steps.js";
 import { type Begun, type Ongoing, systemOf } from "./calls.js";
 import { isFault } from "./fault.js";
 

@@ -1,4 +1,4 @@
-import type { Hit } from "../memory/vectors.js";
+import type { Hit } from "../memory/ports/vectors.js";
 
 /** Vectors told of each memory: the index's rounding may put the nearest behind one or two others. */
 const HITS_PER_MEMORY = 4;

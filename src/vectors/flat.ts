@@ -1,5 +1,5 @@
 import { exactSearch, MetricKind } from "usearch";
-import type { Hit, VectorIndex } from "../memory/vectors.js";
+import type { Hit, VectorIndex } from "../memory/ports/vectors.js";
 import { searchDistinct } from "./distinct.js";
 import type { Single } from "./single.js";
 

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { Index, MetricKind, ScalarKind } from "usearch";
-import type { Hit, Mark, Restored } from "../memory/vectors.js";
+import type { Hit, Mark, Restored } from "../memory/ports/vectors.js";
 import { type Found, searchDistinct } from "./distinct.js";
-import { BLANK_KEYS_FROM, keyOf, placeOf, VECTORS_MAX } from "./keys.js";
-import { findSnapshot, noteUse, type SnapshotOf, writeSnapshot } from "./snapshot.js";
+import { BLANK_KEYS_FROM, keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
+import { findSnapshot, noteUse, type SnapshotOf, writeSnapshot } from "./snapshot/snapshot.js";
 
 /**
  * The thread that owns one HNSW graph. Every call into usearch holds its thread, so a graph lives in

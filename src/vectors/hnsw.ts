@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../errors.js";
-import { SEARCH_DEPTH_MAX } from "../memory/bounds.js";
-import type { Hit, Mark, Restored, VectorIndex } from "../memory/vectors.js";
+import { SEARCH_DEPTH_MAX } from "../memory/pacing/bounds.js";
+import type { Hit, Mark, Restored, VectorIndex } from "../memory/ports/vectors.js";
 import type { Answer, Reply, Request } from "./hnsw-worker.js";
-import { keyOf } from "./keys.js";
 import type { Single } from "./single.js";
-import type { SnapshotOf } from "./snapshot.js";
+import { keyOf } from "./snapshot/keys.js";
+import type { SnapshotOf } from "./snapshot/snapshot.js";
 
 /** Rows sent to the thread at a time: a search that comes behind them waits about 25 ms at most. */
 const SLICE_ROWS = 256;

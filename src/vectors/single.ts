@@ -1,4 +1,4 @@
-import type { VectorRow } from "../memory/vectors.js";
+import type { VectorRow } from "../memory/ports/vectors.js";
 
 /** One vector, and which of which memory's it is. */
 export interface Single {

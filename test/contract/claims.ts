@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Claim } from "../../src/memory/claims.js";
+import type { Claim } from "../../src/memory/ports/claims.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { expect, it } from "vitest";
-import { lookInto } from "../../src/storage/local/manifest.js";
+import { lookInto } from "../../src/storage/local/backup/manifest.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, anIncarnation } from "./samples.js";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { inspect, promisify } from "node:util";
 import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { lookInto } from "../../src/storage/local/manifest.js";
+import { lookInto } from "../../src/storage/local/backup/manifest.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { chanceOf } from "../support/chance.js";
 import { aMemory, anAccount, aScope, entriesOf } from "./samples.js";

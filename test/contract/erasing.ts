@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Appended, Erased, What } from "../../src/memory/log.js";
+import type { Appended, Erased, What } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Erasure } from "../../src/memory/erasures.js";
+import type { Erasure } from "../../src/memory/ports/erasures.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { anIncarnation, aScope } from "./samples.js";
 

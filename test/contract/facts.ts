@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../src/memory/plan.js";
+import type { Plan } from "../../src/memory/ports/plan.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 
 /** What every keeper of facts holds to. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Format } from "../../src/memory/format.js";
+import type { Format } from "../../src/memory/format/format.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 
 /** What every keeper of the format's mark holds to. */

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
-import { claim, LEAVE_WAIT_MS } from "../../src/storage/local/owner.js";
+import { claim, LEAVE_WAIT_MS } from "../../src/storage/local/owner/owner.js";
 import { type Child, startChild } from "./children/start.js";
 import { aMemory, anIncarnation, entriesOf } from "./samples.js";
 

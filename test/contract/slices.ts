@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { SLICE_BYTES_MAX, weightOf } from "../../src/memory/bounds.js";
-import { seen, type What } from "../../src/memory/log.js";
+import { SLICE_BYTES_MAX, weightOf } from "../../src/memory/pacing/bounds.js";
+import { seen, type What } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
 

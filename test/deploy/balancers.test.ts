@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { loadConfig } from "../../src/config.js";
 import { BODY_BYTES_MAX } from "../../src/server/app.js";
-import { CALL_TIMEOUT_MS } from "../../src/server/deadline.js";
+import { CALL_TIMEOUT_MS } from "../../src/server/rpc/deadline.js";
 import { haproxy } from "../support/balancer.js";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -136,5 +136,5 @@ test("the headers are those that docs/scaling.md and the portal know", () => {
   const page = read("docs/scaling.md");
   for (const name of ["Authorization", "Recalld-Namespace"]) expect(page).toContain(`\`${name}\``);
   expect(read("web/src/session/client.ts")).toContain('"recalld-namespace"');
-  expect(read("src/server/cors.ts")).toContain('"Recalld-Namespace"');
+  expect(read("src/server/http/cors.ts")).toContain('"Recalld-Namespace"');
 });

@@ -267,7 +267,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     const neededMs =
       drainNoticeMs +
       shutdownTimeoutMs +
-      constant("src/server/drain.ts", "LAST_ANSWERS_MS") +
+      constant("src/server/port/drain.ts", "LAST_ANSWERS_MS") +
       constant("src/compose.ts", "CLOSE_TIMEOUT_MS");
     expect(neededMs).toBeGreaterThan(30_000);
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(neededMs);
@@ -278,7 +278,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
     const seconds = (probe: typeof startupProbe) => probe.periodSeconds * probe.failureThreshold;
     expect(seconds(startupProbe) * 1000).toBeGreaterThan(
-      constant("src/embedding/thread.ts", "START_TIMEOUT_MS"),
+      constant("src/embedding/pool/thread.ts", "START_TIMEOUT_MS"),
     );
     expect(seconds(livenessProbe)).toBeGreaterThanOrEqual(60);
     // Endpoints change sooner than the notice ends.
@@ -350,7 +350,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     for (const backend of backends)
       expect(backend).toEqual({ name: "recalld", port: service?.spec.ports[0].port });
     const [, timeout] = /^(\d+)s$/.exec(of("HTTPRoute")[0]?.spec.rules[0].timeouts.request) ?? [];
-    expect(Number(timeout) * 1000).toBeGreaterThan(constant("src/server/deadline.ts", "CALL_TIMEOUT_MS"));
+    expect(Number(timeout) * 1000).toBeGreaterThan(constant("src/server/rpc/deadline.ts", "CALL_TIMEOUT_MS"));
     for (const { spec } of of("Ingress")) {
       expect(spec.rules[0].http.paths[0].backend.service).toEqual({
         name: "recalld",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { COMMANDS } from "../../src/operator/commands.js";
-import { askOwner } from "../../src/storage/local/owner.js";
+import { askOwner } from "../../src/storage/local/owner/owner.js";
 import { admin } from "../support/admin.js";
 import { doorsOf } from "../support/doors.js";
 import { openTestMongo } from "../support/mongo/open.js";

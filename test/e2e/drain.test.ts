@@ -6,7 +6,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/health/v1/health_pb.js";
-import { Readiness } from "../../src/server/readiness.js";
+import { Readiness } from "../../src/server/port/readiness.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, aScope } from "../contract/samples.js";
 import { expectGot, keptOf, outcomeOf } from "../faults/load.js";

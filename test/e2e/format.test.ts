@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "lmdb";
 import { MongoClient } from "mongodb";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { backUp } from "../../src/storage/local/back-up.js";
+import { backUp } from "../../src/storage/local/backup/back-up.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { startChild } from "../contract/children/start.js";
 import { admin } from "../support/admin.js";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pageToken } from "../../src/memory/page.js";
+import { pageToken } from "../../src/memory/input/page.js";
 import { DATABASES, LOCAL_DATABASE, type TestDatabase } from "../support/databases.js";
 import { type Door, doorsOf, type RpcName } from "../support/doors.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";

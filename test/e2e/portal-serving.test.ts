@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { shapeFastifyErrors } from "../../src/server/plain-errors.js";
-import { addPortal } from "../../src/server/portal.js";
-import { loadPortal } from "../../src/server/portal-files.js";
+import { addPortal } from "../../src/server/portal/portal.js";
+import { loadPortal } from "../../src/server/portal/portal-files.js";
+import { shapeFastifyErrors } from "../../src/server/wire/plain-errors.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.

@@ -11,9 +11,9 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
-import { ConnectionCounts } from "../../src/server/connection-counts.js";
-import { createOnePortServer } from "../../src/server/one-port.js";
-import { RENEWAL_LOOK_MS } from "../../src/server/tls.js";
+import { ConnectionCounts } from "../../src/server/port/connection-counts.js";
+import { createOnePortServer } from "../../src/server/port/one-port.js";
+import { RENEWAL_LOOK_MS } from "../../src/server/port/tls.js";
 import { runUntilExit, startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.

@@ -10,4 +10,6 @@ async function built(file: string): Promise<unknown> {
 }
 
 export const { openEmbedder } = (await built("open.js")) as typeof import("../../src/embedding/open.js");
-export const { Thread } = (await built("thread.js")) as typeof import("../../src/embedding/thread.js");
+export const { Thread } = (await built(
+  "pool/thread.js",
+)) as typeof import("../../src/embedding/pool/thread.js");

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { AutoTokenizer } from "@xenova/transformers";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { readLongWords } from "../../src/embedding/long-words.js";
+import { packageRoot } from "../../src/embedding/download/package-root.js";
+import { readLongWords } from "../../src/embedding/encode/long-words.js";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
-import { packageRoot } from "../../src/embedding/package-root.js";
-import { vectorsOf } from "../../src/memory/windows.js";
+import { vectorsOf } from "../../src/memory/log/windows.js";
 import { prose } from "../support/prose.js";
 import { openEmbedder } from "./built.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { appendDirect } from "../../src/memory/append-direct.js";
-import type { Log } from "../../src/memory/log.js";
+import { appendDirect } from "../../src/memory/log/append-direct.js";
+import type { Log } from "../../src/memory/ports/log.js";
 import { aMemory } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { ScriptedLog } from "./scripted-log.js";

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { APPEND_TIMEOUT_MS, Appender, WaitingBytes } from "../../src/memory/appender.js";
-import { Replica, Sealed } from "../../src/memory/replica.js";
-import type { VectorIndex } from "../../src/memory/vectors.js";
+import { APPEND_TIMEOUT_MS, Appender, WaitingBytes } from "../../src/memory/log/appender.js";
+import { Replica, Sealed } from "../../src/memory/log/replica.js";
+import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { plainIndex } from "./plain-index.js";

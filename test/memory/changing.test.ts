@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { inEdition } from "../../src/memory/edition.js";
-import { Editions } from "../../src/memory/editions.js";
-import { endCopy, sweep } from "../../src/memory/forget.js";
-import { newOperationId } from "../../src/memory/id.js";
-import type { Dropped, Log } from "../../src/memory/log.js";
+import { endCopy, sweep } from "../../src/memory/erasure/forget.js";
+import { Editions } from "../../src/memory/generations/generations.js";
+import { newOperationId } from "../../src/memory/input/id.js";
+import { inEdition } from "../../src/memory/ports/generation.js";
+import type { Dropped, Log } from "../../src/memory/ports/log.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { modelOf } from "./models.js";

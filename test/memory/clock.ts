@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../src/memory/clock.js";
+import type { Clock } from "../../src/memory/pacing/clock.js";
 
 /** A clock in a test's hand: who sleeps wakes up in the next turn, and as much later. */
 export class HandClock implements Clock {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coalesce } from "../../src/memory/coalesce.js";
+import { coalesce } from "../../src/memory/pacing/coalesce.js";
 
 /** A run that ends when told to. */
 function scripted() {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
-import { systemClock } from "../../src/memory/clock.js";
-import { Editions } from "../../src/memory/editions.js";
-import type { Embedder } from "../../src/memory/embedder.js";
-import { listMemories } from "../../src/memory/list.js";
-import { recall } from "../../src/memory/recall.js";
-import { store } from "../../src/memory/store.js";
+import { listMemories } from "../../src/memory/calls/list.js";
+import { recall } from "../../src/memory/calls/recall.js";
+import { store } from "../../src/memory/calls/store.js";
+import { Editions } from "../../src/memory/generations/generations.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
+import type { Embedder } from "../../src/memory/ports/embedder.js";
 import { CALLER, House } from "./room.js";
 
 const DIMENSIONS = 384;

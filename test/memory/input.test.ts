@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { newMemoryId, parseMemoryId } from "../../src/memory/id.js";
+import { IDEMPOTENCY_KEY_CHARS_MAX, parseIdempotencyKey } from "../../src/memory/idempotency/idempotency.js";
+import { newMemoryId, parseMemoryId } from "../../src/memory/input/id.js";
 import {
   type Json,
   type JsonObject,
   METADATA_BYTES_MAX,
   METADATA_DEPTH_MAX,
   parseMetadata,
-} from "../../src/memory/metadata.js";
-import { NAMESPACE_BYTES_MAX, parseNamespace } from "../../src/memory/namespace.js";
-import { IDEMPOTENCY_KEY_CHARS_MAX, parseIdempotencyKey } from "../../src/memory/once.js";
-import { parseText, TEXT_BYTES_MAX } from "../../src/memory/text.js";
-import { parseTopK, TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/top-k.js";
+} from "../../src/memory/input/metadata.js";
+import { NAMESPACE_BYTES_MAX, parseNamespace } from "../../src/memory/input/namespace.js";
+import { parseText, TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
+import { parseTopK, TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/input/top-k.js";
 
 /** Any string at all, lone surrogates included. */
 const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((c) => String.fromCharCode(c)) });

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { admit, type Format } from "../../src/memory/format.js";
+import { admit, type Format } from "../../src/memory/format/format.js";
 import {
   latestOf,
   MIGRATION_LEASE_MS,
   Migrating,
   type Migration,
   NOTICE_MS,
-} from "../../src/memory/migrating.js";
+} from "../../src/memory/format/migrating.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { HandClock } from "./clock.js";

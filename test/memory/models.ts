@@ -1,5 +1,5 @@
-import { Editions } from "../../src/memory/editions.js";
-import type { Embedder } from "../../src/memory/embedder.js";
+import { Editions } from "../../src/memory/generations/generations.js";
+import type { Embedder } from "../../src/memory/ports/embedder.js";
 
 /** A model whose every vector is of the given numbers. */
 export function modelOf(vector: readonly number[], id = "none"): Embedder {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import type { Log, Range, What } from "../../src/memory/log.js";
+import type { Log, Range, What } from "../../src/memory/ports/log.js";
 import { memories } from "../contract/samples.js";
 import { cloud, nearest, type Point } from "../vectors/clouds.js";
 import { hit } from "./plain-index.js";

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/forget.js";
-import type { Stored } from "../../src/memory/log.js";
+import { deleteMemory } from "../../src/memory/erasure/forget.js";
 import {
   IDEMPOTENCY_KEPT_MS,
   Once,
   type OnceRequest,
   type OnceWork,
   type Outcome,
-} from "../../src/memory/once.js";
+} from "../../src/memory/idempotency/idempotency.js";
+import type { Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { CALLER, House, memoryOf, type Room, scopeOf } from "./room.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ModelIdentity } from "../../src/memory/embedder.js";
-import { editionFor, modelFor } from "../../src/memory/pin.js";
-import type { Facts, Pinned, Plan } from "../../src/memory/plan.js";
+import { editionFor, modelFor } from "../../src/memory/model-change/pin.js";
+import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
+import type { Facts, Pinned, Plan } from "../../src/memory/ports/plan.js";
 
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
 const ODD: ModelIdentity = { ...PLAIN, pooling: "cls", passagePrefix: "passage: " };

@@ -1,4 +1,4 @@
-import type { Hit, VectorIndex, VectorRow } from "../../src/memory/vectors.js";
+import type { Hit, VectorIndex, VectorRow } from "../../src/memory/ports/vectors.js";
 
 /** An index that only remembers what it was told; a test changes what it likes. */
 export interface PlainIndex extends VectorIndex {

@@ -6,7 +6,7 @@ import {
   type Several,
   seen,
   type What,
-} from "../../src/memory/log.js";
+} from "../../src/memory/ports/log.js";
 
 type Batch = Parameters<Log["append"]>[0];
 

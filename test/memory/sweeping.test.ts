@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { AuditPorts } from "../../src/memory/audit.js";
-import type { Erasure } from "../../src/memory/erasures.js";
-import { keepSweeping } from "../../src/memory/sweeping.js";
+import type { AuditPorts } from "../../src/memory/erasure/leftovers.js";
+import { keepSweeping } from "../../src/memory/erasure/sweeping.js";
+import type { Erasure } from "../../src/memory/ports/erasures.js";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

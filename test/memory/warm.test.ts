@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Scope } from "../../src/memory/log.js";
-import type { Namespaces } from "../../src/memory/namespaces.js";
-import { warm } from "../../src/memory/warm.js";
+import type { Namespaces } from "../../src/memory/log/namespaces.js";
+import { warm } from "../../src/memory/log/warm.js";
+import type { Scope } from "../../src/memory/ports/log.js";
 import { scopeOf } from "./room.js";
 
 const NAMES = ["newest", "newer", "old", "older", "oldest"];

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { rank } from "../../src/memory/score.js";
+import { rank } from "../../src/memory/log/score.js";
 import { aMemory } from "../contract/samples.js";
 import { DIMENSIONS, House, type Room, scopeOf } from "./room.js";
 

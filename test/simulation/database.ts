@@ -1,9 +1,9 @@
 import type { Account } from "../../src/accounts/account.js";
 import { unavailable } from "../../src/errors.js";
-import type { Claim } from "../../src/memory/claims.js";
-import type { Erasure } from "../../src/memory/erasures.js";
-import type { Entry, Scope } from "../../src/memory/log.js";
-import type { Pinned, Plan } from "../../src/memory/plan.js";
+import type { Claim } from "../../src/memory/ports/claims.js";
+import type { Erasure } from "../../src/memory/ports/erasures.js";
+import type { Entry, Scope } from "../../src/memory/ports/log.js";
+import type { Pinned, Plan } from "../../src/memory/ports/plan.js";
 import type { Runs, VirtualTime } from "./time.js";
 
 /** How a database may misbehave; each a probability per request. */

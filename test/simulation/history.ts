@@ -1,4 +1,4 @@
-import { type Entry, isEnd } from "../../src/memory/log.js";
+import { type Entry, isEnd } from "../../src/memory/ports/log.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
 

@@ -10,7 +10,7 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a copier takes what is missing in the original for deleted",
     changes: [
       [
-        "memory/copy.ts",
+        "memory/generations/copy.ts",
         "  await log.append({ incarnation: to, from: first.sequence, entries: copies });\n",
         `  await log.append({ incarnation: to, from: first.sequence, entries: copies });
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
@@ -23,44 +23,44 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
-    changes: [["memory/store.ts", "once: attempt !== undefined", "once: false"]],
+    changes: [["memory/calls/store.ts", "once: attempt !== undefined", "once: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
     changes: [
-      ["memory/namespaces.ts", "await admit();", ""],
-      ["memory/audit.ts", "closed.has(scope.accountId)", "false"],
+      ["memory/log/namespaces.ts", "await admit();", ""],
+      ["memory/erasure/leftovers.ts", "closed.has(scope.accountId)", "false"],
     ],
   },
   {
     what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
-    changes: [["memory/once.ts", "if (!isFirst) await undo();", "await undo();"]],
+    changes: [["memory/idempotency/idempotency.ts", "if (!isFirst) await undo();", "await undo();"]],
   },
   {
     what: "a call that fails stays paid",
-    changes: [["memory/charged.ts", "meter.refund(caller)", "Promise.resolve()"]],
+    changes: [["memory/calls/charged.ts", "meter.refund(caller)", "Promise.resolve()"]],
   },
   {
     what: "whoever asks joins the look at the log that is under way",
     changes: [
       [
-        "memory/coalesce.ts",
+        "memory/pacing/coalesce.ts",
         "    next ??= running.then(begin, begin);\n    return next;",
         "    next ??= begin().finally(() => {\n      next = undefined;\n    });\n    return next;",
       ],
-      ["memory/coalesce.ts", "    next = undefined;\n    running = run();", "    running = run();"],
+      ["memory/pacing/coalesce.ts", "    next = undefined;\n    running = run();", "    running = run();"],
     ],
   },
   {
     what: "a drop whose process sleeps before it ends the log is forgotten by the sweep",
     changes: [
       [
-        "memory/audit.ts",
+        "memory/erasure/leftovers.ts",
         "entry !== undefined && isEnd(entry)",
         "entry !== undefined && entry.op === 'lost'",
       ],
       [
-        "memory/mover.ts",
+        "memory/generations/mover.ts",
         "await erasures.begin({ id: incarnation",
         "if (Date.now() < 0) await erasures.begin({ id: incarnation",
       ],
@@ -69,24 +69,24 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a copier passes over tombstones",
     changes: [
-      ["memory/copy.ts", "  await log.erase({ incarnation: to, sequences: forgotten });\n", ""],
-      ["memory/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
+      ["memory/generations/copy.ts", "  await log.erase({ incarnation: to, sequences: forgotten });\n", ""],
+      ["memory/generations/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
     ],
   },
   {
     what: "a writer goes on behind the end of a log",
-    changes: [["memory/appender.ts", "if (sealed) return new Sealed();", ""]],
+    changes: [["memory/log/appender.ts", "if (sealed) return new Sealed();", ""]],
   },
   {
     what: "a replica reads the pinned model before the plan that is about to change it",
     changes: [
       [
-        "memory/reembedding.ts",
+        "memory/model-change/reembedding.ts",
         "    const plan = (await facts.plan())?.plan;\n    // After the plan: one that has ended by now has pinned its model before.\n    const pinned = await facts.pinned();\n",
         "    const pinned = await facts.pinned();\n    const plan = (await facts.plan())?.plan;\n",
       ],
       [
-        "memory/reembedding.ts",
+        "memory/model-change/reembedding.ts",
         "if (retired !== undefined) this.#models.set(edition, retired.model);\n    this.#retired.delete(edition);",
         "",
       ],
@@ -94,6 +94,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a namespace that a stopped process began in the model before is never moved",
-    changes: [["memory/editions.ts", "!this.needed.has(edition)", "!this.known.has(edition)"]],
+    changes: [["memory/generations/generations.ts", "!this.needed.has(edition)", "!this.known.has(edition)"]],
   },
 ];

@@ -1,7 +1,7 @@
 import type { Accounts } from "../../src/accounts/account.js";
-import type { Claims } from "../../src/memory/claims.js";
-import { inEdition } from "../../src/memory/edition.js";
-import type { Erasures } from "../../src/memory/erasures.js";
+import type { Claims } from "../../src/memory/ports/claims.js";
+import type { Erasures } from "../../src/memory/ports/erasures.js";
+import { inEdition } from "../../src/memory/ports/generation.js";
 import {
   type Appended,
   type Entry,
@@ -11,9 +11,9 @@ import {
   type Stored,
   seen,
   type What,
-} from "../../src/memory/log.js";
-import type { Facts } from "../../src/memory/plan.js";
-import type { Recent } from "../../src/memory/recent.js";
+} from "../../src/memory/ports/log.js";
+import type { Facts } from "../../src/memory/ports/plan.js";
+import type { Recent } from "../../src/memory/ports/recent.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
 import type { VirtualTime } from "./time.js";
 

@@ -1,4 +1,4 @@
-import type { Plan } from "../../src/memory/plan.js";
+import type { Plan } from "../../src/memory/ports/plan.js";
 import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
 import { History } from "./history.js";
 import { type Caller, Process } from "./process.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BodyRoom, type Place } from "../../src/server/body-room.js";
+import { BodyRoom, type Place } from "../../src/server/rpc/body-room.js";
 
 const LIMITS = { bytesMax: 120, waitingMax: 4, waitMs: 50 };
 

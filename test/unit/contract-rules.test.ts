@@ -6,10 +6,10 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
-import { NAMESPACE_BYTES_MAX } from "../../src/memory/namespace.js";
-import { PAGE_SIZE_MAX } from "../../src/memory/page.js";
-import { TEXT_BYTES_MAX } from "../../src/memory/text.js";
-import { TOP_K_MAX } from "../../src/memory/top-k.js";
+import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
+import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
+import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
+import { TOP_K_MAX } from "../../src/memory/input/top-k.js";
 
 /** What the room and the accounts hold a field to, by its name: the same in every request. */
 const HELD: Readonly<Record<string, object>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Counted } from "../../src/storage/mongo/counted.js";
+import { Counted } from "../../src/storage/mongo/log/counted.js";
 
 const RANGE = 10;
 const INCARNATION = "i";

@@ -11,7 +11,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { MemoryError } from "../../src/errors.js";
-import { capTimeouts, deadline } from "../../src/server/deadline.js";
+import { capTimeouts, deadline } from "../../src/server/rpc/deadline.js";
 
 const MAX_MS = 50;
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { pullModel } from "../../src/embedding/pull.js";
+import { pullModel } from "../../src/embedding/download/pull.js";
 
 // A disk that is full after the check for room: another program has written meanwhile.
 vi.mock("node:fs", async (original) => ({

@@ -10,8 +10,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { downloadFile } from "../../src/embedding/download.js";
-import { requestFile } from "../../src/embedding/hub.js";
+import { downloadFile } from "../../src/embedding/download/download.js";
+import { requestFile } from "../../src/embedding/download/hub.js";
 
 const CONTENT = randomBytes(300_000);
 const SHA256 = createHash("sha256").update(CONTENT).digest("hex");

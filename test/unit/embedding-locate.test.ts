@@ -2,9 +2,14 @@ import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { locateModel } from "../../src/embedding/locate.js";
-import { MODEL_FILES, missingFiles, OPTIONAL_FILES, revisionOf } from "../../src/embedding/model-files.js";
-import { packageRoot } from "../../src/embedding/package-root.js";
+import { locateModel } from "../../src/embedding/download/locate.js";
+import {
+  MODEL_FILES,
+  missingFiles,
+  OPTIONAL_FILES,
+  revisionOf,
+} from "../../src/embedding/download/model-files.js";
+import { packageRoot } from "../../src/embedding/download/package-root.js";
 
 const BUNDLED = join(packageRoot(), "models", "bundled");
 /** Nothing listens there: what an offline machine sees, without waiting for a name server. */

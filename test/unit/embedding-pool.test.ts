@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { Question, Reading } from "../../src/embedding/encoder.js";
+import type { Question, Reading } from "../../src/embedding/encode/encoder.js";
 import {
   AHEAD_UNITS_MAX,
   Pool,
   type PoolOptions,
   type Reader,
   ReaderLost,
-} from "../../src/embedding/pool.js";
-import { WAITING_MAX } from "../../src/embedding/waiting.js";
+} from "../../src/embedding/pool/pool.js";
+import { WAITING_MAX } from "../../src/embedding/pool/waiting.js";
 import { MemoryError } from "../../src/errors.js";
-import { SERVICE } from "../../src/memory/embedder.js";
+import { SERVICE } from "../../src/memory/ports/embedder.js";
 
 /** A reader that answers, fails or dies when the test says so. */
 class Puppet implements Reader {

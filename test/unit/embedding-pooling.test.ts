@@ -1,6 +1,6 @@
 import { Tensor } from "@xenova/transformers";
 import { describe, expect, it } from "vitest";
-import { settlePooling, vectorOf } from "../../src/embedding/pooling.js";
+import { settlePooling, vectorOf } from "../../src/embedding/encode/pooling.js";
 
 const states = new Tensor("float32", Float32Array.of(3, 0, 0, 1, 5, -8), [1, 3, 2]);
 const own = new Tensor("float32", Float32Array.of(0, -2, 0), [1, 3]);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { progressBar, progressLine } from "../../src/embedding/progress.js";
+import { progressBar, progressLine } from "../../src/embedding/download/progress.js";
 
 function screen(isTTY: boolean) {
   const written: string[] = [];

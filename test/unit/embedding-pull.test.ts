@@ -4,9 +4,9 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { damageOf, type Manifest, readManifest } from "../../src/embedding/manifest.js";
-import { MODEL_FILES, OPTIONAL_FILES } from "../../src/embedding/model-files.js";
-import { pullModel } from "../../src/embedding/pull.js";
+import { damageOf, type Manifest, readManifest } from "../../src/embedding/download/manifest.js";
+import { MODEL_FILES, OPTIONAL_FILES } from "../../src/embedding/download/model-files.js";
+import { pullModel } from "../../src/embedding/download/pull.js";
 import { type FakeHub, openHub, type Repositories } from "../support/hub.js";
 
 const MODEL = "some/model";

@@ -15,10 +15,10 @@ import {
 } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import { clientAddressKey } from "../../src/server/client-address.js";
-import { registerHealth, WATCHES_MAX, WATCHES_PER_ADDRESS_MAX } from "../../src/server/health.js";
-import { createOnePortServer } from "../../src/server/one-port.js";
-import { Readiness } from "../../src/server/readiness.js";
+import { clientAddressKey } from "../../src/server/port/client-address.js";
+import { createOnePortServer } from "../../src/server/port/one-port.js";
+import { Readiness } from "../../src/server/port/readiness.js";
+import { registerHealth, WATCHES_MAX, WATCHES_PER_ADDRESS_MAX } from "../../src/server/rpc/health.js";
 
 const NAMES = ["", MemoryService.typeName, AccountService.typeName];
 

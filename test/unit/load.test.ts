@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { LOOP_DELAY_MS_MAX, Load, QUEUE_SHARE_MAX } from "../../src/server/load.js";
+import { LOOP_DELAY_MS_MAX, Load, QUEUE_SHARE_MAX } from "../../src/server/rpc/load.js";
 
 let load: Load;
 afterEach(() => load.close());

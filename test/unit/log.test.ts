@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, it } from "vitest";
-import { flushLog, openLog } from "../../src/server/log.js";
+import { flushLog, openLog } from "../../src/server/logging.js";
 
 /** A reader that takes nothing until it is told to. */
 function reader() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Stored } from "../../src/memory/log.js";
-import { MAP_POINTS_MAX, type MapPorts, Maps, scattered } from "../../src/memory/map.js";
-import { toPlane } from "../../src/vectors/plane.js";
+import { MAP_POINTS_MAX, type MapPorts, Maps, scattered } from "../../src/memory/calls/map.js";
+import type { Stored } from "../../src/memory/ports/log.js";
+import { toPlane } from "../../src/vectors/projection/pca.js";
 
 /** Numbers that are always the same. */
 function chance(seed: number): () => number {

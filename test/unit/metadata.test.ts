@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { canonicalMetadata } from "../../src/memory/metadata.js";
+import { canonicalMetadata } from "../../src/memory/input/metadata.js";
 
 /** The same value with the keys of each object the other way round. */
 function turned(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { atMost, type Read } from "../../src/embedding/neighbours.js";
-import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/embedder.js";
-import { VECTORS_MAX } from "../../src/vectors/keys.js";
+import { atMost, type Read } from "../../src/embedding/encode/neighbours.js";
+import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
+import { VECTORS_MAX } from "../../src/vectors/snapshot/keys.js";
 
 /** Windows of a text, of ten characters each, with vectors that all point elsewhere. */
 const windowsOf = (count: number): Read[] =>

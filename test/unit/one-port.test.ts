@@ -11,11 +11,11 @@ import { setImmediate as immediate, setTimeout as sleep } from "node:timers/prom
 import { Client, credentials } from "@grpc/grpc-js";
 import Fastify from "fastify";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { whenTaken } from "../../src/server/answers.js";
-import { ConnectionCounts } from "../../src/server/connection-counts.js";
-import { protocolOf } from "../../src/server/first-bytes.js";
-import { createOnePortServer, type OnePortServer } from "../../src/server/one-port.js";
-import { ONE_PORT_LIMITS } from "../../src/server/one-port-limits.js";
+import { ConnectionCounts } from "../../src/server/port/connection-counts.js";
+import { protocolOf } from "../../src/server/port/first-bytes.js";
+import { createOnePortServer, type OnePortServer } from "../../src/server/port/one-port.js";
+import { ONE_PORT_LIMITS } from "../../src/server/port/one-port-limits.js";
+import { whenTaken } from "../../src/server/port/slow-readers.js";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS = Buffer.from("000000040000000000", "hex");

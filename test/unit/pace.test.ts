@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { Pace } from "../../src/server/pace.js";
+import { Pace } from "../../src/server/port/pace.js";
 
 /** Longer than what one iteration of the event loop is given. */
 const LONG_MS = 12;

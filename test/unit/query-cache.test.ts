@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
 import { withQueryCache } from "../../src/embedding/query-cache.js";
-import type { EmbedInput } from "../../src/memory/embedder.js";
+import type { EmbedInput } from "../../src/memory/ports/embedder.js";
 
 function setUp(bytesMax: number) {
   const embed = vi.fn(async ({ text }: EmbedInput) => ({ vectors: Float32Array.of(text.length), tokens: 1 }));

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Appended } from "../../src/memory/log.js";
-import { decode, encode } from "../../src/storage/local/record.js";
-import { fromRecord, toRecord } from "../../src/storage/mongo/record.js";
+import type { Appended } from "../../src/memory/ports/log.js";
+import { decode, encode } from "../../src/storage/local/log/record.js";
+import { fromRecord, toRecord } from "../../src/storage/mongo/log/record.js";
 
 const ENTRY: Appended = {
   op: "store",

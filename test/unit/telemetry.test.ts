@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { MemoryError, unavailable } from "../../src/errors.js";
-import type { Embedder } from "../../src/memory/embedder.js";
-import type { Meter } from "../../src/memory/meter.js";
-import { Sealed } from "../../src/memory/replica.js";
-import { untimed } from "../../src/memory/steps.js";
+import { Sealed } from "../../src/memory/log/replica.js";
+import type { Embedder } from "../../src/memory/ports/embedder.js";
+import type { Meter } from "../../src/memory/ports/quota.js";
+import { untimed } from "../../src/memory/ports/steps.js";
 import { Telemetry } from "../../src/telemetry/telemetry.js";
 import { startCollector } from "../support/collector.js";
 

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { untimed } from "../../src/memory/steps.js";
+import { untimed } from "../../src/memory/ports/steps.js";
 import { Tracing } from "../../src/telemetry/tracing.js";
 import { startCollector } from "../support/collector.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { inCodePoints, windowsOf } from "../../src/embedding/windows.js";
+import { inCodePoints, windowsOf } from "../../src/embedding/encode/windows.js";
 
 const PROSE = "Ana moved to Lisbon in May. She works from home! Does she like it? Mostly, yes.\n";
 /** As if each letter were a token. */

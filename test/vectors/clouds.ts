@@ -1,4 +1,4 @@
-import type { VectorRow } from "../../src/memory/vectors.js";
+import type { VectorRow } from "../../src/memory/ports/vectors.js";
 import { seeded } from "../simulation/time.js";
 
 /** A memory of one vector. */

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from "vitest";
-import { ThreadProjector } from "../../dist/src/vectors/projector.js";
+import { ThreadProjector } from "../../dist/src/vectors/projection/projector.js";
 
 const projector = new ThreadProjector();
 afterAll(() => projector.close());

@@ -5,10 +5,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { systemClock } from "../../src/memory/clock.js";
-import type { Log } from "../../src/memory/log.js";
-import { Replica } from "../../src/memory/replica.js";
-import type { VectorIndex, VectorRow } from "../../src/memory/vectors.js";
+import { Replica } from "../../src/memory/log/replica.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
+import type { Log } from "../../src/memory/ports/log.js";
+import type { VectorIndex, VectorRow } from "../../src/memory/ports/vectors.js";
 import { openUsearch } from "./built.js";
 import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
 

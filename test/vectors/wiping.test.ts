@@ -2,7 +2,7 @@ import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { VectorIndex } from "../../src/memory/vectors.js";
+import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { openUsearch } from "./built.js";
 import { bf16, cloud, type Point } from "./clouds.js";
 

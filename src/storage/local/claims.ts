@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Claim, Claims } from "../../memory/claims.js";
+import type { Claim, Claims } from "../../memory/ports/claims.js";
 import { durably } from "./durably.js";
 
 /** Expired claims removed with each new one: more than come in, so that none pile up. */

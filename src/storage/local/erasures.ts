@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Erasure, Erasures } from "../../memory/erasures.js";
+import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
 import { durably, reading } from "./durably.js";
 
 /** The erasures under way, in LMDB. */

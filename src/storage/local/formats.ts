@@ -1,6 +1,6 @@
-import type { Format, Formats, Marked } from "../../memory/format.js";
+import type { Format, Formats, Marked } from "../../memory/format/format.js";
 import { durably, reading } from "./durably.js";
-import type { Meta } from "./facts.js";
+import type { Meta } from "./system-records.js";
 
 /** The mark of the database's format, in LMDB. */
 export class LocalFormats implements Formats {

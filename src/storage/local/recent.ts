@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Scope } from "../../memory/log.js";
-import type { Recent } from "../../memory/recent.js";
+import type { Scope } from "../../memory/ports/log.js";
+import type { Recent } from "../../memory/ports/recent.js";
 import { durably, reading } from "./durably.js";
 
 /** When namespaces were last used, in LMDB. */

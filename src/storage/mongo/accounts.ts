@@ -1,8 +1,8 @@
 import { type Collection, type Db, MongoServerError } from "mongodb";
 import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
 import { MemoryError, unavailable } from "../../errors.js";
-import { answer } from "./answer.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
+import { answer } from "./with-timeout.js";
 
 /** To set a plan, while others set it too. */
 const PLAN_ATTEMPTS_MAX = 5;

@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
-import type { Claim, Claims } from "../../memory/claims.js";
-import { answer as ask } from "./answer.js";
+import type { Claim, Claims } from "../../memory/ports/claims.js";
 import { findOrInsert } from "./find-or-insert.js";
+import { answer as ask } from "./with-timeout.js";
 
 interface ClaimRecord extends Omit<Claim, "id" | "expiresAtMs"> {
   readonly _id: string;

@@ -1,6 +1,6 @@
 import type { Collection, Db } from "mongodb";
-import type { Erasure, Erasures } from "../../memory/erasures.js";
-import { answer } from "./answer.js";
+import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
+import { answer } from "./with-timeout.js";
 
 type ErasureRecord = Omit<Erasure, "id"> & { readonly _id: string };
 

@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
-import type { Format, Formats, Marked } from "../../memory/format.js";
-import { answer } from "./answer.js";
+import type { Format, Formats, Marked } from "../../memory/format/format.js";
 import { findOrInsert } from "./find-or-insert.js";
+import { answer } from "./with-timeout.js";
 
 type FormatRecord = Marked & { readonly _id: string };
 

@@ -1,17 +1,17 @@
 import { MongoClient, type MongoClientOptions } from "mongodb";
 import { MemoryError } from "../../errors.js";
-import type { Formats } from "../../memory/format.js";
-import type { Facts } from "../../memory/plan.js";
+import type { Formats } from "../../memory/format/format.js";
+import type { Facts } from "../../memory/ports/plan.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
-import { answer } from "./answer.js";
 import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
-import { MongoFacts } from "./facts.js";
 import { MongoFormats } from "./formats.js";
-import { MongoLog } from "./log.js";
+import { MongoLog } from "./log/log.js";
 import { MongoRecent } from "./recent.js";
+import { MongoFacts } from "./system-records.js";
 import { MongoUsage } from "./usage.js";
+import { answer } from "./with-timeout.js";
 
 const DATABASE = "recalld";
 

@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
-import type { Scope } from "../../memory/log.js";
-import type { Recent } from "../../memory/recent.js";
-import { answer } from "./answer.js";
+import type { Scope } from "../../memory/ports/log.js";
+import type { Recent } from "../../memory/ports/recent.js";
+import { answer } from "./with-timeout.js";
 
 interface RecentRecord {
   /** `<account>:<namespace>`; account ids have no colon. */

@@ -7,8 +7,8 @@ import {
   USAGE_DAYS_MAX,
   type Usage,
 } from "../../accounts/usage.js";
-import { answer } from "./answer.js";
-import { idsFrom } from "./number.js";
+import { idsFrom } from "./log/number.js";
+import { answer } from "./with-timeout.js";
 
 interface DayRecord extends Counts {
   /** `<account>:<date>` */

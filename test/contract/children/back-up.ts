@@ -1,6 +1,6 @@
 /** Takes a backup of the folder it is given on a disk that is full, and says what came of it. */
 import { execFileSync } from "node:child_process";
-import { backUp } from "../../../src/storage/local/back-up.js";
+import { backUp } from "../../../src/storage/local/backup/back-up.js";
 import { openLocal } from "../../../src/storage/local/open.js";
 import { aMemory } from "../samples.js";
 

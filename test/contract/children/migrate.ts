@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "lmdb";
-import { systemClock } from "../../../src/memory/clock.js";
-import { Migrating, type Migration } from "../../../src/memory/migrating.js";
+import { Migrating, type Migration } from "../../../src/memory/format/migrating.js";
+import { systemClock } from "../../../src/memory/pacing/clock.js";
 import { openLocal } from "../../../src/storage/local/open.js";
 
 const PART = 20;

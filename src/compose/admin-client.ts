@@ -1,0 +1,88 @@
+import { FREE } from "../accounts/plan.js";
+import type { Config } from "../config.js";
+import { unavailable } from "../errors.js";
+import { dropAll } from "../memory/erasure/drop-all.js";
+import { Editions } from "../memory/generations/generations.js";
+import { Mover } from "../memory/generations/mover.js";
+import { parseNamespace } from "../memory/input/namespace.js";
+import { Namespaces } from "../memory/log/namespaces.js";
+import { systemClock } from "../memory/pacing/clock.js";
+import type { Meter } from "../memory/ports/quota.js";
+import { operate } from "../operator/operations.js";
+import { expectLocal } from "../storage/local/open.js";
+import { askOwner } from "../storage/local/owner/owner.js";
+import type { Answering } from "../storage/local/owner/request.js";
+import type { Storage } from "../storage/storage.js";
+import { readPlans } from "./plans.js";
+import { openStorage, openVectors } from "./storage.js";
+
+/** How the operator's commands reach the database that the settings name. */
+export interface Desk {
+  readonly ask: Answering;
+  close(): Promise<void>;
+}
+
+/**
+ * Over MongoDB the commands work on it themselves. The embedded database has one owner: where that is
+ * a server, it is asked; where there is none, the command is the owner for as long as a request takes.
+ *
+ * @throws MemoryError `failed_precondition` when there is none, unless the command is to make one.
+ */
+export async function openDesk(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
+  const { mongodbUri, dataDir } = config;
+  if (mongodbUri !== undefined) return openHere(config, { creates });
+  if (!creates) await expectLocal({ dataDir });
+  const ask: Answering = async (request) => {
+    const answered = await askOwner(dataDir, request);
+    if (answered !== undefined) return answered.result;
+    const opened = await openHere(config, { creates }).catch(async (error) => {
+      // A server that became the owner meanwhile answers.
+      const late = await askOwner(dataDir, request);
+      if (late === undefined) throw error;
+      return { ask: async () => late.result, close: async () => {} };
+    });
+    return opened.ask(request).finally(() => opened.close());
+  };
+  return { ask, close: async () => {} };
+}
+
+async function openHere(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
+  const plans = await readPlans(config);
+  const storage = await openStorage(config, { creates });
+  const { accounts, usage, facts, backUp } = storage;
+  const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
+  const freeCalls = plans.get(FREE).calls;
+  const ports = { accounts, usage, facts, plans, parseNamespace, eraseMemories, backUp, freeCalls };
+  return { ask: async (request) => operate(ports, request), close: () => storage.close() };
+}
+
+/** Erases an account's memories where no service runs that has their namespaces open, and no model is loaded. */
+async function eraseUnopened(
+  config: Config,
+  { storage, accountId }: { storage: Storage; accountId: string },
+): Promise<number> {
+  const pinned = await storage.facts.pinned();
+  if (pinned === undefined) return 0;
+  const embed = () => Promise.reject(unavailable("the operator's commands load no model"));
+  const editions = new Editions(pinned.edition, { model: pinned.model, embed });
+  const plan = (await storage.facts.plan())?.plan;
+  if (plan !== undefined) editions.known = new Set([pinned.edition, plan.edition]);
+  const { log, erasures, recent } = storage;
+  const clock = systemClock;
+  const vectors = openVectors(config, (incarnation) => editions.dimensionsOf(incarnation));
+  const mover = new Mover({ log, erasures, editions, clock });
+  // What upkeep fails at here the next server does again.
+  const onTrouble = () => {};
+  const { indexMemoryBytesMax } = config;
+  const common = { log, editions, clock, vectors };
+  const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
+  const meter: Meter = { charge: nothing, verify: nothing, refund: nothing, count: () => {} };
+  try {
+    return await dropAll({ ...common, erasures, mover, namespaces, meter }, accountId);
+  } finally {
+    await namespaces.close();
+  }
+}
+
+/** Whoever asks for nothing but an erasure pays nothing. */
+async function nothing(): Promise<void> {}

@@ -1,0 +1,19 @@
+import type { FastifyBaseLogger } from "fastify";
+import { MemoryError } from "../errors.js";
+import type { Answering } from "../storage/local/owner/request.js";
+
+/** Answers the operator, and logs what is asked and what the operator is not told of a failure. */
+export function noting(logger: FastifyBaseLogger, answer: Answering): Answering {
+  return async (request) => {
+    const { operation } = request;
+    logger.info({ operation }, "the operator asks");
+    try {
+      return await answer(request);
+    } catch (error) {
+      const failure = { err: error, operation };
+      if (!(error instanceof MemoryError)) logger.error(failure, "fault");
+      else if (error.cause !== undefined) logger.warn(failure, "the operator's command failed");
+      throw error;
+    }
+  };
+}

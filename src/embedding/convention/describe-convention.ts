@@ -1,0 +1,28 @@
+import { PLAIN } from "../encode/convention.js";
+import { ASSUMED, type FoundConvention, type Part } from "./find-convention.js";
+
+const NAMES: Readonly<Record<Part, string>> = {
+  pooling: "pooling",
+  queryPrefix: "query prefix",
+  passagePrefix: "passage prefix",
+};
+
+/** A line for each part, such as `query prefix "query: " (known of e5)`. */
+export function describeConvention(found: FoundConvention): string[] {
+  return (Object.keys(NAMES) as Part[]).map((part) => describe(found, part));
+}
+
+/** The lines an operator should see at the start: what is not as with most models, and a guess. */
+export function remarkable(found: FoundConvention): string[] {
+  const { convention, from } = found;
+  const parts = (Object.keys(NAMES) as Part[]).filter(
+    (part) => convention[part] !== PLAIN[part] || (part === "pooling" && from[part] === ASSUMED),
+  );
+  return parts.map((part) => describe(found, part));
+}
+
+function describe({ convention, from }: FoundConvention, part: Part): string {
+  const value = convention[part];
+  const shown = part === "pooling" ? value : value === "" ? "none" : JSON.stringify(value);
+  return `${NAMES[part]} ${shown} (${from[part]})`;
+}

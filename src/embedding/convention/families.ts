@@ -1,0 +1,155 @@
+import type { Convention } from "../encode/convention.js";
+
+/** What is known of models whose own files do not say it, as is usual for converted ones. */
+export interface Family extends Pick<Convention, "pooling"> {
+  readonly name: string;
+  readonly queryPrefix?: string;
+  readonly passagePrefix?: string;
+  /** The card of a model of this family, which says so. */
+  readonly source: string;
+}
+
+type Known = Family & { readonly ids: RegExp };
+
+const SEARCHING = "Represent this sentence for searching relevant passages: ";
+const WEB_SEARCH =
+  "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
+
+/** By the last part of a model's id, in lower case and without `-onnx`, whoever published it. */
+export const FAMILIES: readonly Known[] = [
+  {
+    name: "bundled",
+    ids: /^bundled$/,
+    pooling: "mean",
+    source: "models/bundled",
+  },
+  {
+    name: "sentence-transformers",
+    ids: /^(all|paraphrase|multi-qa)-(multilingual-)?(minilm-l\d+|mpnet-base|distilroberta|albert-small)(-cos)?-v\d$/,
+    pooling: "mean",
+    source: "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+  },
+  {
+    name: "e5",
+    ids: /^(multilingual-)?e5-(small|base|large)(-v2|-unsupervised)?$/,
+    pooling: "mean",
+    queryPrefix: "query: ",
+    passagePrefix: "passage: ",
+    source: "https://huggingface.co/intfloat/multilingual-e5-small",
+  },
+  {
+    name: "e5-instruct",
+    ids: /^multilingual-e5-large-instruct$/,
+    pooling: "mean",
+    queryPrefix: `${WEB_SEARCH} `,
+    source: "https://huggingface.co/intfloat/multilingual-e5-large-instruct",
+  },
+  {
+    name: "bge-en",
+    ids: /^bge-(small|base|large)-en(-v1\.5)?$/,
+    pooling: "cls",
+    queryPrefix: SEARCHING,
+    source: "https://huggingface.co/BAAI/bge-small-en-v1.5",
+  },
+  {
+    name: "bge-zh",
+    ids: /^bge-(small|base|large)-zh(-v1\.5)?$/,
+    pooling: "cls",
+    queryPrefix: "为这个句子生成表示以用于检索相关文章：",
+    source: "https://huggingface.co/BAAI/bge-small-zh-v1.5",
+  },
+  {
+    name: "bge-m3",
+    ids: /^bge-m3$/,
+    pooling: "cls",
+    source: "https://huggingface.co/BAAI/bge-m3",
+  },
+  {
+    name: "gte",
+    ids: /^gte-(small|base|large)$/,
+    pooling: "mean",
+    source: "https://huggingface.co/thenlper/gte-small",
+  },
+  {
+    name: "gte-v1.5",
+    ids: /^gte-((base|large)-en-v1\.5|multilingual-base|modernbert-base)$/,
+    pooling: "cls",
+    source: "https://huggingface.co/Alibaba-NLP/gte-base-en-v1.5",
+  },
+  {
+    name: "nomic",
+    ids: /^(nomic-embed-text-v(1|1\.5|2-moe)|modernbert-embed-base)$/,
+    pooling: "mean",
+    queryPrefix: "search_query: ",
+    passagePrefix: "search_document: ",
+    source: "https://huggingface.co/nomic-ai/nomic-embed-text-v1.5",
+  },
+  {
+    name: "mxbai",
+    ids: /^mxbai-embed-large-v1$/,
+    pooling: "cls",
+    queryPrefix: SEARCHING,
+    source: "https://huggingface.co/mixedbread-ai/mxbai-embed-large-v1",
+  },
+  {
+    name: "arctic",
+    ids: /^snowflake-arctic-embed-(xs|s|m|l|m-long|m-v1\.5)$/,
+    pooling: "cls",
+    queryPrefix: SEARCHING,
+    source: "https://huggingface.co/Snowflake/snowflake-arctic-embed-s",
+  },
+  {
+    name: "arctic-v2",
+    ids: /^snowflake-arctic-embed-(m|l)-v2\.0$/,
+    pooling: "cls",
+    queryPrefix: "query: ",
+    source: "https://huggingface.co/Snowflake/snowflake-arctic-embed-m-v2.0",
+  },
+  {
+    name: "jina-v2",
+    ids: /^jina-embeddings-v2-(small|base)-[a-z]+$/,
+    pooling: "mean",
+    source: "https://huggingface.co/jinaai/jina-embeddings-v2-small-en",
+  },
+  {
+    name: "granite",
+    ids: /^granite-embedding-(30m-english|125m-english|107m-multilingual|278m-multilingual)$/,
+    pooling: "cls",
+    source: "https://huggingface.co/ibm-granite/granite-embedding-30m-english",
+  },
+  {
+    name: "uae",
+    ids: /^uae-large-v1$/,
+    pooling: "cls",
+    queryPrefix: SEARCHING,
+    source: "https://huggingface.co/WhereIsAI/UAE-Large-V1",
+  },
+  {
+    name: "embeddinggemma",
+    ids: /^embeddinggemma-300m$/,
+    // Two layers follow the mean of its states; only its own output has gone through them.
+    pooling: "model",
+    queryPrefix: "task: search result | query: ",
+    passagePrefix: "title: none | text: ",
+    source: "https://huggingface.co/google/embeddinggemma-300m",
+  },
+  {
+    name: "qwen3",
+    ids: /^qwen3-embedding-\d+(\.\d+)?b$/,
+    pooling: "last",
+    queryPrefix: WEB_SEARCH,
+    source: "https://huggingface.co/Qwen/Qwen3-Embedding-0.6B",
+  },
+  {
+    name: "labse",
+    ids: /^labse$/,
+    // A layer follows the first token's state; `pooler_output` is what it gives.
+    pooling: "model",
+    source: "https://huggingface.co/setu4993/LaBSE",
+  },
+];
+
+export function familyOf(model: string): Family | undefined {
+  const name = (model.split("/").at(-1) as string).toLowerCase().replace(/-onnx$/, "");
+  return FAMILIES.find(({ ids }) => ids.test(name));
+}

@@ -1,0 +1,103 @@
+import { type Convention, PLAIN, type Pooling } from "../encode/convention.js";
+import { familyOf } from "./families.js";
+import { windowIn } from "./find-window.js";
+import { poolingIn, prefixesIn } from "./sentence-transformers.js";
+
+/** What the settings say; the rest is looked up. An empty prefix is none. */
+export interface ConventionSettings {
+  readonly pooling?: Pooling | undefined;
+  readonly queryPrefix?: string | undefined;
+  readonly passagePrefix?: string | undefined;
+}
+
+export type Part = keyof ConventionSettings;
+
+export interface FoundConvention {
+  readonly convention: Convention;
+  /** Where each part was found: a setting, a file of the model, a known family, or nowhere. */
+  readonly from: Readonly<Record<Part, string>>;
+}
+
+export const ASSUMED = "assumed";
+const POOLING_SETTING = "MODEL_POOLING";
+
+/** A part, and where it was found. */
+type Found<T> = readonly [value: T, from: string];
+
+/**
+ * How the model in a folder is to be read: as the settings say, else as its own files do, else as is
+ * known of its family, else in the plain way.
+ *
+ * @throws MemoryError when a file of the model cannot be read, or asks for what there is not.
+ */
+export async function findConvention({
+  model,
+  folder,
+  settings = {},
+}: {
+  model: string;
+  folder: string;
+  settings?: ConventionSettings | undefined;
+}): Promise<FoundConvention> {
+  const [pooling, poolingFrom] = await findPooling({ model, folder, settings });
+  const prefixes = await findPrefixes({ model, folder });
+  const [queryPrefix, queryFrom] = set(settings.queryPrefix, "MODEL_QUERY_PREFIX") ?? prefixes.query;
+  const [passagePrefix, passageFrom] =
+    set(settings.passagePrefix, "MODEL_PASSAGE_PREFIX") ?? prefixes.passage;
+  return {
+    convention: { pooling, queryPrefix, passagePrefix, windowTokens: await windowIn(folder) },
+    from: { pooling: poolingFrom, queryPrefix: queryFrom, passagePrefix: passageFrom },
+  };
+}
+
+/**
+ * The same, once the model is loaded and has said how it can be pooled.
+ *
+ * @throws Error when that is not what the operator asked for.
+ */
+export function settled(found: FoundConvention, pooling: Pooling): FoundConvention {
+  const { convention, from } = found;
+  if (convention.pooling === pooling) return found;
+  if (from.pooling === POOLING_SETTING) {
+    throw new Error(
+      `${POOLING_SETTING} is ${convention.pooling}, but of this model there is only ${pooling}`,
+    );
+  }
+  return {
+    convention: { ...convention, pooling },
+    from: { ...from, pooling: "its outputs, which have no state for each token" },
+  };
+}
+
+interface Place {
+  readonly model: string;
+  readonly folder: string;
+}
+
+async function findPooling(place: Place & { settings: ConventionSettings }): Promise<Found<Pooling>> {
+  const chosen = set(place.settings.pooling, POOLING_SETTING);
+  if (chosen !== undefined) return chosen;
+  const inFolder = await poolingIn(place.folder);
+  if (inFolder !== undefined) return [inFolder.pooling, inFolder.file];
+  const family = familyOf(place.model);
+  return family === undefined ? [PLAIN.pooling, ASSUMED] : [family.pooling, known(family.name)];
+}
+
+async function findPrefixes(place: Place): Promise<Record<"query" | "passage", Found<string>>> {
+  const inFolder = await prefixesIn(place.folder);
+  if (inFolder !== undefined) {
+    const { query, passage, file } = inFolder;
+    return { query: [query, file], passage: [passage, file] };
+  }
+  const family = familyOf(place.model);
+  const from = family === undefined ? ASSUMED : known(family.name);
+  return { query: [family?.queryPrefix ?? "", from], passage: [family?.passagePrefix ?? "", from] };
+}
+
+function set<T>(value: T | undefined, setting: string): Found<T> | undefined {
+  return value === undefined ? undefined : [value, setting];
+}
+
+function known(family: string): string {
+  return `known of ${family}`;
+}

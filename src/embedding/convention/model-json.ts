@@ -1,0 +1,21 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { MemoryError } from "../../errors.js";
+
+/** What a file of a model says; undefined when it is not there. */
+export async function readJson(folder: string, file: string): Promise<unknown> {
+  const path = join(folder, file);
+  const text = await readFile(path, "utf8").catch((error) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    throw error;
+  });
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch (error) {
+    throw new MemoryError("failed_precondition", `${path} is not JSON`, { cause: error });
+  }
+}
+
+export function asObject(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+}

@@ -1,0 +1,83 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type ConventionSettings,
+  type FoundConvention,
+  findConvention,
+} from "../convention/find-convention.js";
+import { asObject, readJson } from "../convention/model-json.js";
+import { BUNDLED, folderOf, isModelId } from "./locate.js";
+import { type Manifest, readManifest } from "./manifest.js";
+import { missingFiles, OPTIONAL_FILES, requiredFiles, revisionOf } from "./model-files.js";
+
+/** What can be said of a model without loading it. */
+export interface ModelSummary {
+  readonly model: string;
+  readonly folder: string;
+  readonly bytes: number;
+  /** As its config.json says; undefined when the vector is not made of its states. */
+  readonly dimensions: number | undefined;
+  readonly revision: string;
+  readonly found: FoundConvention;
+  /** Absent when the folder was not filled by a download. */
+  readonly manifest: Manifest | undefined;
+}
+
+/** The ids of the bundled model and of all that are in `modelsDir`, whole or not. */
+export async function listModels(modelsDir: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (const name of await foldersIn(modelsDir)) {
+    const inner = await foldersIn(join(modelsDir, name));
+    const isModel = inner.includes("onnx");
+    ids.push(...(isModel ? [name] : inner.map((each) => `${name}/${each}`)));
+  }
+  return [BUNDLED, ...ids.filter((id) => id !== BUNDLED && isModelId(id)).sort()];
+}
+
+/** @throws MemoryError when a file of the model cannot be read. */
+export async function summarise({
+  settings,
+  ...place
+}: {
+  model: string;
+  modelsDir: string;
+  settings?: ConventionSettings | undefined;
+}): Promise<ModelSummary> {
+  const folder = folderOf(place);
+  const found = await findConvention({ model: place.model, folder, settings });
+  const config = asObject(await readJson(folder, "config.json"));
+  const size = config?.hidden_size ?? config?.d_model ?? config?.dim ?? config?.n_embd;
+  return {
+    model: place.model,
+    folder,
+    found,
+    bytes: await bytesOf(folder),
+    dimensions: found.convention.pooling !== "model" && typeof size === "number" ? size : undefined,
+    revision: await revisionOf(folder),
+    manifest: await readManifest(folder),
+  };
+}
+
+/** What is missing of a model; nothing when it is whole. */
+export async function lackOf(place: { model: string; modelsDir: string }): Promise<string[]> {
+  return missingFiles(folderOf(place));
+}
+
+async function bytesOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const file of [...(await requiredFiles(folder)), ...OPTIONAL_FILES]) {
+    bytes += await stat(join(folder, file)).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  }
+  return bytes;
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  return entries.flatMap((entry) => (entry.isDirectory() || entry.isSymbolicLink() ? [entry.name] : []));
+}

@@ -1,0 +1,47 @@
+import { join, resolve } from "node:path";
+import { invalid, MemoryError } from "../../errors.js";
+import { missingFiles } from "./model-files.js";
+import { packageRoot } from "./package-root.js";
+import { type Pull, pullModel } from "./pull.js";
+
+/** The model that comes with the program. */
+export const BUNDLED = "bundled";
+
+/** `name` or `owner/name` as the hub has them; never a way out of the models folder. */
+const MODEL_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9_][A-Za-z0-9._-]{0,95})?$/;
+
+export interface ModelPlace extends Pick<Pull, "hub" | "progress"> {
+  /** `bundled`, or the hub's id of a model, such as `Xenova/all-MiniLM-L6-v2`. */
+  readonly model: string;
+  /** Where models other than the bundled one are looked up, and downloaded to. */
+  readonly modelsDir: string;
+}
+
+/**
+ * The folder that holds all files of the model, after downloading those that it lacks.
+ *
+ * @throws MemoryError that says what to do.
+ */
+export async function locateModel(place: ModelPlace): Promise<string> {
+  const folder = folderOf(place);
+  if (place.model === BUNDLED) await checkBundled(folder);
+  else if ((await missingFiles(folder)).length > 0) await pullModel({ ...place, folder });
+  return folder;
+}
+
+/** Where a model is, or would be. */
+export function folderOf({ model, modelsDir }: Pick<ModelPlace, "model" | "modelsDir">): string {
+  if (model === BUNDLED) return join(packageRoot(), "models", BUNDLED);
+  if (isModelId(model)) return resolve(modelsDir, model);
+  throw invalid("MODEL", `must be "${BUNDLED}" or a model's id, such as Xenova/all-MiniLM-L6-v2`);
+}
+
+export function isModelId(model: string): boolean {
+  return MODEL_ID.test(model) && !model.includes("..");
+}
+
+async function checkBundled(folder: string): Promise<void> {
+  const missing = await missingFiles(folder);
+  if (missing.length === 0) return;
+  throw new MemoryError("failed_precondition", `the bundled model in ${folder} lacks ${missing.join(", ")}`);
+}

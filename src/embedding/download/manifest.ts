@@ -1,0 +1,76 @@
+import { rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { MemoryError } from "../../errors.js";
+import { asObject, readJson } from "../convention/model-json.js";
+import { type Digest, digestOf } from "./digest.js";
+import { partOf } from "./remainder.js";
+
+/** Beside a model's files, when they were downloaded: a folder copied by hand has none. */
+const MANIFEST_FILE = "recalld-manifest.json";
+
+export interface FileRecord {
+  readonly bytes: number;
+  readonly digest: Digest;
+  /** Whether the hub named the hash; else it is of what came. */
+  readonly vouched: boolean;
+}
+
+/** What was downloaded of a model, and from where. */
+export interface Manifest {
+  readonly model: string;
+  readonly hub: string;
+  /** The hub's name for the state of the model's repository. */
+  readonly commit?: string;
+  readonly files: Readonly<Record<string, FileRecord>>;
+}
+
+export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  const manifest = await readJson(folder, MANIFEST_FILE);
+  if (manifest === undefined || isManifest(manifest)) return manifest;
+  throw new MemoryError("failed_precondition", `${join(folder, MANIFEST_FILE)} is not as it was written`);
+}
+
+function isManifest(value: unknown): value is Manifest {
+  const { model, hub, commit = "", files } = asObject(value) ?? {};
+  const records = Object.values(asObject(files) ?? {}).map(asObject);
+  return (
+    [model, hub, commit].every((each) => typeof each === "string") &&
+    asObject(files) !== undefined &&
+    records.every((record) => {
+      const { kind, hex } = asObject(record?.digest) ?? {};
+      return (
+        Number.isInteger(record?.bytes) && /^sha256$|^git-blob$/.test(`${kind}`) && typeof hex === "string"
+      );
+    })
+  );
+}
+
+/**
+ * Notes what was downloaded. Another process may write at the same moment, so each notes all of its own
+ * every time: whoever writes last leaves nothing out that it has brought itself.
+ */
+export async function noteDownloads(folder: string, downloads: Manifest): Promise<void> {
+  const before = await readManifest(folder);
+  const manifest: Manifest = { ...before, ...downloads, files: { ...before?.files, ...downloads.files } };
+  const path = join(folder, MANIFEST_FILE);
+  const draft = partOf(path);
+  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`);
+  await rename(draft, path);
+}
+
+/** What is wrong with a model's files, a line each. */
+export async function damageOf(folder: string, { files }: Manifest): Promise<string[]> {
+  const damage: string[] = [];
+  for (const [file, { bytes, digest }] of Object.entries(files)) {
+    const path = join(folder, file);
+    const size = await stat(path).then(
+      (found) => found.size,
+      () => undefined,
+    );
+    if (size === undefined) damage.push(`${file} is missing`);
+    else if (size !== bytes) damage.push(`${file} is ${size} bytes; ${bytes} were downloaded`);
+    else if ((await digestOf(path, digest.kind)).hex !== digest.hex)
+      damage.push(`${file} does not match its hash`);
+  }
+  return damage;
+}

@@ -1,0 +1,118 @@
+import { AutoModel, AutoTokenizer, env, LogLevel } from "@xenova/transformers";
+import type { EmbedInput } from "../../memory/ports/embedder.js";
+import type { Convention } from "./convention.js";
+import { readLongWords } from "./long-words.js";
+import { settlePooling, vectorOf } from "./pooling.js";
+import { type Part, WHOLE_TOKENS, windowsOf } from "./windows.js";
+
+env.allowRemoteModels = false;
+env.useFSCache = false;
+// On a failing run the library logs its inputs, and a text's tokens are as private as the text.
+env.logLevel = LogLevel.NONE;
+
+/** What a thread is asked to read. */
+export type Question = Pick<EmbedInput, "text" | "field">;
+
+/**
+ * What a model made of one text: a normalised vector, or, when it is longer than is read at once, the
+ * windows to read in its place. `tokens` are of the whole text; those of the prefix and special ones
+ * are not counted.
+ */
+export type Reading = Read & {
+  /** How long it took in its thread, where that was measured. */
+  readonly ms?: number;
+};
+type Read =
+  | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
+  | { readonly tokens: number; readonly parts: readonly Part[] };
+
+/** A text of more than `WHOLE_TOKENS` is cut into windows of so many tokens: in larger ones a single fact drowns, see docs/decisions.md. */
+export const WINDOW_TOKENS = 64;
+/**
+ * And both in UTF-16 units, because a tokenizer may make one token of any run of letters or emoji
+ * without a space: `match` is to point at more than a whole book.
+ */
+export const WHOLE_UNITS = 2048;
+export const WINDOW_UNITS = 512;
+
+type Tokenizer = Awaited<ReturnType<typeof AutoTokenizer.from_pretrained>>;
+type Model = Awaited<ReturnType<typeof AutoModel.from_pretrained>>;
+
+/** One model in one single-threaded session. Reading holds the thread: it belongs into a worker. */
+export class Encoder {
+  /** The longest text it reads at once, in tokens, special tokens not counted. */
+  readonly #tokensMax: number;
+  readonly #prefixes: Record<Question["field"], string>;
+  readonly #specialTokens: number;
+
+  constructor(
+    private readonly tokenizer: Tokenizer,
+    private readonly model: Model,
+    readonly convention: Convention,
+  ) {
+    this.#prefixes = { query: convention.queryPrefix, text: convention.passagePrefix };
+    this.#specialTokens = this.#tokenize("").length;
+    const prefixed = Object.values(this.#prefixes).map((prefix) => this.#tokenize(prefix).length);
+    this.#tokensMax = windowOf(tokenizer, model, convention) - Math.max(...prefixed);
+  }
+
+  /** One text a run: in int8 a text's neighbours in a batch, and padding, change its vector. */
+  async encode({ text, field }: Question): Promise<Reading> {
+    const prefix = this.#prefixes[field];
+    const alone = this.#tokenize(text);
+    const tokens = alone.length - this.#specialTokens;
+    if (tokens > this.#tokensMax || text.length > WHOLE_UNITS) {
+      return { tokens, parts: this.#partsOf({ text, field }) };
+    }
+    // Read together they are not the tokens of one and then of the other: a space belongs to what follows.
+    const { inputs } = prefix === "" ? alone : this.#tokenize(prefix + text);
+    return { tokens, vector: vectorOf(await this.model(inputs), this.convention.pooling) };
+  }
+
+  /** A part may turn out to be too long for itself: it is cut again when it is read. */
+  #partsOf({ text, field }: Question): Part[] {
+    return windowsOf(text, {
+      tokensMax: Math.min(this.#tokensMax, WINDOW_TOKENS),
+      unitsMax: WINDOW_UNITS,
+      overlap: field === "text",
+      countTokens: (part) => this.#tokenize(part).length - this.#specialTokens,
+    });
+  }
+
+  #tokenize(text: string) {
+    const inputs = this.tokenizer(text, { truncation: false, padding: false });
+    return { inputs, length: inputs.input_ids.dims[1] as number };
+  }
+}
+
+export interface ModelOnDisk {
+  readonly folder: string;
+  readonly convention: Convention;
+}
+
+/** Loads the model in a folder of Transformers.js's layout; never asks the network. */
+export async function openEncoder({ folder, convention }: ModelOnDisk): Promise<Encoder> {
+  const local = { local_files_only: true };
+  const tokenizer = await AutoTokenizer.from_pretrained(folder, local);
+  readLongWords(tokenizer);
+  const model = await AutoModel.from_pretrained(folder, {
+    ...local,
+    dtype: "q8",
+    device: "cpu",
+    session_options: { intraOpNumThreads: 1, interOpNumThreads: 1 },
+  });
+  const pooling = settlePooling(convention.pooling, model.sessions.model.outputNames);
+  return new Encoder(tokenizer, model, { ...convention, pooling });
+}
+
+function windowOf(tokenizer: Tokenizer, model: Model, { windowTokens }: Convention): number {
+  const window = Math.min(
+    tokenizer.model_max_length,
+    model.config.max_position_embeddings ?? Number.POSITIVE_INFINITY,
+    windowTokens ?? Number.POSITIVE_INFINITY,
+  );
+  const read = Math.min(window, WHOLE_TOKENS);
+  // Tokenizers without a limit of their own say 1e30.
+  if (window < 1e9) return read;
+  throw new Error("neither tokenizer_config.json nor config.json says how many tokens the model reads");
+}

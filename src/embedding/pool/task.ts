@@ -1,0 +1,137 @@
+import {
+  type Embedding,
+  type EmbedInput,
+  QUERY_WINDOWS_MAX,
+  TEXT_WINDOWS_MAX,
+} from "../../memory/ports/embedder.js";
+import { costOf } from "../encode/cost.js";
+import type { Reading } from "../encode/encoder.js";
+import { atMost } from "../encode/neighbours.js";
+import { inCodePoints, type Part } from "../encode/windows.js";
+
+/** What a reader is asked to read next: a whole text, or one window of a long one. */
+export interface Piece extends Part {
+  readonly task: Task;
+  readonly text: string;
+  /** As `costOf` estimates it. */
+  readonly cost: number;
+  /** How often it was given to a reader. */
+  attempts: number;
+  vector?: Float32Array;
+  /** The windows that are read in its place. */
+  inner?: readonly Piece[];
+}
+
+/** How the caller of a task hears of its end. */
+export interface Outcome {
+  resolve(embedding: Embedding): void;
+  reject(error: unknown): void;
+}
+
+/** One text on its way through the model: what of it is still to be read, and what came of the rest. */
+export class Task {
+  readonly arrivedMs = performance.now();
+  /** Time of readers that went into it. */
+  usedMs = 0;
+  /** The estimated cost of what is not read yet. */
+  cost: number;
+  #isOver = false;
+  #tokens = 0;
+  #unread = 1;
+  readonly #root: Piece;
+  /** Pieces that no reader has, the next one last. */
+  readonly #ready: Piece[];
+
+  constructor(
+    readonly input: EmbedInput,
+    private readonly outcome: Outcome,
+  ) {
+    this.#root = this.#piece({ start: 0, end: input.text.length });
+    this.#ready = [this.#root];
+    this.cost = this.#root.cost;
+  }
+
+  /** Whether its caller has been told how it ended. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The next piece in the order of the text; undefined when readers have all that is left. */
+  get next(): Piece | undefined {
+    return this.#ready.at(-1);
+  }
+
+  take(): Piece | undefined {
+    return this.#ready.pop();
+  }
+
+  /** Has a piece read again, before all others. */
+  putBack(piece: Piece): void {
+    this.#ready.push(piece);
+  }
+
+  /** Notes what a reader made of a piece; with the last one the task is over. */
+  accept(piece: Piece, reading: Reading): void {
+    this.cost -= piece.cost;
+    if (piece === this.#root) this.#tokens = reading.tokens;
+    if ("vector" in reading) piece.vector = reading.vector;
+    else this.#divide(piece, reading.parts);
+    this.#unread += (piece.inner?.length ?? 0) - 1;
+    if (this.#unread > 0) return;
+    this.#isOver = true;
+    this.outcome.resolve(this.#embedding());
+  }
+
+  reject(error: unknown): void {
+    this.#isOver = true;
+    this.outcome.reject(error);
+  }
+
+  #divide(piece: Piece, parts: readonly Part[]): void {
+    const { text, start } = piece;
+    const inner = unlike(text, parts).map((part) =>
+      this.#piece({ start: start + part.start, end: start + part.end }),
+    );
+    piece.inner = inner;
+    this.#ready.push(...inner.toReversed());
+    for (const { cost } of inner) this.cost += cost;
+  }
+
+  #piece({ start, end }: Part): Piece {
+    const text = this.input.text.slice(start, end);
+    return { task: this, start, end, text, cost: costOf(text), attempts: 0 };
+  }
+
+  #embedding(): Embedding {
+    const tokens = this.#tokens;
+    if (this.#root.vector !== undefined) return { vectors: this.#root.vector, tokens };
+    const read = leavesOf(this.#root) as (Piece & { vector: Float32Array })[];
+    const pieces = atMost(read, this.input.field === "query" ? QUERY_WINDOWS_MAX : TEXT_WINDOWS_MAX);
+    const positions = pieces.flatMap(({ start, end }) => [start, end]);
+    const counts = inCodePoints(this.input.text, positions);
+    const at = (position: number) => counts.get(position) as number;
+    const windows = pieces.map(({ start, end }) => ({ start: at(start), end: at(end) }));
+    return { vectors: endToEnd(pieces.map(({ vector }) => vector)), windows, tokens };
+  }
+}
+
+function leavesOf(piece: Piece): Piece[] {
+  return piece.inner?.flatMap(leavesOf) ?? [piece];
+}
+
+/** Leaves out parts that repeat an earlier one: hundreds of equal vectors would be an island in a graph. */
+function unlike(text: string, parts: readonly Part[]): Part[] {
+  const firsts = new Map<string, Part>();
+  for (const part of parts) {
+    const words = text.slice(part.start, part.end).trim();
+    if (!firsts.has(words)) firsts.set(words, part);
+  }
+  return [...firsts.values()];
+}
+
+function endToEnd(vectors: readonly Float32Array[]): Float32Array {
+  const dimensions = vectors[0]?.length ?? 0;
+  const all = new Float32Array(vectors.length * dimensions);
+  for (const [i, vector] of vectors.entries()) all.set(vector, i * dimensions);
+  return all;
+}

@@ -1,0 +1,124 @@
+import { unavailable } from "../../errors.js";
+import type { EmbedInput } from "../../memory/ports/embedder.js";
+import { Lane } from "./lane.js";
+import type { Piece, Task } from "./task.js";
+
+/** Texts that may be unfinished, and as many queries: a rush of stores does not turn recalls away. */
+export const WAITING_MAX = 1024;
+/** The part of them that accounts with several texts share; the rest is for the first text of others. */
+export const SHARED_MAX = 512;
+
+/** Queries go first, but behind so many of their pieces one of a text: a rush of recalls does not stop all stores. */
+const QUERIES_IN_A_ROW_MAX = 8;
+
+type Field = EmbedInput["field"];
+
+/** The texts that wait for a reader or are being read, queries in front. */
+export class Waiting {
+  readonly #lanes: Record<Field, Lane> = { query: new Lane(), text: new Lane() };
+  #queriesInARow = 0;
+
+  /** How many wait for a reader, whole or in part. */
+  get byField(): Record<Field, number> {
+    return { query: this.#lanes.query.waiting, text: this.#lanes.text.waiting };
+  }
+
+  get isEmpty(): boolean {
+    return this.#lanes.query.size + this.#lanes.text.size === 0;
+  }
+
+  /**
+   * An account may have as many places as are free of the shared ones: one alone gets half of them,
+   * and however many come, there is room for the first text of others.
+   *
+   * @throws MemoryError `unavailable` when too many wait already.
+   */
+  add(task: Task): void {
+    const { field, owner } = task.input;
+    const lane = this.#lanes[field];
+    const own = lane.sizeOf(owner);
+    if (own >= Math.max(1, SHARED_MAX - lane.size)) {
+      throw unavailable(`${own} calls of this account are waiting for the model already`);
+    }
+    if (lane.size >= WAITING_MAX) throw unavailable(`${WAITING_MAX} calls are waiting for the model already`);
+    lane.add(task);
+  }
+
+  remove(task: Task): void {
+    this.#lanes[task.input.field].remove(task);
+  }
+
+  /** The piece whose turn it is. */
+  get first(): Piece | undefined {
+    return this.#lanes[this.#turn()].next;
+  }
+
+  take(): Piece | undefined {
+    const turn = this.#turn();
+    this.#queriesInARow = turn === "query" ? this.#queriesInARow + 1 : 0;
+    return this.#lanes[turn].take();
+  }
+
+  #turn(): Field {
+    const { query, text } = this.#lanes;
+    const isTextsTurn = this.#queriesInARow >= QUERIES_IN_A_ROW_MAX && text.next !== undefined;
+    return query.next !== undefined && !isTextsTurn ? "query" : "text";
+  }
+
+  /** The cost of all that is read until a new task is done. */
+  costUntil({ cost, input }: Task): number {
+    const lane = this.#lanes[input.field].costs();
+    return this.#costUntil(input, { own: (lane.get(input.owner) ?? 0) + cost, lane });
+  }
+
+  /**
+   * The tasks that cannot be done in time if a cost of 1 takes `msPerCost`, as far as `isLate` says so
+   * of the time until each is done. The last ones of each account go first, and what they leave free
+   * helps the others.
+   */
+  late(msPerCost: number, isLate: (task: Task, untilMs: number) => boolean): Task[] {
+    return [...this.#lateIn("query", msPerCost, isLate), ...this.#lateIn("text", msPerCost, isLate)];
+  }
+
+  #lateIn(field: Field, msPerCost: number, isLate: (task: Task, untilMs: number) => boolean): Task[] {
+    const lane = this.#lanes[field].costs();
+    const upTo = new Map(lane);
+    return this.#lanes[field].tasks.toReversed().filter((task) => {
+      const { cost, input } = task;
+      const own = upTo.get(input.owner) as number;
+      upTo.set(input.owner, own - cost);
+      if (!isLate(task, this.#costUntil(input, { own, lane }) * msPerCost)) return false;
+      lane.set(input.owner, (lane.get(input.owner) as number) - cost);
+      return true;
+    });
+  }
+
+  /**
+   * The cost of all that is read before a text is done: what its account has up to it (`own`), as much
+   * of each other account in its lane, and the other lane's share.
+   */
+  #costUntil(
+    { owner, field }: EmbedInput,
+    { own, lane }: { own: number; lane: Map<string, number> },
+  ): number {
+    let sum = own;
+    for (const [other, cost] of lane) if (other !== owner) sum += Math.min(cost, own);
+    const [beside, share] =
+      field === "text"
+        ? [this.#lanes.query, QUERIES_IN_A_ROW_MAX]
+        : [this.#lanes.text, 1 / QUERIES_IN_A_ROW_MAX];
+    let besides = 0;
+    for (const cost of beside.costs().values()) besides += cost;
+    return sum + Math.min(besides, sum * share);
+  }
+
+  rejectAll(error: unknown): void {
+    for (const lane of Object.values(this.#lanes)) {
+      for (const task of lane.tasks) {
+        if (task.next === undefined) continue;
+        lane.remove(task);
+        task.reject(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import type { Caller, Meter } from "../ports/quota.js";
+import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+
+export interface ChargeOptions {
+  readonly meter: Meter;
+  readonly caller: Caller;
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
+/**
+ * Runs work that costs one call, and gives the call back when it fails: whoever gets an error pays
+ * nothing. One exception: a store that the log has is charged even if the caller's time was over before
+ * the log answered. The memory is there, and is recalled; were it free, whoever asks with a short deadline
+ * would store for nothing. Its retry with the same idempotency key is answered and costs nothing.
+ *
+ * The charge runs beside the work, not before it: the work awaits `paid` before it does anything that
+ * lasts or answers, and drops what it began when `unpaid` is aborted.
+ */
+export async function charged<T>(
+  { meter, caller, steps = untimed }: ChargeOptions,
+  work: (charge: { paid: Promise<void>; unpaid: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const paid = steps.time("charge", () => meter.charge(caller));
+  paid.catch((reason) => stop.abort(reason));
+  try {
+    return await work({ paid, unpaid: stop.signal });
+  } catch (error) {
+    // What refused the charge is the answer, whatever the dropped work says of itself.
+    await paid;
+    await steps.time("refund", () => meter.refund(caller));
+    throw error;
+  }
+}

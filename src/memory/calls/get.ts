@@ -1,0 +1,34 @@
+import { MemoryError } from "../../errors.js";
+import { permitFree } from "../input/authorize.js";
+import { parseMemoryId } from "../input/id.js";
+import { scopeOf } from "../input/namespace.js";
+import { findMemory } from "../log/find.js";
+import type { Log, Seen } from "../ports/log.js";
+import type { Caller, Meter } from "../ports/quota.js";
+
+export interface MemoryRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly id: string;
+}
+
+/**
+ * One memory by its id. Costs nothing.
+ *
+ * @throws MemoryError `not_found` when this namespace of this account has none with this id.
+ */
+export async function getMemory(
+  { meter, log }: { meter: Meter; log: Log },
+  { caller, ...request }: MemoryRequest,
+): Promise<Seen["text"]> {
+  const scope = scopeOf({ caller, ...request });
+  const id = parseMemoryId(request.id);
+  await permitFree(meter, caller, { writes: false, namespace: scope.namespace });
+  const found = await findMemory(log, scope, id);
+  if (found === undefined) throw noSuchMemory();
+  return found;
+}
+
+export function noSuchMemory(): MemoryError {
+  return new MemoryError("not_found", "this namespace has no memory with this id");
+}

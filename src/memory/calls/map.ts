@@ -1,0 +1,169 @@
+import { unavailable } from "../../errors.js";
+import { permitFree } from "../input/authorize.js";
+import { scopeOf } from "../input/namespace.js";
+import { fetchAll } from "../log/fetch-all.js";
+import { vectorsOf } from "../log/windows.js";
+import { weightOf } from "../pacing/bounds.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Log, Numbered, Seen } from "../ports/log.js";
+import type { Caller, Meter } from "../ports/quota.js";
+import { endOf } from "./list.js";
+
+/** Points of a map: beyond this, memories are sampled. */
+export const MAP_POINTS_MAX = 5_000;
+/** Entries read at a time, and in all: of a log that was deleted almost wholly, fewer points are shown. */
+const READ_MANY = 256;
+const READ_ENTRIES_MAX = 200_000;
+/** Bytes read for one map: of a namespace of long memories, fewer points are shown. */
+const READ_BYTES_MAX = 268_435_456;
+/** Maps kept, the least recently used forgotten first, and how long: a memory on it may be erased meanwhile. */
+const MAPS_MAX = 16;
+const MAP_KEPT_MS = 60_000;
+/** Maps drawn at once. */
+const DRAWING_MAX = 4;
+
+/** The port to what lays vectors out in a plane, away from the event loop. */
+export interface Projector {
+  /**
+   * `rows` are vectors one behind the other. Answers x and y of each in turn, from -1 to 1: the two
+   * directions in which they differ most. The same rows give the same answer.
+   *
+   * @throws MemoryError `unavailable` when too much waits already.
+   */
+  project(of: { rows: Float32Array; dimensions: number }): Promise<Float32Array>;
+}
+
+export interface MapPoint {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface NamespaceMap {
+  readonly points: readonly MapPoint[];
+  /** How many memories the namespace holds. */
+  readonly memories: number;
+}
+
+export interface MapPorts {
+  readonly log: Log;
+  readonly projector: Projector;
+  readonly clock: Clock;
+}
+
+/** Draws maps of namespaces, and keeps the last few. */
+export class Maps {
+  readonly #kept = new Map<string, { map: Promise<NamespaceMap>; untilMs: number }>();
+  #drawing = 0;
+
+  constructor(private readonly ports: MapPorts) {}
+
+  /** The map of a log up to its last entry. */
+  of(end: { incarnation: string; last: number }): Promise<NamespaceMap> {
+    const key = `${end.incarnation}:${end.last}`;
+    const kept = this.#kept.get(key);
+    this.#kept.delete(key);
+    const nowMs = this.ports.clock.nowMs();
+    const fresh = kept !== undefined && kept.untilMs > nowMs;
+    const drawn = fresh ? kept : { map: this.#draw(end), untilMs: nowMs + MAP_KEPT_MS };
+    this.#kept.set(key, drawn);
+    if (!fresh) drawn.map.catch(() => this.#kept.delete(key));
+    if (this.#kept.size > MAPS_MAX) this.#kept.delete(this.#kept.keys().next().value as string);
+    return drawn.map;
+  }
+
+  async #draw(end: { incarnation: string; last: number }): Promise<NamespaceMap> {
+    if (this.#drawing >= DRAWING_MAX) throw unavailable("too many maps are being drawn");
+    this.#drawing++;
+    try {
+      return await draw(this.ports, end);
+    } finally {
+      this.#drawing--;
+    }
+  }
+}
+
+/** A namespace as a map; one that nobody stored to is empty. Costs nothing. */
+export async function mapNamespace(
+  { meter, log, maps }: { meter: Meter; log: Log; maps: Maps },
+  { caller, ...request }: { caller: Caller; namespace: string },
+): Promise<NamespaceMap> {
+  const scope = scopeOf({ caller, ...request });
+  await permitFree(meter, caller, { writes: false, namespace: scope.namespace });
+  const end = await endOf(log, scope);
+  return end === undefined ? { points: [], memories: 0 } : maps.of(end);
+}
+
+async function draw(
+  { log, projector, clock }: MapPorts,
+  end: { incarnation: string; last: number },
+): Promise<NamespaceMap> {
+  const { memories } = await log.measure(end);
+  const sampled: Row[] = [];
+  const wanted = Math.min(memories, MAP_POINTS_MAX);
+  const numbers = scattered(end.last);
+  let bytes = 0;
+  const isEnough = () => sampled.length >= wanted || bytes >= READ_BYTES_MAX;
+  for (let read = 0; !isEnough() && read < READ_ENTRIES_MAX; read += READ_MANY) {
+    const sequences = [...take(numbers, READ_MANY)];
+    if (sequences.length === 0) break;
+    for await (const some of fetchAll(log, { incarnation: end.incarnation, sequences, what: "vectors" })) {
+      sampled.push(...some.map(rowOf));
+      for (const { entry } of some) bytes += weightOf(entry);
+      if (isEnough()) break;
+      await clock.yield();
+    }
+  }
+  // In the log's order, whatever the database's: sums of other orders round differently.
+  const rows = sampled.slice(0, wanted).sort((a, b) => a.sequence - b.sequence);
+  return { points: await place(projector, rows), memories };
+}
+
+interface Row {
+  readonly sequence: number;
+  readonly id: string;
+  readonly vector: Float32Array;
+}
+
+/** Without the text: 5,000 long ones would be a third of a gigabyte. */
+function rowOf({ sequence, entry }: Numbered<Seen["vectors"]>): Row {
+  return { sequence, id: entry.id, vector: centre(vectorsOf(entry)) };
+}
+
+/** Of a long text's windows, what lies in their middle. */
+function centre(vectors: readonly Float32Array[]): Float32Array {
+  const [first, ...others] = vectors as [Float32Array, ...Float32Array[]];
+  if (others.length === 0) return first;
+  return first.map((x, i) => others.reduce((sum, vector) => sum + (vector[i] as number), x) / vectors.length);
+}
+
+async function place(projector: Projector, rows: readonly Row[]): Promise<MapPoint[]> {
+  const dimensions = rows[0]?.vector.length ?? 0;
+  if (dimensions === 0) return [];
+  const packed = new Float32Array(rows.length * dimensions);
+  for (const [i, { vector }] of rows.entries()) packed.set(vector, i * dimensions);
+  const places = await projector.project({ rows: packed, dimensions });
+  return rows.map(({ id }, i) => ({ id, x: places[2 * i] as number, y: places[2 * i + 1] as number }));
+}
+
+/**
+ * The numbers 1 to `last`, each once, scattered: whatever part of them is taken from the front is
+ * spread over all. Steps of the golden ratio, made coprime, come to every number before one twice.
+ */
+export function* scattered(last: number): Generator<number> {
+  let step = Math.max(1, Math.round(last * 0.618_033_988_75));
+  while (gcd(step, last) > 1) step++;
+  for (let i = 0, at = 0; i < last; i++, at = (at + step) % last) yield at + 1;
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b);
+}
+
+function* take(numbers: Generator<number>, count: number): Generator<number> {
+  for (let i = 0; i < count; i++) {
+    const { value, done } = numbers.next();
+    if (done) return;
+    yield value;
+  }
+}

@@ -1,0 +1,80 @@
+import { permit } from "../input/authorize.js";
+import { scopeOf } from "../input/namespace.js";
+import { parseText } from "../input/text.js";
+import { parseTopK } from "../input/top-k.js";
+import { type Ranked, rank } from "../log/score.js";
+import { vectorsOf } from "../log/windows.js";
+import type { Embedding } from "../ports/embedder.js";
+import { type Edition, editionOf } from "../ports/generation.js";
+import type { Caller } from "../ports/quota.js";
+import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { charged } from "./charged.js";
+import { either, type Ports } from "./store.js";
+
+/** Asked of the index beyond `top_k`, so that its rounding does not decide who is the last result. */
+const SPARE_CANDIDATES = 8;
+
+export interface RecallRequest {
+  readonly caller: Caller;
+  readonly query: string;
+  readonly namespace: string;
+  readonly topK?: number | undefined;
+  readonly signal?: AbortSignal;
+  /** When the caller stops waiting, as `Clock.nowMs` counts. */
+  readonly deadlineMs?: number | undefined;
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
+export interface Recalled {
+  /** Best first. */
+  readonly results: readonly Ranked[];
+  /** Tokens of the whole query, special tokens not counted. */
+  readonly queryTokens: number;
+}
+
+/**
+ * Finds the memories of one namespace nearest in meaning to the query. Charging, embedding and
+ * catching up with the log run beside each other.
+ *
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`.
+ */
+export async function recall(ports: Ports, request: RecallRequest): Promise<Recalled> {
+  const { caller, steps = untimed } = request;
+  const text = parseText("query", request.query);
+  const scope = scopeOf(request);
+  const topK = parseTopK(request.topK);
+  await permit(ports.meter, caller, { writes: false, namespace: scope.namespace });
+
+  return charged({ meter: ports.meter, caller, steps }, async ({ paid, unpaid }) => {
+    const signal = either(unpaid, request.signal);
+    const embed = (edition: Edition) =>
+      steps.time("embed", (onBegin) => {
+        const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
+        return ports.editions.embed(edition, { ...asked, text, field: "query", signal, onBegin });
+      });
+    const found = await ports.namespaces.reading(scope, async ({ replica }) => {
+      // The model of the log that is searched: of its vectors and the query's, never two.
+      const embedding = embed(editionOf(replica.incarnation));
+      const current = steps.time("catch_up", () => replica.current());
+      // The log's end decides first: that its model is gone is no trouble of a log that has moved.
+      embedding.catch(() => {});
+      await Promise.all([current, paid]);
+      const embedded = await embedding;
+      const vectors = vectorsOf(embedded);
+      const limit = topK + SPARE_CANDIDATES;
+      const scored = await replica.nearest({ vectors, limit, signal, steps });
+      return { results: rank(scored, topK), queryTokens: embedded.tokens };
+    });
+    const recalled = found ?? (await nothing(embed(ports.editions.newest), paid));
+    // The caller has been told that it took too long, and pays nothing. Nothing is awaited from here on.
+    signal.throwIfAborted();
+    ports.meter.count(caller, { call: "recall", tokens: recalled.queryTokens });
+    return recalled;
+  });
+}
+
+/** Of a namespace that nobody stored to. */
+async function nothing(embedding: Promise<Embedding>, paid: Promise<void>): Promise<Recalled> {
+  const [{ tokens }] = await Promise.all([embedding, paid]);
+  return { results: [], queryTokens: tokens };
+}

@@ -1,0 +1,142 @@
+import { MemoryError } from "../../errors.js";
+import type { Editions } from "../generations/generations.js";
+import {
+  type Answered,
+  type Attempt,
+  type Once,
+  type Outcome,
+  parseIdempotencyKey,
+} from "../idempotency/idempotency.js";
+import { permit } from "../input/authorize.js";
+import { newMemoryId } from "../input/id.js";
+import { canonicalMetadata, type JsonObject, parseMetadata } from "../input/metadata.js";
+import { scopeOf } from "../input/namespace.js";
+import { parseText } from "../input/text.js";
+import type { Namespaces } from "../log/namespaces.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Edition } from "../ports/generation.js";
+import type { Entry, Scope } from "../ports/log.js";
+import type { Caller, Meter } from "../ports/quota.js";
+import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { charged } from "./charged.js";
+
+/** What the room needs of the rest of the house. */
+export interface Ports {
+  readonly editions: Editions;
+  readonly meter: Meter;
+  readonly namespaces: Namespaces;
+  readonly once: Once;
+  readonly clock: Clock;
+}
+
+export interface StoreRequest {
+  readonly caller: Caller;
+  readonly text: string;
+  readonly namespace: string;
+  readonly metadata?: JsonObject | undefined;
+  /** Calls with the same key store once. */
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal;
+  /** When the caller stops waiting, as `Clock.nowMs` counts. */
+  readonly deadlineMs?: number | undefined;
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
+/**
+ * Stores one memory. Once this resolves, it survives a crash and every later recall finds it.
+ *
+ * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`;
+ * after `unavailable` the memory may have been stored or not. With an idempotency key trying again is
+ * safe, and `already_exists` says that the key was used for another request.
+ */
+export async function store(ports: Ports, request: StoreRequest): Promise<Outcome> {
+  const { caller } = request;
+  const text = parseText("text", request.text);
+  const scope = scopeOf(request);
+  const metadata = parseMetadata(request.metadata);
+  await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
+  const write = (attempt?: Attempt) => writeMemory(ports, { ...request, text, metadata, scope, attempt });
+  const outcome =
+    request.idempotencyKey === undefined
+      ? { answered: await write(), replayed: false }
+      : await storeOnce(ports, { ...request, text, metadata, scope, write });
+  if (!outcome.replayed) ports.meter.count(caller, { call: "store", tokens: outcome.answered.tokens });
+  return outcome;
+}
+
+interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "steps"> {
+  readonly text: string;
+  readonly metadata: string;
+  readonly scope: Scope;
+  /** Absent when no other attempt can store the same memory. */
+  readonly attempt: Attempt | undefined;
+}
+
+/** Charges, embeds and appends one memory. */
+function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
+  const { caller, text, metadata, scope, attempt, steps = untimed } = writing;
+  const { meter, editions, namespaces } = ports;
+  return charged({ meter, caller, steps }, async ({ paid, unpaid }) => {
+    const signal = either(unpaid, writing.signal);
+    const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
+    const embed = onceEach((edition: Edition) =>
+      steps.time("embed", (onBegin) => editions.embed(edition, { ...asked, signal, onBegin })),
+    );
+    await Promise.all([embed(namespaces.editionOf(scope)), paid]);
+    const id = attempt?.memoryId ?? newMemoryId();
+    const memory = { op: "store", opId: id, id, text, metadata, createdAtMs: ports.clock.wallMs() } as const;
+    // Too late for the caller is too late for the log.
+    signal.throwIfAborted();
+    const memoryIn = async (edition: Edition) => {
+      // The namespace may have moved to another model meanwhile.
+      const embedded = await embed(edition);
+      await attempt?.confirm();
+      return { ...memory, ...embedded };
+    };
+    const admit = () => meter.verify(caller);
+    const appending = { memoryIn, admit, once: attempt !== undefined };
+    const standing = await steps.time("append", () => namespaces.append(scope, appending));
+    return answerOf(standing);
+  });
+}
+
+/** Of several attempts, all answer what the first that arrived has written. */
+function answerOf(standing: Entry<"head">): Answered {
+  if (standing.op === "store" || standing.op === "erased") return standing;
+  throw new MemoryError("internal", "another entry was appended in place of a memory");
+}
+
+async function storeOnce(
+  { meter, once }: Ports,
+  {
+    caller,
+    text,
+    metadata,
+    scope,
+    write,
+    ...request
+  }: Pick<StoreRequest, "caller" | "idempotencyKey"> &
+    Pick<Writing, "text" | "metadata" | "scope"> & { write(attempt: Attempt): Promise<Answered> },
+): Promise<Outcome> {
+  const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
+  // A replay is not charged, and so proves nothing of the key.
+  await meter.verify(caller);
+  const content = [text, canonicalMetadata(metadata)];
+  const asked = { scope, idempotencyKey, content, earlierContent: [text, metadata] };
+  return once.run(asked, { write, undo: () => meter.refund(caller) });
+}
+
+/** Does the work once for each of what it is asked for. */
+function onceEach<K, V>(work: (key: K) => V): (key: K) => V {
+  const done = new Map<K, V>();
+  return (key) => {
+    const value = done.get(key) ?? work(key);
+    done.set(key, value);
+    return value;
+  };
+}
+
+/** Aborted when either is. */
+export function either(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
+  return b === undefined ? a : AbortSignal.any([a, b]);
+}

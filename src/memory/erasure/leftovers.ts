@@ -1,0 +1,55 @@
+import type { Mover } from "../generations/mover.js";
+import type { Clock } from "../pacing/clock.js";
+import { isEnd, type Log, type Named, type Scope } from "../ports/log.js";
+import { drop, type ForgetPorts } from "./forget.js";
+
+/** Names looked at in one go. */
+const NAMES_MAX = 100;
+
+export interface AuditPorts extends ForgetPorts {
+  readonly log: Log;
+  readonly mover: Mover;
+  readonly clock: Clock;
+  /** Whether an account is known to have been closed: that one is missing erases nothing. */
+  isClosed(accountId: string): Promise<boolean>;
+}
+
+/**
+ * Looks at every name in turn, some at a time, for what processes that died or slept have left behind:
+ * names of logs that have ended, and of accounts that were closed while a store was under way.
+ */
+export class Audit {
+  #after: Scope | undefined;
+
+  constructor(private readonly ports: AuditPorts) {}
+
+  /** Looks at the next names; answers how many it had to clear away. */
+  async next(): Promise<number> {
+    const named = await this.ports.log.names({ after: this.#after, limit: NAMES_MAX });
+    const closed = await this.#closedAmong(named);
+    let cleared = 0;
+    for (const each of named) if (await this.#clear(each, closed)) cleared++;
+    this.#after = named.length < NAMES_MAX ? undefined : named.at(-1)?.scope;
+    return cleared;
+  }
+
+  async #closedAmong(named: readonly Named[]): Promise<Set<string>> {
+    const closed = new Set<string>();
+    for (const accountId of new Set(named.map(({ scope }) => scope.accountId))) {
+      if (await this.ports.isClosed(accountId)) closed.add(accountId);
+    }
+    return closed;
+  }
+
+  async #clear({ scope, incarnation }: Named, closed: ReadonlySet<string>): Promise<boolean> {
+    const { log, mover } = this.ports;
+    const entry = (await log.last(incarnation))?.entry;
+    if (entry !== undefined && isEnd(entry)) {
+      await mover.leave(scope, { from: incarnation, to: entry.op === "moved" ? entry.to : undefined });
+      return true;
+    }
+    if (!closed.has(scope.accountId)) return false;
+    await drop(this.ports, scope, { force: true });
+    return true;
+  }
+}

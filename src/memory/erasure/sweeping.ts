@@ -1,0 +1,54 @@
+import { sweep } from "./forget.js";
+import { Audit, type AuditPorts } from "./leftovers.js";
+
+/** How often interrupted erasures are looked for. */
+const SWEEP_MS = 60_000;
+
+export interface SweepingOptions {
+  onSwept(finished: number): void;
+  /** Told when it failed; it is tried again in a minute. */
+  onTrouble(error: unknown): void;
+}
+
+/** Finishes what was interrupted, and clears away what nobody has noted. */
+export class Sweeper {
+  readonly #audit: Audit;
+
+  constructor(private readonly ports: AuditPorts) {
+    this.#audit = new Audit(ports);
+  }
+
+  /** Answers how much there was to do. */
+  async run(): Promise<number> {
+    // Neither waits for the other to succeed.
+    const [cleared, finished] = await Promise.allSettled([this.#audit.next(), sweep(this.ports)]);
+    if (cleared.status === "rejected") throw cleared.reason;
+    if (finished.status === "rejected") throw finished.reason;
+    return cleared.value + finished.value;
+  }
+}
+
+/** Finishes interrupted erasures, now and every minute; answers what ends it. */
+export function keepSweeping(
+  ports: AuditPorts,
+  { onSwept, onTrouble }: SweepingOptions,
+): () => Promise<void> {
+  const sweeper = new Sweeper(ports);
+  let running: Promise<void> | undefined;
+  const run = () => {
+    running ??= sweeper
+      .run()
+      .then((finished) => {
+        if (finished > 0) onSwept(finished);
+      }, onTrouble)
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  run();
+  const timer = setInterval(run, SWEEP_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

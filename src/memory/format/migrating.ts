@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../pacing/clock.js";
+import { type Format, type Formats, formatOf, type Marked, OLDEST_FORMAT, refusalOf } from "./format.js";
+
+/** How often the format is looked up: a program that has become too old ends within this. */
+const FORMAT_POLL_MS = 2_000;
+/** Between raising what readers must know and the first record that needs it. */
+export const NOTICE_MS = 15_000;
+/** A lead that says nothing for so long is taken for dead. */
+export const MIGRATION_LEASE_MS = 30_000;
+
+/** From one format to the next, while services use the database. */
+export interface Migration {
+  /** The format that all records are in when it is done: one more than before. */
+  readonly to: number;
+  /** What programs must know from its beginning on: less than `to` when older ones may go on beside it. */
+  readonly readersMin: number;
+  /**
+   * Brings a bounded part of the records, those behind the cursor, into the new form, and answers the
+   * next cursor; undefined when nothing is left. A part may be done again, and two processes may be at the
+   * same one: each record is changed only as long as it is in the old form. The program reads both forms
+   * as long as the migration is in its list, and writes the new one only when the format says so.
+   */
+  step(cursor: string | null): Promise<string | undefined>;
+}
+
+export interface MigratingOptions {
+  readonly formats: Formats;
+  /** In order, from the oldest format to the latest that this program knows. */
+  readonly migrations: readonly Migration[];
+  /** The version of this program. */
+  readonly program: string;
+  /** No other process can be at work on this database. */
+  readonly exclusive: boolean;
+  readonly clock: Clock;
+  /** Told when the database has become too new for this program: it must end. */
+  onTooNew(error: unknown): void;
+  /** Told when something failed; it is tried again. */
+  onTrouble(error: unknown): void;
+  onRaised(version: number): void;
+}
+
+/** The latest format that a program with these migrations knows. */
+export function latestOf(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.to ?? OLDEST_FORMAT;
+}
+
+/** Follows the database's format, and raises it to the latest that this program knows: one process does, the others wait. */
+export class Migrating {
+  readonly #replica = randomBytes(6).toString("hex");
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(private readonly options: MigratingOptions) {}
+
+  /** Looks at once, and then every two seconds. */
+  start(): void {
+    const look = () => {
+      this.#running ??= this.look()
+        .catch(this.options.onTrouble)
+        .finally(() => {
+          this.#running = undefined;
+        });
+    };
+    look();
+    this.#timer = setInterval(look, FORMAT_POLL_MS).unref();
+  }
+
+  /** Stops behind the part that is being done; another process, or the next start, goes on there. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  /** Does what the format asks for, as far as it can now. */
+  async look(): Promise<void> {
+    const { formats, migrations, program, onTooNew } = this.options;
+    const reader = { known: latestOf(migrations), program };
+    const format = await formatOf(formats, reader);
+    const refusal = refusalOf(format, reader);
+    if (refusal !== undefined) return onTooNew(refusal);
+    const migration = migrations.find(({ to }) => to === format.version + 1);
+    const marked = migration && (await formats.read());
+    if (migration && marked?.format.version === format.version) await this.#raise(marked, migration);
+  }
+
+  async #raise(marked: Marked, migration: Migration): Promise<void> {
+    const { exclusive, clock, onRaised } = this.options;
+    let led = await this.#lead(marked, migration);
+    if (led === undefined) return;
+    const mustWait = !exclusive && migration.readersMin > migration.to - 1;
+    const begunAtMs = led.format.migration?.begunAtMs ?? 0;
+    // Whoever is too old has looked by then, and ended.
+    if (mustWait && clock.wallMs() - begunAtMs < NOTICE_MS) return;
+    while (!this.#closed) {
+      const cursor = await migration.step(led.format.migration?.cursor ?? null);
+      led = await this.#keep(led, cursor === undefined ? undefined : { migration, cursor });
+      if (led === undefined) return;
+      if (cursor === undefined) return onRaised(migration.to);
+    }
+  }
+
+  /** Takes the lead, unless another has it. */
+  async #lead(marked: Marked, migration: Migration): Promise<Marked | undefined> {
+    const { migration: standing } = marked.format;
+    const { exclusive, clock } = this.options;
+    const isOther = standing !== undefined && standing.lead.replica !== this.#replica;
+    if (isOther && !exclusive && standing.lead.untilMs > clock.wallMs()) return undefined;
+    return this.#keep(marked, { migration, cursor: standing?.cursor ?? null });
+  }
+
+  /** Says how far it is, or that it is done; undefined when another has changed the mark meanwhile. */
+  async #keep(
+    { format, revision }: Marked,
+    at: { migration: Migration; cursor: string | null } | undefined,
+  ): Promise<Marked | undefined> {
+    const { formats, program, clock } = this.options;
+    const { migration: standing, ...rest } = format;
+    const lead = { replica: this.#replica, untilMs: clock.wallMs() + MIGRATION_LEASE_MS };
+    const begunAtMs = standing?.begunAtMs ?? clock.wallMs();
+    const to: Format =
+      at === undefined
+        ? { ...rest, program, version: format.version + 1 }
+        : {
+            ...rest,
+            program,
+            readersMin: Math.max(format.readersMin, at.migration.readersMin),
+            migration: { to: at.migration.to, begunAtMs, cursor: at.cursor, lead },
+          };
+    return (await formats.replace({ from: revision, to }))
+      ? { format: to, revision: revision + 1 }
+      : undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Clock } from "../pacing/clock.js";
+import { mapSome } from "../pacing/map-some.js";
+import { SERVICE } from "../ports/embedder.js";
+import { editionOf } from "../ports/generation.js";
+import { type Appended, type Entry, isEnd, type Log, type Numbered } from "../ports/log.js";
+import type { Editions } from "./generations.js";
+
+/** Entries copied at a time, and how many of them are embedded at once: calls come first. */
+const COPY_MANY = 64;
+const EMBEDDING_MAX = 4;
+
+export interface CopyPorts {
+  readonly log: Log;
+  readonly editions: Editions;
+  readonly clock: Clock;
+}
+
+/** A log and its copy in another edition. */
+export interface Copying {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface CopyingOptions {
+  readonly signal?: AbortSignal;
+  /** Told of each portion. */
+  onCopied?(entries: number): void;
+}
+
+/** How far a copy is. */
+export interface Tail {
+  /** Entries that it has. */
+  readonly copied: number;
+  /** What the original log ended with, or the copy itself. */
+  readonly ended?: "moved" | "drop";
+}
+
+/**
+ * Copies a log entry by entry, under the same numbers, with the vectors of another model, from where
+ * the copy ends up to where the log ends now. Any process may go on where another stopped; two that
+ * are at it at once write the same, and one that slept finds the numbers taken.
+ *
+ * Only a tombstone tells that a memory was deleted. That its text is gone from the original does not:
+ * an original that has moved is erased, while its copy is the living log.
+ */
+export async function copyTail(
+  ports: CopyPorts,
+  { from, to, signal, onCopied }: Copying & CopyingOptions,
+): Promise<Tail> {
+  const { log, clock } = ports;
+  for (;;) {
+    signal?.throwIfAborted();
+    const last = await log.last(to);
+    const copied = last?.sequence ?? 0;
+    if (last?.entry.op === "drop") return { copied, ended: "drop" };
+    const range = { incarnation: from, from: copied + 1, limit: COPY_MANY, what: "text" } as const;
+    const { entries, complete } = await log.read(range);
+    const end = entries.findIndex(({ entry }) => isEnd(entry));
+    const news = end < 0 ? entries : entries.slice(0, end);
+    await copyEntries(ports, { to, news, signal });
+    onCopied?.(news.length);
+    const ended = entries[end]?.entry;
+    if (ended && isEnd(ended)) return { copied: copied + news.length, ended: ended.op };
+    if (complete) return { copied: copied + news.length };
+    await clock.yield();
+  }
+}
+
+async function copyEntries(
+  { log, editions }: CopyPorts,
+  {
+    to,
+    news,
+    signal,
+  }: Pick<Copying, "to"> & {
+    news: readonly Numbered<Entry<"text">>[];
+    signal: AbortSignal | undefined;
+  },
+): Promise<void> {
+  const [first] = news;
+  if (first === undefined) return;
+  const forgotten = news.flatMap(({ entry }) => (entry.op === "delete" ? [entry.target] : []));
+  // Before their tombstones: whoever goes on after a crash begins behind those.
+  await log.erase({ incarnation: to, sequences: forgotten });
+  const gone = new Set(forgotten);
+  const copies = await mapSome(news, EMBEDDING_MAX, async ({ sequence, entry }): Promise<Appended> => {
+    if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
+    const input = { text: entry.text, field: "text", owner: SERVICE, ...(signal && { signal }) } as const;
+    return { ...entry, ...(await editions.embed(editionOf(to), input)) };
+  });
+  await log.append({ incarnation: to, from: first.sequence, entries: copies });
+}
+
+/** Of a memory, its number alone; what cannot be read keeps its number too. */
+function withoutText(entry: Entry<"text">): Appended {
+  if (entry.op === "lost") return { op: "erased", opId: "", id: "", tokens: 0, createdAtMs: 0 };
+  if (entry.op !== "store") return entry;
+  const { opId, id, tokens, createdAtMs } = entry;
+  return { op: "erased", opId, id, tokens, createdAtMs };
+}

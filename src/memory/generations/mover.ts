@@ -1,0 +1,98 @@
+import { unavailable } from "../../errors.js";
+import { newOperationId } from "../input/id.js";
+import type { Erasures } from "../ports/erasures.js";
+import { inEdition } from "../ports/generation.js";
+import { isEnd, type Scope } from "../ports/log.js";
+import { type Copying, type CopyPorts, copyTail } from "./copy.js";
+
+/** How often a move tries to be the log's next entry while others store. */
+const ATTEMPTS_MAX = 100;
+const PAUSE_MS_MAX = 20;
+/** Namespaces that move at once because calls need them: each holds a batch of texts. */
+const MOVING_MAX = 8;
+
+export interface MoverPorts extends CopyPorts {
+  readonly erasures: Erasures;
+}
+
+/**
+ * Moves a namespace to its log's copy in the newest edition. The move is an entry of the old log, its
+ * last: every recall before it is answered by the old model, every one behind it by the new, on
+ * whichever replica. Each step may be taken again, by any process.
+ */
+export class Mover {
+  /** By the old log. */
+  readonly #moving = new Map<string, Promise<void>>();
+
+  constructor(private readonly ports: MoverPorts) {}
+
+  /**
+   * Moves a namespace; calls that need the same move share it.
+   *
+   * @throws MemoryError `unavailable` also when too many others are moving.
+   */
+  move(scope: Scope, from: string): Promise<void> {
+    return this.#share(from, async () => {
+      const copying = { from, to: inEdition(from, this.ports.editions.newest) };
+      if (await this.#seal(copying)) await this.#finish(scope, copying);
+      // Whoever dropped it may have died before this, and everybody would come here again and again.
+      else await this.#retire(scope, from);
+    });
+  }
+
+  /**
+   * Does what whoever ended a log may have died before: the name goes to the copy that the log moved to,
+   * or is free again when it was dropped. What the log holds is erased in either case.
+   */
+  leave(scope: Scope, { from, to }: { from: string; to: string | undefined }): Promise<void> {
+    return this.#share(from, () =>
+      to === undefined ? this.#retire(scope, from) : this.#finish(scope, { from, to }),
+    );
+  }
+
+  #share(from: string, work: () => Promise<void>): Promise<void> {
+    const moving = this.#moving.get(from);
+    if (moving !== undefined) return moving;
+    if (this.#moving.size >= MOVING_MAX) {
+      return Promise.reject(unavailable(`${MOVING_MAX} namespaces are moving to another model already`));
+    }
+    const begun = work().finally(() => this.#moving.delete(from));
+    this.#moving.set(from, begun);
+    return begun;
+  }
+
+  /** Copies what came before the move, and gives the copy the name. */
+  async #finish(scope: Scope, copying: Copying): Promise<void> {
+    await copyTail(this.ports, copying);
+    await this.#beginErasing(scope, copying.from);
+    await this.ports.log.rename(scope, copying);
+  }
+
+  async #retire(scope: Scope, from: string): Promise<void> {
+    await this.#beginErasing(scope, from);
+    await this.ports.log.retire(scope, from);
+  }
+
+  /** First the trace, then the name: a crash in between leaves no texts behind that nobody knows of. */
+  async #beginErasing(scope: Scope, incarnation: string): Promise<void> {
+    const { erasures, clock } = this.ports;
+    // The same trace, whoever leaves it.
+    await erasures.begin({ id: incarnation, scope, incarnation, begunAtMs: clock.wallMs() });
+  }
+
+  /** Ends the log with the move; false when it was dropped instead. */
+  async #seal({ from, to }: Copying): Promise<boolean> {
+    const { log, clock } = this.ports;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const { copied } = await copyTail(this.ports, { from, to });
+      const last = await log.last(from);
+      if (last && isEnd(last.entry)) return last.entry.op === "moved";
+      const entries = [{ op: "moved", opId: newOperationId(), to }] as const;
+      // Only right behind what was copied. A copy that is ahead has been stored to: that move is over.
+      const isTail = copied === (last?.sequence ?? 0);
+      if (isTail && (await log.append({ incarnation: from, from: copied + 1, entries })) === 1) return true;
+      await clock.sleep(clock.random() * PAUSE_MS_MAX);
+    }
+    throw unavailable("others store in this namespace without a pause; try again");
+  }
+}

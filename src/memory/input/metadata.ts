@@ -1,0 +1,66 @@
+import { invalid } from "../../errors.js";
+import { count } from "./count.js";
+
+export const METADATA_BYTES_MAX = 16_384;
+export const METADATA_DEPTH_MAX = 16;
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+/**
+ * Metadata as the text that is kept: JSON of an object, at most 16,384 bytes and 16 levels deep,
+ * finite numbers (no negative zero), well-formed Unicode.
+ */
+export function parseMetadata(value: JsonObject | undefined): string {
+  if (value === undefined) return "{}";
+  // Before serialising: JSON.stringify would turn Infinity into null and follow any depth.
+  check(value, 1);
+  const json = JSON.stringify(value);
+  const bytes = Buffer.byteLength(json);
+  if (bytes > METADATA_BYTES_MAX) {
+    throw invalid("metadata", `is ${count(bytes)} bytes as JSON; the limit is ${count(METADATA_BYTES_MAX)}`);
+  }
+  return json;
+}
+
+/**
+ * The same text for all metadata that means the same: keys in one order at every depth. Protobuf's maps
+ * and JSON's objects have no order, so a client that sends a request again may turn it round.
+ */
+export function canonicalMetadata(json: string): string {
+  return JSON.stringify(sorted(JSON.parse(json)));
+}
+
+function sorted(value: Json): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [key, sorted(inner)]);
+  // No two keys are equal.
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function check(value: Json, depth: number): void {
+  if (typeof value === "number") checkNumber(value);
+  if (typeof value === "string") checkString(value);
+  if (typeof value !== "object" || value === null) return;
+  if (depth > METADATA_DEPTH_MAX) {
+    throw invalid("metadata", `is more than ${METADATA_DEPTH_MAX} levels deep`);
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    checkString(key);
+    check(inner, depth + 1);
+  }
+}
+
+/** JSON's writers, JavaScript's among them, drop the sign of a zero: it would not come back. */
+function checkNumber(value: number): void {
+  if (!Number.isFinite(value)) throw invalid("metadata", "has a number that is not finite");
+  if (Object.is(value, -0))
+    throw invalid("metadata", "has the number -0, which would come back as 0; send 0");
+}
+
+function checkString(value: string): void {
+  if (!value.isWellFormed()) {
+    throw invalid("metadata", "is not well-formed Unicode (a lone surrogate)");
+  }
+}

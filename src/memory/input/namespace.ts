@@ -1,0 +1,24 @@
+import { invalid } from "../../errors.js";
+import type { Scope } from "../ports/log.js";
+import type { Caller } from "../ports/quota.js";
+import { count } from "./count.js";
+
+export const NAMESPACE_BYTES_MAX = 256;
+
+/** The namespace of the caller's account that a call names. @throws MemoryError as `parseNamespace` */
+export function scopeOf({ caller, namespace }: { caller: Caller; namespace: string }): Scope {
+  return { accountId: caller.accountId, namespace: parseNamespace(namespace) };
+}
+
+/** A namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end. */
+export function parseNamespace(value: string): string {
+  const bytes = Buffer.byteLength(value);
+  if (bytes === 0) throw invalid("namespace", "is missing");
+  if (bytes > NAMESPACE_BYTES_MAX) {
+    throw invalid("namespace", `is ${count(bytes)} bytes; the limit is ${NAMESPACE_BYTES_MAX}`);
+  }
+  if (!value.isWellFormed()) throw invalid("namespace", "is not well-formed Unicode (a lone surrogate)");
+  if (/\p{Cc}/u.test(value)) throw invalid("namespace", "has a control character");
+  if (value.trim() !== value) throw invalid("namespace", "begins or ends with a space");
+  return value;
+}

@@ -1,0 +1,13 @@
+import { invalid } from "../../errors.js";
+
+export const TOP_K_DEFAULT = 5;
+export const TOP_K_MAX = 20;
+
+/** How many results to return: 1–20, 5 when left out. */
+export function parseTopK(value: number | undefined): number {
+  if (value === undefined) return TOP_K_DEFAULT;
+  if (!Number.isInteger(value) || value < 1 || value > TOP_K_MAX) {
+    throw invalid("top_k", `is ${value}; it must be a whole number from 1 to ${TOP_K_MAX}`);
+  }
+  return value;
+}

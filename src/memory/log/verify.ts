@@ -1,0 +1,137 @@
+import type { Erasure, Erasures } from "../ports/erasures.js";
+import { baseOf } from "../ports/generation.js";
+import { type Entry, isEnd, type Log, type Numbered } from "../ports/log.js";
+import type { Vectors } from "../ports/vectors.js";
+import { allIncarnations, allNames } from "./walk.js";
+import { vectorsOf } from "./windows.js";
+
+const ENTRIES_MANY = 512;
+const ERASURES_MAX = 100_000;
+
+export interface VerifyPorts {
+  readonly log: Log;
+  readonly erasures: Erasures;
+  readonly vectors: Vectors;
+  /** What a vector of a log must be long; undefined when it is of no model that the database has. */
+  dimensionsOf(incarnation: string): number | undefined;
+}
+
+export interface Verified {
+  incarnations: number;
+  memories: number;
+  erased: number;
+  snapshots: number;
+  /** Erasures that something interrupted, or that are under way: they are no problem, the next start finishes them. */
+  unfinished: number;
+  /** A line each; none when all is well. */
+  readonly problems: string[];
+}
+
+/**
+ * Reads every entry of every log, and every snapshot: numbers are dense, memories whole, and of what
+ * was forgotten nothing is left. Meant for a database that no server is using.
+ */
+export async function verify(ports: VerifyPorts): Promise<Verified> {
+  const counted = { incarnations: 0, memories: 0, erased: 0, snapshots: 0 };
+  const pending = await ports.erasures.pending(ERASURES_MAX);
+  const verified: Verified = { ...counted, unfinished: pending.length, problems: [] };
+  const living = await livingIn(ports.log);
+  for await (const incarnation of allIncarnations(ports.log)) {
+    await verifyLog(ports, { incarnation, verified, pending, living });
+  }
+  for (const incarnation of await ports.vectors.kept()) {
+    verified.snapshots++;
+    const last = await ports.log.last(incarnation);
+    if (last === undefined || isEnd(last.entry)) {
+      verified.problems.push(`${incarnation}: a snapshot is left of a log that has ended`);
+    }
+  }
+  return verified;
+}
+
+/** What the walk along one log knows. */
+interface Walk {
+  readonly ids: Set<string>;
+  readonly stored: Set<number>;
+  readonly targets: Set<number>;
+  ended: "drop" | "moved" | undefined;
+}
+
+interface Subject {
+  readonly incarnation: string;
+  readonly verified: Verified;
+  readonly pending: readonly Erasure[];
+  /** The incarnations that have a name. */
+  readonly living: ReadonlySet<string>;
+}
+
+async function livingIn(log: Log): Promise<Set<string>> {
+  const living = new Set<string>();
+  for await (const { incarnation } of allNames(log)) living.add(incarnation);
+  return living;
+}
+
+async function verifyLog(
+  { log, vectors, dimensionsOf }: VerifyPorts,
+  { incarnation, verified, pending, living }: Subject,
+): Promise<void> {
+  const walk: Walk = { ids: new Set(), stored: new Set(), targets: new Set(), ended: undefined };
+  const dimensions = dimensionsOf(incarnation);
+  const complain = (sequence: number, what: string) =>
+    verified.problems.push(`${incarnation}, entry ${sequence}: ${what}`);
+  verified.incarnations++;
+  for (let from = 1; ; ) {
+    const { entries, complete } = await log.read({ incarnation, from, limit: ENTRIES_MANY, what: "all" });
+    for (const numbered of entries) step(numbered, { walk, verified, dimensions, complain });
+    if (complete) break;
+    from += entries.length;
+  }
+  // Copies in other editions are erased with the original.
+  const erasing = pending.filter((each) => baseOf(each.incarnation) === baseOf(incarnation));
+  const isErasing = (sequence: number) => erasing.some((each) => each.sequence === sequence);
+  for (const target of walk.targets)
+    if (walk.stored.has(target) && !isErasing(target)) complain(target, "was deleted, but is not erased");
+  // Until its copy has the name, a log that moves is all there is.
+  const isMoving = walk.ended === "moved" && living.has(incarnation);
+  if (isMoving) verified.unfinished++;
+  if (walk.ended !== undefined && !isMoving && !erasing.some(({ sequence }) => sequence === undefined)) {
+    const how = walk.ended === "drop" ? "was dropped" : "has moved";
+    for (const sequence of walk.stored) complain(sequence, `${how}, but is not erased`);
+  }
+  // Deletions that came after it was made must have been made in it too.
+  const mark = await vectors.markOf(incarnation);
+  if (mark === undefined) return;
+  const at = { incarnation, from: mark.sequence, limit: 1, what: "head" } as const;
+  const [behind] = (await log.read(at)).entries;
+  if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "a snapshot is of another log");
+  const deleted = [...walk.targets].filter((target) => !isErasing(target));
+  for (const target of await vectors.holds(incarnation, deleted)) {
+    complain(target, "was deleted, but a snapshot has its vector; using the namespace takes it out");
+  }
+}
+
+interface StepOptions {
+  readonly walk: Walk;
+  readonly verified: Verified;
+  readonly dimensions: number | undefined;
+  complain(sequence: number, what: string): void;
+}
+
+function step(
+  { sequence, entry }: Numbered<Entry>,
+  { walk, verified, dimensions, complain }: StepOptions,
+): void {
+  if (walk.ended) complain(sequence, "stands behind the log's end");
+  if (entry.op === "lost") complain(sequence, entry.reason);
+  if (isEnd(entry)) walk.ended = entry.op;
+  if (entry.op === "delete") walk.targets.add(entry.target);
+  if (entry.op === "erased") verified.erased++;
+  if (entry.op !== "store") return;
+  verified.memories++;
+  walk.stored.add(sequence);
+  if (walk.ids.has(entry.id)) complain(sequence, "repeats the id of an earlier memory");
+  walk.ids.add(entry.id);
+  if (dimensions !== undefined && vectorsOf(entry).some(({ length }) => length !== dimensions))
+    complain(sequence, "its vector is of another model");
+  if (!entry.vectors.every(Number.isFinite)) complain(sequence, "its vector is not finite");
+}

@@ -1,0 +1,50 @@
+import type { Recent } from "../ports/recent.js";
+import type { Namespaces } from "./namespaces.js";
+
+/** Namespaces opened at start at most, and how long that is waited for; the others open on first use. */
+const WARM_MAX = 1000;
+const WARM_TIMEOUT_MS = 60_000;
+
+export interface WarmOptions {
+  readonly recent: Recent;
+  readonly namespaces: Namespaces;
+  /** Aborted when the process is to end. */
+  readonly stopping: AbortSignal;
+  /** Told after each one. */
+  onProgress?(done: number, of: number): void;
+  /** Told when it is not known what was used last. */
+  onTrouble(error: unknown): void;
+}
+
+/**
+ * Opens the namespaces that were used last, so that their first recall does not wait for an index to
+ * be built. Resolves when the budget is full, the time is up or the process is to end, also in the midst
+ * of a large one: that is built on, and its first call waits for the rest. Passes over one that cannot be
+ * opened: its first call says why.
+ */
+export async function warm({ stopping, ...options }: WarmOptions): Promise<void> {
+  const over = new AbortController();
+  const end = () => over.abort();
+  const timer = setTimeout(end, WARM_TIMEOUT_MS).unref();
+  stopping.addEventListener("abort", end);
+  const ended = new Promise<void>((resolve) => over.signal.addEventListener("abort", () => resolve()));
+  if (stopping.aborted) end();
+  await Promise.race([openInTurn(options, over.signal), ended]);
+  clearTimeout(timer);
+  stopping.removeEventListener("abort", end);
+}
+
+async function openInTurn(
+  { recent, namespaces, onProgress, onTrouble }: Omit<WarmOptions, "stopping">,
+  signal: AbortSignal,
+): Promise<void> {
+  const scopes = await recent.list(WARM_MAX).catch((error) => {
+    onTrouble(error);
+    return [];
+  });
+  for (const [i, scope] of scopes.entries()) {
+    if (signal.aborted || namespaces.isFull) return;
+    await namespaces.reading(scope, ({ replica }) => replica.current()).catch(() => {});
+    if (!signal.aborted) onProgress?.(i + 1, scopes.length);
+  }
+}

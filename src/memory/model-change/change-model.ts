@@ -1,0 +1,120 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MemoryError } from "../../errors.js";
+import type { Edition } from "../ports/generation.js";
+import { changePlan, type Facts, type Plan } from "../ports/plan.js";
+
+/** How often progress is looked up. */
+const LOOK_MS = 500;
+
+/**
+ * Begins the change of a database's model, which the services that use the database carry out;
+ * follows one that is under way already.
+ *
+ * @throws MemoryError `failed_precondition` when there is nothing to change, or another change is under way.
+ */
+export async function begin(
+  facts: Facts,
+  { modelId, atOnce }: { modelId: string; atOnce: boolean },
+): Promise<Edition> {
+  const pinned = await facts.pinned();
+  if (pinned === undefined)
+    throw refused(`the database holds nothing yet: start the service with MODEL=${modelId}`);
+  const standing = (await facts.plan())?.plan;
+  if (standing === undefined) {
+    const plan = newPlan(modelId, atOnce);
+    if (await facts.replacePlan({ from: 0, to: plan })) return plan.edition;
+    return begin(facts, { modelId, atOnce });
+  }
+  if (standing.modelId === modelId && standing.phase !== "abandoned") return standing.edition;
+  throw refused(`a change to ${standing.modelId} is under way (${standing.phase}); see \`reembed --status\``);
+}
+
+/** How a database stands, as a look from outside shows it. */
+export interface Standing {
+  /** What is under way, and how far it is, in a line. */
+  readonly change?: { readonly edition: Edition; readonly line: string };
+  /** The model whose vectors the database holds; absent while it is empty. */
+  readonly holds?: { readonly edition: Edition; readonly modelId: string };
+}
+
+export async function standingOf(facts: Facts): Promise<Standing> {
+  const plan = (await facts.plan())?.plan;
+  // After the plan: one that has ended by now has pinned its model before.
+  const pinned = await facts.pinned();
+  return {
+    ...(plan && { change: { edition: plan.edition, line: describe(plan) } }),
+    ...(pinned && { holds: { edition: pinned.edition, modelId: pinned.model.id } }),
+  };
+}
+
+/** Shows how far the change is until it has ended; answers how the database stands then. */
+export async function follow(
+  look: () => Promise<Standing>,
+  { edition, show }: { edition: Edition; show: (line: string) => void },
+): Promise<Standing> {
+  for (;;) {
+    const standing = await look().catch(showTrouble(show));
+    if (standing !== undefined && standing.change?.edition !== edition) return standing;
+    if (standing?.change !== undefined) show(standing.change.line);
+    await sleep(LOOK_MS);
+  }
+}
+
+/** A service that restarts takes the change up again. */
+function showTrouble(show: (line: string) => void): (error: unknown) => undefined {
+  return (error) => {
+    if (!(error instanceof MemoryError && error.code === "unavailable")) throw error;
+    show(error.message);
+    return undefined;
+  };
+}
+
+/**
+ * Gives the change up: the new vectors are erased, the old ones stay in use.
+ *
+ * @throws MemoryError `failed_precondition` when there is none, or namespaces have begun to move.
+ */
+export async function abandon(facts: Facts): Promise<Edition> {
+  const standing = (await facts.plan())?.plan;
+  if (standing === undefined) throw refused("the model is not being changed");
+  await changePlan(facts, (plan) =>
+    plan.phase === "switching" ? undefined : { ...plan, phase: "abandoned" },
+  );
+  const now = (await facts.plan())?.plan;
+  if (now?.edition === standing.edition && now.phase !== "abandoned") {
+    throw refused("namespaces have begun to move to the new model: let it end, then change it back");
+  }
+  return standing.edition;
+}
+
+/** One line: the phase, how far it is, and what keeps it. */
+function describe({ phase, modelId, progress: { done, of }, replicas }: Plan): string {
+  const reports = Object.values(replicas);
+  const troubles = reports.flatMap(({ trouble }) => trouble ?? []);
+  const share = of > 0 ? `, ${done.toLocaleString("en-US")} of ${of.toLocaleString("en-US")} entries` : "";
+  const who =
+    reports.length === 0 ? "waiting for a service that uses the database" : `replicas: ${stages(reports)}`;
+  return [`${phase} ${modelId}${phase === "switching" ? "" : share}`, who, ...troubles].join("; ");
+}
+
+function stages(reports: readonly { stage: string }[]): string {
+  const counts = new Map<string, number>();
+  for (const { stage } of reports) counts.set(stage, (counts.get(stage) ?? 0) + 1);
+  return [...counts].map(([stage, count]) => `${count} ${stage}`).join(", ");
+}
+
+function newPlan(modelId: string, atOnce: boolean): Plan {
+  return {
+    edition: randomBytes(4).toString("hex"),
+    modelId,
+    phase: atOnce ? "switching" : "building",
+    begunAtMs: Date.now(),
+    replicas: {},
+    progress: { done: 0, of: 0 },
+  };
+}
+
+function refused(message: string): MemoryError {
+  return new MemoryError("failed_precondition", message);
+}

@@ -1,0 +1,137 @@
+import { endCopy } from "../erasure/forget.js";
+import { type CopyPorts, copyTail } from "../generations/copy.js";
+import type { Mover } from "../generations/mover.js";
+import { allIncarnations, allNames } from "../log/walk.js";
+import type { Clock } from "../pacing/clock.js";
+import { editionOf, inEdition } from "../ports/generation.js";
+import type { Log, Named } from "../ports/log.js";
+import { changePlan, type Facts, type Plan, type ReplicaReport } from "../ports/plan.js";
+
+/** A lead that says nothing for so long is taken for dead, and so is any replica. */
+export const LEASE_MS = 10_000;
+export const SILENCE_MS = 15_000;
+
+export interface LeadPorts extends CopyPorts {
+  readonly log: Log;
+  readonly facts: Facts;
+  readonly mover: Mover;
+  readonly clock: Clock;
+  /** No other process can be at work on this database. */
+  readonly exclusive: boolean;
+}
+
+export interface Leading {
+  readonly plan: Plan;
+  /** Aborted when the plan has changed, or this replica leads no more. */
+  readonly signal: AbortSignal;
+  onProgress(progress: Plan["progress"]): void;
+}
+
+/** The plan with this replica as its lead, unless another is; what the dead said is forgotten. */
+export function takeLead(
+  { replicas, ...rest }: Plan,
+  { replica, nowMs, exclusive }: { replica: string; nowMs: number; exclusive: boolean },
+): Plan {
+  const isAlive = ([each, { seenAtMs }]: [string, ReplicaReport]) =>
+    each === replica || (!exclusive && nowMs - seenAtMs < SILENCE_MS);
+  const plan = { ...rest, replicas: Object.fromEntries(Object.entries(replicas).filter(isAlive)) };
+  const { lead } = plan;
+  const isLed = !exclusive && lead !== undefined && lead.replica !== replica && lead.untilMs > nowMs;
+  return isLed ? plan : { ...plan, lead: { replica, untilMs: nowMs + LEASE_MS } };
+}
+
+/** Does what the plan's phase asks for, as far as it can now; called again until there is no plan. */
+export async function lead(ports: LeadPorts, leading: Leading): Promise<void> {
+  const { plan } = leading;
+  if (plan.phase === "abandoned") return abandon(ports, leading);
+  if (plan.phase === "switching") return moveAll(ports, leading);
+  await copyAll(ports, leading);
+  const ready = plan.phase === "building" ? ["loaded", "warm"] : ["warm"];
+  await changePlan(ports.facts, (standing) => {
+    if (standing.edition !== plan.edition || standing.phase !== plan.phase) return undefined;
+    if (!allAre(standing, ready, ports)) return undefined;
+    return { ...standing, phase: plan.phase === "building" ? "warming" : "switching" };
+  });
+}
+
+/** Whether every replica that is alive has come so far, and every one has had the time to say so. */
+function allAre(plan: Plan, stages: string[], { clock, exclusive }: LeadPorts): boolean {
+  const heard = exclusive || clock.wallMs() - plan.begunAtMs >= SILENCE_MS;
+  return heard && Object.values(plan.replicas).every(({ stage }) => stages.includes(stage));
+}
+
+async function copyAll(ports: LeadPorts, { plan, signal, onProgress }: Leading): Promise<void> {
+  const { log } = ports;
+  let of = 0;
+  for await (const { incarnation } of outside(log, { plan, signal })) {
+    of += (await log.last(incarnation))?.sequence ?? 0;
+  }
+  let done = 0;
+  for await (const { incarnation: from } of outside(log, { plan, signal })) {
+    const to = inEdition(from, plan.edition);
+    done += (await log.last(to))?.sequence ?? 0;
+    const onCopied = (entries: number) => {
+      done += entries;
+      onProgress({ done, of: Math.max(of, done) });
+    };
+    const { ended } = await copyTail(ports, { from, to, signal, onCopied });
+    if (ended === "drop") await endCopy(ports, to);
+  }
+  onProgress({ done, of: done });
+}
+
+/** A pass that finds nothing left to move is the last: new namespaces are in the new edition already. */
+async function moveAll(ports: LeadPorts, { plan, signal, onProgress }: Leading): Promise<void> {
+  const { log, mover, facts } = ports;
+  let moved = 0;
+  for await (const { scope, incarnation } of outside(log, { plan, signal })) {
+    await mover.move(scope, incarnation);
+    onProgress({ done: ++moved, of: moved });
+  }
+  if (moved > 0 || plan.model === undefined) return;
+  const pinned = await facts.pinned();
+  if (pinned !== undefined && pinned.edition !== plan.edition) {
+    await endCopies(ports, { plan, which: async (copy) => isDropped(log, inEdition(copy, pinned.edition)) });
+    const previous = { edition: pinned.edition, modelId: pinned.model.id };
+    await facts.repin({ from: pinned.edition, to: { model: plan.model, edition: plan.edition, previous } });
+  }
+  await end(facts, plan);
+}
+
+async function abandon(ports: LeadPorts, { plan }: Leading): Promise<void> {
+  await endCopies(ports, { plan, which: async () => true });
+  await end(ports.facts, plan);
+}
+
+async function endCopies(
+  ports: LeadPorts,
+  { plan, which }: { plan: Plan; which: (copy: string) => Promise<boolean> },
+): Promise<void> {
+  for await (const each of allIncarnations(ports.log)) {
+    if (editionOf(each) === plan.edition && (await which(each))) await endCopy(ports, each);
+  }
+}
+
+async function isDropped(log: Log, incarnation: string): Promise<boolean> {
+  return (await log.last(incarnation))?.entry.op === "drop";
+}
+
+/** Takes the plan away. */
+async function end(facts: Facts, { edition }: Plan): Promise<void> {
+  for (;;) {
+    const standing = await facts.plan();
+    if (standing?.plan.edition !== edition) return;
+    if (await facts.replacePlan({ from: standing.version, to: undefined })) return;
+  }
+}
+
+/** The namespaces that are not in the plan's edition. */
+async function* outside(
+  log: Log,
+  { plan, signal }: { plan: Plan; signal: AbortSignal },
+): AsyncGenerator<Named> {
+  for await (const named of allNames(log)) {
+    signal.throwIfAborted();
+    if (editionOf(named.incarnation) !== plan.edition) yield named;
+  }
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from "node:crypto";
+import { MemoryError } from "../../errors.js";
+import type { Editions } from "../generations/generations.js";
+import type { Namespaces } from "../log/namespaces.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Embedder, ModelIdentity } from "../ports/embedder.js";
+import type { Edition } from "../ports/generation.js";
+import { changePlan, type Facts, type Pinned, type Plan, type ReplicaReport } from "../ports/plan.js";
+import { type LeadPorts, lead, takeLead } from "./lead.js";
+import { isSame } from "./pin.js";
+
+/** How often a replica looks for a plan, and says how far it is. */
+export const PLAN_POLL_MS = 1000;
+/** A model that is not needed any more is kept for the calls that still run. */
+const RETIRED_MS = 60_000;
+
+/** A model that was opened for an edition. */
+export interface OpenModel extends Embedder {
+  close(): Promise<void>;
+}
+
+export interface ReembeddingPorts extends LeadPorts {
+  readonly facts: Facts;
+  readonly editions: Editions;
+  readonly namespaces: Namespaces;
+  readonly clock: Clock;
+  openModel(id: string): Promise<OpenModel>;
+  /** Told of what went wrong; it is tried again. */
+  onTrouble(error: unknown): void;
+  /** Told when the plan enters a phase; undefined: there is none any more. */
+  onPhase(phase: Plan["phase"] | undefined): void;
+}
+
+/**
+ * What one replica does when the database's model changes: it loads the model of the plan, says so in
+ * the plan, prepares what it has open, and leads the change when no other replica does.
+ */
+export class Reembedding {
+  readonly #replica = randomUUID();
+  readonly #models = new Map<Edition, OpenModel>();
+  readonly #retired = new Map<Edition, { model: OpenModel; untilMs: number }>();
+  #stepping: Promise<void> | undefined;
+  #work: Work | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #phase: Plan["phase"] | undefined;
+  /** How far this replica is with each edition. */
+  readonly #reports = new Map<Edition, Omit<ReplicaReport, "seenAtMs">>();
+  #progress: Plan["progress"] | undefined;
+  #closed = false;
+
+  /** @param first the model that the process started with, of the pinned edition */
+  constructor(
+    private readonly ports: ReembeddingPorts,
+    first: { edition: Edition; model: OpenModel },
+  ) {
+    this.#models.set(first.edition, first.model);
+    ports.editions.refresh = () => this.step();
+  }
+
+  /** Catches up with the plan, and then does so every second. */
+  async start(): Promise<void> {
+    await this.step();
+    this.#timer = setInterval(() => void this.step().catch(this.ports.onTrouble), PLAN_POLL_MS).unref();
+  }
+
+  /** Lets go of the plan; another replica, or the next start, goes on with it. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#stepping?.catch(() => {});
+    await this.#stop();
+    const retired = [...this.#retired.values()].map(({ model }) => model);
+    for (const model of [...this.#models.values(), ...retired]) await model.close();
+  }
+
+  /** Brings this replica in line with the database; calls share a step. */
+  step(): Promise<void> {
+    this.#stepping ??= this.#step().finally(() => {
+      this.#stepping = undefined;
+    });
+    return this.#stepping;
+  }
+
+  async #step(): Promise<void> {
+    if (this.#closed) return;
+    const { facts } = this.ports;
+    await changePlan(facts, (plan) => this.#reported(plan));
+    const plan = (await facts.plan())?.plan;
+    // After the plan: one that has ended by now has pinned its model before.
+    const pinned = await facts.pinned();
+    if (pinned === undefined) return;
+    this.#settle(pinned, plan);
+    await this.#closeRetired();
+    if (plan?.phase !== this.#phase) this.ports.onPhase(plan?.phase);
+    this.#phase = plan?.phase;
+    if (plan === undefined) this.#progress = undefined;
+    if (this.#work && (plan === undefined || !this.#work.isOf(plan))) await this.#stop();
+    if (plan !== undefined) this.#work ??= this.#begin(plan);
+  }
+
+  /** Which editions there are; models of others are let go. */
+  #settle({ model, edition, previous }: Pinned, plan: Plan | undefined): void {
+    const { editions, namespaces } = this.ports;
+    const needed = new Map<Edition, Wanted>([[edition, model]]);
+    if (plan !== undefined && plan.phase !== "abandoned") {
+      needed.set(plan.edition, plan.model ?? { id: plan.modelId });
+    }
+    editions.newest = plan?.phase === "switching" ? plan.edition : edition;
+    editions.needed = new Set(needed.keys());
+    editions.known = new Set([...needed.keys(), ...(previous ? [previous.edition] : [])]);
+    for (const [each, wanted] of needed) if (!this.#takeBack(each)) this.#load(each, wanted);
+    for (const each of this.#models.keys()) if (!needed.has(each)) this.#retire(each);
+    if (needed.size === 1) namespaces.unprepare();
+  }
+
+  /** Whether a model is there; one that was let go is kept for a while. */
+  #takeBack(edition: Edition): boolean {
+    const retired = this.#retired.get(edition);
+    if (retired !== undefined) this.#models.set(edition, retired.model);
+    this.#retired.delete(edition);
+    return this.#models.has(edition);
+  }
+
+  #load(edition: Edition, wanted: Wanted): void {
+    const { editions, openModel, onTrouble } = this.ports;
+    if (!editions.startLoading(edition)) return;
+    this.#reports.set(edition, { stage: "loading" });
+    const opened = openModel(wanted.id).then(async (model) => {
+      if (this.#closed) return model.close();
+      if ("revision" in wanted && !isSame(model.model, wanted)) {
+        editions.giveUp(edition, { forGood: true });
+        await model.close();
+        throw new MemoryError("failed_precondition", `model ${wanted.id} has another revision here`);
+      }
+      this.#models.set(edition, model);
+      editions.add(edition, model);
+      this.#reports.set(edition, { stage: "loaded" });
+    });
+    opened.catch((error: unknown) => {
+      // Not awaited any more, so that the next step tries again.
+      editions.giveUp(edition, { forGood: false });
+      const trouble = error instanceof MemoryError ? error.message : String(error);
+      this.#reports.set(edition, { stage: "failed", trouble });
+      onTrouble(error);
+    });
+  }
+
+  #retire(edition: Edition): void {
+    const model = this.#models.get(edition);
+    if (model === undefined) return;
+    this.#models.delete(edition);
+    this.#retired.set(edition, { model, untilMs: this.ports.clock.nowMs() + RETIRED_MS });
+  }
+
+  async #closeRetired(): Promise<void> {
+    for (const [edition, { model, untilMs }] of this.#retired) {
+      if (this.ports.clock.nowMs() < untilMs) continue;
+      this.#retired.delete(edition);
+      this.ports.editions.remove(edition);
+      await model.close();
+    }
+  }
+
+  /** The plan with what this replica says in it. */
+  #reported(plan: Plan): Plan {
+    const { clock, exclusive } = this.ports;
+    const nowMs = clock.wallMs();
+    const model = this.#models.get(plan.edition)?.model;
+    const said = this.#reports.get(plan.edition) ?? { stage: "loading" };
+    const replicas = { ...plan.replicas, [this.#replica]: { ...said, seenAtMs: nowMs } };
+    const reported = { ...plan, replicas, ...(model && !plan.model && { model }) };
+    const led = takeLead(reported, { replica: this.#replica, nowMs, exclusive });
+    const leads = led.lead?.replica === this.#replica;
+    return leads && this.#progress ? { ...led, progress: this.#progress } : led;
+  }
+
+  /** What the plan asks of this replica now; it goes on beside the steps until it is done or stopped. */
+  #begin(plan: Plan): Work {
+    const stopping = new AbortController();
+    const leads = plan.lead?.replica === this.#replica;
+    const done = this.#take(plan, { leads, signal: stopping.signal })
+      .catch((error) => {
+        if (!stopping.signal.aborted) this.ports.onTrouble(error);
+      })
+      .finally(() => {
+        this.#work = undefined;
+      });
+    const isOf = (now: Plan) =>
+      now.edition === plan.edition &&
+      now.phase === plan.phase &&
+      leads === (now.lead?.replica === this.#replica);
+    return { isOf, stopping, done };
+  }
+
+  async #take(plan: Plan, { leads, signal }: { leads: boolean; signal: AbortSignal }): Promise<void> {
+    const { editions, namespaces } = this.ports;
+    if (!editions.has(plan.edition) && plan.phase !== "abandoned") return;
+    if (plan.phase === "warming") {
+      await namespaces.prepare(plan.edition);
+      this.#reports.set(plan.edition, { stage: "warm" });
+    }
+    const onProgress = (progress: Plan["progress"]) => {
+      this.#progress = progress;
+    };
+    if (leads) await lead(this.ports, { plan, signal, onProgress });
+  }
+
+  async #stop(): Promise<void> {
+    this.#work?.stopping.abort();
+    await this.#work?.done;
+  }
+}
+
+/** A model whose identity is known, or only its name. */
+type Wanted = ModelIdentity | Pick<ModelIdentity, "id">;
+
+interface Work {
+  readonly stopping: AbortController;
+  readonly done: Promise<void>;
+  /** Whether the plan still asks for it. */
+  isOf(plan: Plan): boolean;
+}

@@ -1,0 +1,71 @@
+import { unavailable } from "../../errors.js";
+import { turn } from "./turn.js";
+
+export interface BudgetOptions {
+  /** What all work that runs may weigh together; one piece that is heavier runs alone. */
+  readonly max: number;
+  /** Pieces of work that may wait, and how long. */
+  readonly waitingMax: number;
+  readonly waitMs: number;
+  /** What waits, for errors. */
+  readonly what: string;
+}
+
+interface Waiting {
+  readonly weight: number;
+  begin(): void;
+}
+
+/** Lets work begin, in the order it asked, while all that runs weighs no more than so much. */
+export class Budget {
+  #used = 0;
+  #waiting: Waiting[] = [];
+
+  constructor(private readonly options: BudgetOptions) {}
+
+  /** @throws MemoryError `unavailable` when too much waits, or for too long; the work has not begun then. */
+  async run<T>(wanted: number, work: () => Promise<T>): Promise<T> {
+    const weight = Math.min(wanted, this.options.max);
+    if (this.#waiting.length > 0 || !this.#fits(weight)) await this.#wait(weight);
+    else this.#used += weight;
+    try {
+      return await work();
+    } finally {
+      this.#used -= weight;
+      this.#beginSome();
+    }
+  }
+
+  #fits(weight: number): boolean {
+    return this.#used + weight <= this.options.max;
+  }
+
+  #wait(weight: number): Promise<void> {
+    const { waitingMax, waitMs, what } = this.options;
+    if (this.#waiting.length >= waitingMax) return Promise.reject(unavailable(`too many ${what} wait`));
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiting);
+        this.#beginSome();
+        // Those that came at once are given up at once: their answers take turns.
+        void turn().then(() => reject(unavailable(`other ${what} took longer than ${waitMs} ms`)));
+      };
+      const timer = setTimeout(giveUp, waitMs);
+      const begin = () => {
+        clearTimeout(timer);
+        // Those that fail at once let the next begin: each has a turn of its own.
+        void turn().then(resolve);
+      };
+      const waiting: Waiting = { weight, begin };
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #beginSome(): void {
+    for (let next = this.#waiting[0]; next && this.#fits(next.weight); next = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#used += next.weight;
+      next.begin();
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from "fastify";
+import { inBlocks } from "../port/client-address.js";
+import type { ConnectionCounts } from "../port/connection-counts.js";
+import { createOnePortServer } from "../port/one-port.js";
+import { ONE_PORT_LIMITS, type OnePortLimits } from "../port/one-port-limits.js";
+import type { Readiness } from "../port/readiness.js";
+import type { Tls } from "../port/tls.js";
+import { capTimeouts } from "../rpc/deadline.js";
+import {
+  answerUnreadable,
+  answerUnroutable,
+  NOT_KEPT,
+  sendError,
+  shapeFastifyErrors,
+} from "../wire/plain-errors.js";
+import { allowOrigins } from "./cors.js";
+
+/** Browsers that came once over HTTPS do not come over HTTP for a year. */
+const HSTS = "max-age=31536000";
+
+/** A caller's own request id is taken over when it looks like one, and not like a key: it is logged. */
+const REQUEST_ID = /^(?!.*rcl_)[A-Za-z0-9._:-]{1,128}$/;
+
+export interface BareAppOptions {
+  readonly readiness: Readiness;
+  readonly logger: FastifyBaseLogger;
+  /** Blocks of addresses (CIDR). */
+  readonly trustedProxies: readonly string[];
+  readonly connections: Pick<OnePortLimits, "connectionsMax" | "connectionsPerAddressMax">;
+  /** Kept by the server, for whoever wants to see them. */
+  readonly connectionCounts: ConnectionCounts;
+  readonly corsOrigins: readonly string[];
+  /** HTTPS when given. */
+  readonly tls: Tls | undefined;
+  /** Told of an error of ours that no RPC met. */
+  onFault(error: unknown): void;
+}
+
+/** A server without a route: what holds for every request, whatever it asks. */
+export function bareApp(options: BareAppOptions): FastifyInstance {
+  const { logger, readiness, tls, onFault } = options;
+  const app = Fastify({
+    loggerInstance: logger,
+    // One line a call, written when it ends, in place of Fastify's two.
+    logController: new LogController({ disableRequestLogging: true }),
+    serverFactory: (handler) =>
+      createOnePortServer(handler, {
+        tls,
+        isProxy: inBlocks(options.trustedProxies),
+        counts: options.connectionCounts,
+        ...options.connections,
+      }),
+    genReqId: (request) => requestId(request.headers["x-request-id"]),
+    exposeHeadRoutes: false,
+    // A namespace of 256 bytes, percent-encoded.
+    routerOptions: { maxParamLength: 768 },
+    frameworkErrors: answerUnroutable,
+    clientErrorHandler: (error, socket) => {
+      if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") options.connectionCounts.cutOff.request += 1;
+      answerUnreadable(error, socket);
+    },
+    // What comes while running calls finish is served like them: readiness keeps new callers away.
+    return503OnClosing: false,
+  });
+  const isPreflight = allowOrigins(options.corsOrigins);
+  app.addHook("onRequest", async (request, reply) => {
+    request.raw.headers["x-request-id"] = request.id;
+    reply.headers({
+      "x-request-id": request.id,
+      "x-content-type-options": "nosniff",
+      "cache-control": NOT_KEPT,
+    });
+    if (tls !== undefined) reply.header("strict-transport-security", HSTS);
+    // Whoever keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is over.
+    if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
+    const refusal = refusalOf(request.raw);
+    if (refusal !== undefined) return sendError(reply, ...refusal);
+    nameHost(request.raw);
+    capTimeouts(request.raw.headers);
+    if (request.raw.rawHeaders.length > 2 * ONE_PORT_LIMITS.headerLinesMax) return tooManyHeaders(reply);
+    return isPreflight(request, reply) ? reply : undefined;
+  });
+  shapeFastifyErrors(app, onFault);
+  // No body is read before its handler asks for it, and the handlers judge its type.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  return app;
+}
+
+/** What HTTP/1.1 forbids (RFC 9112, 3.2) or asks that nobody here can do. */
+function refusalOf({ headers, headersDistinct, httpVersion }: IncomingMessage): [number, string] | undefined {
+  if (httpVersion === "1.1" && headersDistinct.host?.length !== 1) {
+    return [400, "the request must have one Host header"];
+  }
+  const expected = headers.expect;
+  if (expected === undefined || /^100-continue$/i.test(expected)) return undefined;
+  return [417, "of Expect only 100-continue is served here"];
+}
+
+/** Connect needs a host to read a request at all; HTTP/1.0 may leave it out, and nothing here depends on it. */
+function nameHost({ headers }: IncomingMessage): void {
+  const host = headers[":authority"] ?? headers.host;
+  if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
+}
+
+/** Node would leave out what is over its own bound, which might be the key. */
+function tooManyHeaders(reply: FastifyReply): FastifyReply {
+  const message = `the request has more than ${ONE_PORT_LIMITS.headerLinesMax} headers`;
+  return sendError(reply, 431, message);
+}
+
+function requestId(given: string | string[] | undefined): string {
+  return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,64 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import type { Readiness } from "../port/readiness.js";
+import { addVary, takesGzip } from "../portal/portal.js";
+import { shapeFastifyErrors } from "../wire/plain-errors.js";
+import { noteMethods } from "./methods.js";
+import { addProbes } from "./probes.js";
+
+/** Those who scrape and probe are few. */
+const CONNECTIONS_MAX = 64;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+const gzipped = promisify(gzip);
+
+export interface MetricsOptions {
+  readonly exposition: { readonly type: string; read(): Promise<string> };
+  readonly logger: FastifyBaseLogger;
+  readonly readiness: Pick<Readiness, "now">;
+}
+
+/**
+ * Serves `/metrics` and the probes on a port of its own: what the public can reach has no way to it,
+ * and it answers when all connections of the other port are taken.
+ */
+export function createMetricsApp({ exposition, logger, readiness }: MetricsOptions): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    exposeHeadRoutes: false,
+    connectionTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: true,
+  });
+  app.server.maxConnections = CONNECTIONS_MAX;
+  shapeFastifyErrors(app, (error) => logger.error({ err: error }, "fault"));
+  const answerOtherMethods = noteMethods(app);
+  addProbes(app, readiness);
+  const read = shared(exposition.read);
+  app.route({
+    method: ["GET", "HEAD"],
+    url: "/metrics",
+    handler: async (request, reply) => {
+      addVary(reply, "accept-encoding");
+      reply.type(exposition.type).header("cache-control", "no-store");
+      const text = await read();
+      if (!takesGzip(request)) return reply.send(text);
+      return reply.header("content-encoding", "gzip").send(await gzipped(text));
+    },
+  });
+  answerOtherMethods();
+  return app;
+}
+
+/** Whoever asks while it runs gets the same answer: scrapes cannot pile up. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}

@@ -1,0 +1,11 @@
+import type { FastifyInstance } from "fastify";
+import type { Readiness } from "../port/readiness.js";
+
+/** Whether the process lives, and whether it should be sent calls. */
+export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "now">): void {
+  app.get("/livez", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    const ready = readiness.now();
+    return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready" });
+  });
+}

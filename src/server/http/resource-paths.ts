@@ -1,0 +1,74 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import { invalid } from "../../errors.js";
+import { contextOf } from "../rpc/caller.js";
+import { plainKey } from "../rpc/observe.js";
+import { once, refusing } from "../wire/plain-errors.js";
+import { readQuery } from "../wire/query.js";
+
+/** A path that names what it is about: its parameters and query become the RPC's request. */
+export interface ResourcePath {
+  readonly method: HTTPMethods;
+  readonly url: string;
+  readonly rpc: string;
+}
+
+export const RESOURCE_PATHS: readonly ResourcePath[] = [
+  { method: "GET", url: "/namespaces/:namespace/memories/:id", rpc: "/recalld.v1.MemoryService/GetMemory" },
+  {
+    method: "DELETE",
+    url: "/namespaces/:namespace/memories/:id",
+    rpc: "/recalld.v1.MemoryService/DeleteMemory",
+  },
+  { method: "DELETE", url: "/namespaces/:namespace", rpc: "/recalld.v1.MemoryService/DeleteNamespace" },
+];
+
+/** Mounts the resource paths: each is answered by its RPC's own handler, as if its JSON had been posted. */
+export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) => UniversalHandler): void {
+  for (const { method, url, rpc } of RESOURCE_PATHS) {
+    app.route({
+      method,
+      url,
+      handler: async (request, reply) => {
+        reply.hijack();
+        for (const [name, value] of Object.entries(reply.getHeaders()))
+          reply.raw.setHeader(name, value ?? "");
+        const handler = handlerOf(rpc);
+        const values = contextOf(request.raw).set(plainKey, true);
+        const posted = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
+        posted.header.set("content-type", "application/json");
+        // Of a body that is not read.
+        for (const name of ["content-length", "content-encoding"]) posted.header.delete(name);
+        const body = bodyOf(request, handler.method.input);
+        await universalResponseToNodeResponse(await handler({ ...posted, method: "POST", body }), reply.raw);
+      },
+    });
+  }
+}
+
+/** The request as JSON. What the path and the query both say, or the query says twice, is there twice, and so refused. */
+function bodyOf({ params, url }: FastifyRequest, message: DescMessage): AsyncIterable<Uint8Array> {
+  try {
+    // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
+    if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
+    const query = readQuery(url).map(([name, value]) => [name, readAs(value, fieldOf(message, name))]);
+    const fields = [...Object.entries(params as Record<string, string>), ...query];
+    const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    return once(Buffer.from(`{${members.join(",")}}`));
+  } catch (error) {
+    // Said behind the gate, when the body is read.
+    return refusing(error);
+  }
+}
+
+function fieldOf(message: DescMessage, name: string): DescField | undefined {
+  return message.fields.find((field) => field.name === name || field.jsonName === name);
+}
+
+/** Query values are text; for a field that is none they are meant as JSON means them. */
+function readAs(text: string, field: DescField | undefined): string | boolean {
+  const isFlag = field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text);
+  return isFlag ? text === "true" : text;
+}

@@ -1,0 +1,107 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import { MemoryError } from "../../errors.js";
+
+/** How often the files are looked at: so soon a renewed certificate is served. */
+export const RENEWAL_LOOK_MS = 5_000;
+
+/** A certificate (its chain with it) and its key, in PEM. */
+export interface TlsFiles {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** What is served, and from when on something else is. */
+export interface Tls extends TlsFiles {
+  onRenewal?(serve: (files: TlsFiles) => void): void;
+}
+
+interface FileNames {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface TlsOptions {
+  /** Told when the files have changed to something that can be served. */
+  onRenewed(): void;
+  /** Told, once, when they have changed to something that cannot: what was read before is served on. */
+  onTrouble(error: unknown): void;
+}
+
+/**
+ * Reads what HTTPS needs, and goes on looking whether it was renewed. Answers what ends that, too.
+ *
+ * @throws MemoryError `failed_precondition`, naming the setting.
+ */
+export async function openTls(
+  names: FileNames,
+  { onRenewed, onTrouble }: TlsOptions,
+): Promise<{ tls: Tls; close(): void }> {
+  const tls = await read(names);
+  check(tls, names);
+  let [serving, trouble]: [TlsFiles, string | undefined] = [tls, undefined];
+  let serve: (files: TlsFiles) => void = () => {};
+  const look = async () => {
+    const files = await read(names);
+    const isSame = files.cert.equals(serving.cert) && files.key.equals(serving.key);
+    if (!isSame) check(files, names);
+    trouble = undefined;
+    if (isSame) return;
+    serving = files;
+    serve(files);
+    onRenewed();
+  };
+  const complain = (error: unknown) => {
+    const isNew = String(error) !== trouble;
+    trouble = String(error);
+    if (isNew) onTrouble(error);
+  };
+  const timer = setInterval(() => void look().catch(complain), RENEWAL_LOOK_MS).unref();
+  const onRenewal = (callback: typeof serve) => {
+    serve = callback;
+  };
+  return { tls: { ...tls, onRenewal }, close: () => clearInterval(timer) };
+}
+
+async function read({ certFile, keyFile }: FileNames): Promise<TlsFiles> {
+  return { cert: await readSetting("TLS_CERT", certFile), key: await readSetting("TLS_KEY", keyFile) };
+}
+
+/**
+ * Makes sure that a certificate and a key belong together, so that a mistake is found at the start and not
+ * by the first visitor.
+ *
+ * @throws MemoryError `failed_precondition`, naming the setting.
+ */
+function check({ cert, key }: TlsFiles, files: FileNames): void {
+  parse(`TLS_CERT ${files.certFile} does not hold a certificate in PEM`, () => new X509Certificate(cert));
+  parse(`TLS_KEY ${files.keyFile} does not hold a key without a passphrase in PEM`, () =>
+    createPrivateKey(key),
+  );
+  const mismatch = `TLS_KEY ${files.keyFile} is not the key of TLS_CERT's certificate`;
+  parse(mismatch, () => createSecureContext({ cert, key }));
+}
+
+async function readSetting(setting: string, file: string): Promise<Buffer> {
+  return readFile(file).catch((error: NodeJS.ErrnoException) => {
+    const reasons: Record<string, string> = {
+      ENOENT: "there is no such file",
+      EACCES: "this user may not read it",
+      EISDIR: "it is a folder",
+    };
+    throw wrong(`${setting} ${file} cannot be read: ${reasons[error.code ?? ""] ?? error.message}`);
+  });
+}
+
+function parse(otherwise: string, make: () => unknown): void {
+  try {
+    make();
+  } catch (error) {
+    throw wrong(otherwise, error);
+  }
+}
+
+function wrong(message: string, cause?: unknown): MemoryError {
+  return new MemoryError("failed_precondition", message, { cause });
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { sendError } from "../wire/plain-errors.js";
+import type { PortalFile } from "./portal-files.js";
+
+const INDEX = "/index.html";
+/** As Vite names what it builds: `/assets/index-DiwrgTda.js`. */
+const HASHED = /^\/assets\/.+-[\w-]{8}\.\w+$/;
+const YEAR_SECONDS = 31_536_000;
+
+/** Nothing but the portal's own files, no script or style in the page itself, and nobody may frame it. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  // Text that becomes markup or script is an error: the portal has no need of it.
+  "require-trusted-types-for 'script'",
+].join("; ");
+
+const PAGE_HEADERS = {
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+  // What the portal does not use; copying a key is all it asks of the browser.
+  "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+};
+
+/**
+ * Serves the portal's files, each at its own path; the page itself also at `/`. There is no path that
+ * answers for others: a mistyped API path or an asset of an older build stays a 404 in JSON.
+ */
+export function addPortal(app: FastifyInstance, files: readonly PortalFile[]): void {
+  for (const file of files) addFile(app, file);
+  const index = files.find(({ path }) => path === INDEX);
+  if (index === undefined) app.get("/", notBuilt);
+  else addFile(app, index, "/");
+  // A page of the portal under the name that people guess; relative, for whatever path stands before it.
+  app.get("/docs", (_request, reply) => reply.redirect("./#/docs"));
+}
+
+/** Serves one file at its path. */
+export function addFile(app: FastifyInstance, file: PortalFile, url = file.path): void {
+  app.route({ method: ["GET", "HEAD"], url, handler: (request, reply) => send(file, request, reply) });
+}
+
+function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.headers({ etag: `"${file.etag}"`, "cross-origin-resource-policy": "same-origin" });
+  reply.header("cache-control", lifetimeOf(file));
+  if (file.type.startsWith("text/html")) reply.headers(PAGE_HEADERS);
+  if (file.gzipped !== undefined) addVary(reply, "accept-encoding");
+  // A proxy that compresses marks the tag as weak.
+  if (request.headers["if-none-match"]?.includes(`"${file.etag}"`)) return reply.code(304).send();
+  reply.type(file.type);
+  if (file.gzipped === undefined || !takesGzip(request)) return reply.send(file.bytes);
+  return reply.header("content-encoding", "gzip").send(file.gzipped);
+}
+
+export function addVary(reply: FastifyReply, name: string): void {
+  const before = reply.getHeader("vary");
+  reply.header("vary", before === undefined ? name : `${before}, ${name}`);
+}
+
+/** Names with a hash change with their content; all others are asked for anew each time. */
+function lifetimeOf({ path }: PortalFile): string {
+  return HASHED.test(path) ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache";
+}
+
+export function takesGzip({ headers }: FastifyRequest): boolean {
+  return /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(headers["accept-encoding"] ?? ""));
+}
+
+function notBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const message =
+    "the portal is not built: run `npm run build:web` and start again; the API is at /openapi.json";
+  return sendError(reply, 404, message);
+}

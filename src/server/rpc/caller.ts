@@ -1,0 +1,69 @@
+import {
+  type ContextValues,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+} from "@connectrpc/connect";
+import type { Guest } from "../../accounts/authenticate.js";
+import type { KeyLimits } from "../../accounts/key-limits.js";
+import type { Plans } from "../../accounts/plan.js";
+import type { Caller } from "../../memory/ports/quota.js";
+import { whenTaken } from "../port/slow-readers.js";
+import { setRateLimitHeaders } from "./rate-limit-headers.js";
+
+/** Who asks; set by the gate, read by the handlers and the log line. */
+export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
+
+/** When the answer was taken, or nobody waits for it any more; set for every RPC. */
+export const takenKey = createContextKey(Promise.resolve(), { description: "answer taken" });
+
+/** What every call's context begins with. */
+export function contextOf(request: object): ContextValues {
+  const values = createContextValues();
+  const taken = whenTaken(request);
+  return taken === undefined ? values : values.set(takenKey, taken);
+}
+
+/** The caller of an RPC behind the gate. */
+export function callerOf(context: HandlerContext): Caller {
+  const caller = context.values.get(callerKey);
+  if (caller === undefined) throw new Error(`${context.method.name} is served without the gate`);
+  return caller;
+}
+
+export interface GateOptions {
+  /** Answers who holds a key. */
+  authenticate(key: string | undefined): Promise<Guest>;
+  readonly plans: Plans;
+  readonly keyLimits: KeyLimits;
+  /** RPCs that need no key, as `service/method`, or `service/` for all of one. */
+  readonly open: readonly string[];
+}
+
+/** Runs before the body is read: finds out who asks, turns strangers away, and who asks too often. */
+export function gate({ open, ...options }: GateOptions): (context: HandlerContext) => Promise<void> {
+  return async (context) => {
+    const name = `${context.service.typeName}/${context.method.name}`;
+    if (!open.some((prefix) => name.startsWith(prefix))) await admit(context, options);
+  };
+}
+
+async function admit(
+  context: HandlerContext,
+  { authenticate, plans, keyLimits }: Omit<GateOptions, "open">,
+): Promise<void> {
+  const caller = await authenticate(keyOf(context.requestHeader));
+  context.values.set(callerKey, caller);
+  const { standing, refusal, end } = keyLimits.admit(caller.keyHash, plans.get(caller.plan));
+  setRateLimitHeaders(context.responseHeader, standing);
+  if (refusal !== undefined) throw refusal;
+  // An answer that nobody reads is held in memory: until it is taken, the call counts as running.
+  void context.values.get(takenKey).then(end);
+}
+
+/** The key of `Authorization: Bearer KEY` or `X-API-Key: KEY`; the former wins. */
+function keyOf(header: Headers): string | undefined {
+  const authorization = header.get("authorization");
+  if (authorization === null) return header.get("x-api-key") ?? undefined;
+  return /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+}

@@ -1,0 +1,91 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
+import { getMemory } from "../../memory/calls/get.js";
+import { listMemories } from "../../memory/calls/list.js";
+import { listNamespaces } from "../../memory/calls/list-namespaces.js";
+import { type Maps, mapNamespace } from "../../memory/calls/map.js";
+import { recall } from "../../memory/calls/recall.js";
+import { type Ports, store } from "../../memory/calls/store.js";
+import { deleteMemory, deleteNamespace, type ForgetPorts } from "../../memory/erasure/forget.js";
+import type { JsonObject } from "../../memory/input/metadata.js";
+import type { Seen } from "../../memory/ports/log.js";
+import { callerOf } from "./caller.js";
+import { deadlineOf } from "./deadline.js";
+import { HeldAnswers } from "./held-answers.js";
+import { stepsKey } from "./observe.js";
+
+/** All that the room's calls need. */
+export type MemoryPorts = Ports & ForgetPorts & { readonly maps: Maps };
+
+/** recalld.v1.MemoryService: translates between the wire and the room. */
+export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
+  const held = new HeldAnswers();
+  return {
+    async store({ text, namespace, metadata }, context) {
+      const idempotencyKey = context.requestHeader.get("idempotency-key") ?? undefined;
+      const request = { ...common(context), text, namespace, metadata, idempotencyKey };
+      const { answered, replayed } = await store(ports, request);
+      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      const { id, tokens, createdAtMs } = answered;
+      return { id, namespace, tokens, createdAt: timestampFromMs(createdAtMs) };
+    },
+    async recall({ query, namespace, topK }, context) {
+      const recalling = () => recall(ports, { ...common(context), query, namespace, topK });
+      const { results, queryTokens } = await held.hold(context, recalling, (recalled) =>
+        recalled.results.flatMap(({ entry }) => textsOf(entry)),
+      );
+      return {
+        results: results.map(({ entry, score, match }) => ({ ...shared(entry), score, match })),
+        namespace,
+        queryTokens,
+      };
+    },
+    async getMemory({ namespace, id }, context) {
+      const getting = () => getMemory(ports, { caller: callerOf(context), namespace, id });
+      const entry = await held.free(context, getting, textsOf);
+      return { memory: { ...shared(entry), tokens: entry.tokens }, namespace };
+    },
+    async deleteMemory({ namespace, id }, context) {
+      await deleteMemory(ports, { caller: callerOf(context), namespace, id });
+      return { id };
+    },
+    async deleteNamespace({ namespace, force }, context) {
+      return { deleted: await deleteNamespace(ports, { caller: callerOf(context), namespace, force }) };
+    },
+    async listNamespaces({ pageSize, pageToken }, context) {
+      const request = { caller: callerOf(context), pageSize, pageToken };
+      const { items, nextPageToken } = await listNamespaces(ports, request);
+      const namespaces = items.map(({ bytes, ...each }) => ({ ...each, bytes: BigInt(bytes) }));
+      return { namespaces, nextPageToken };
+    },
+    async listMemories({ namespace, pageSize, pageToken }, context) {
+      const request = { caller: callerOf(context), namespace, pageSize, pageToken };
+      const listing = () => listMemories(ports, request);
+      const { items, nextPageToken } = await held.free(context, listing, (page) =>
+        page.items.flatMap(textsOf),
+      );
+      const memories = items.map((entry) => ({ ...shared(entry), tokens: entry.tokens }));
+      return { memories, namespace, nextPageToken };
+    },
+    async mapNamespace({ namespace }, context) {
+      const mapping = () => mapNamespace(ports, { caller: callerOf(context), namespace });
+      const map = await held.hold(context, mapping, ({ points }) => points.map(({ id }) => id));
+      return { points: [...map.points], memories: map.memories, namespace };
+    },
+  };
+}
+
+function textsOf({ text, metadata }: Seen["text"]): string[] {
+  return [text, metadata];
+}
+
+function common(context: HandlerContext) {
+  const steps = context.values.get(stepsKey);
+  return { caller: callerOf(context), signal: context.signal, deadlineMs: deadlineOf(context), steps };
+}
+
+function shared({ id, text, metadata, createdAtMs }: Seen["text"]) {
+  const createdAt = timestampFromMs(createdAtMs);
+  return { id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt };
+}

@@ -1,0 +1,118 @@
+import { Code, ConnectError, createContextKey, createContextValues } from "@connectrpc/connect";
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+import type { CallStep, Steps } from "../../memory/ports/steps.js";
+import { callerKey } from "./caller.js";
+
+export type Protocol = "connect" | "grpc" | "grpc-web" | "json";
+
+/** One call that has ended, as the log sees it: whatever its protocol and however it ended. */
+export interface Call {
+  /** `service/method` of the contract. */
+  readonly method: string;
+  readonly protocol: Protocol;
+  /** `ok`, or Connect's name of the error. */
+  readonly code: string;
+  readonly ms: number;
+  readonly requestId: string | null;
+  readonly traceId: string | undefined;
+  readonly accountId: string | undefined;
+}
+
+/** What is told of a call while it runs. */
+export interface CallWatcher {
+  readonly traceId?: string | undefined;
+  /** Times the steps of the call. */
+  readonly steps?: Steps<CallStep> | undefined;
+  end(ended: Ended): void;
+}
+
+/** How a call ended. */
+export type Ended = Pick<Call, "code" | "ms" | "accountId">;
+
+export interface ObserveOptions {
+  /** The handler serves a plain path. */
+  readonly plain?: boolean;
+  onBegin(call: Pick<Call, "method" | "protocol"> & { readonly header: Headers }): CallWatcher;
+  onEnd(call: Call): void;
+}
+
+/** Who times the steps of a call. */
+export const stepsKey = createContextKey<Steps<CallStep> | undefined>(undefined, { description: "steps" });
+
+/** Set by whoever hands a plain path's request to an RPC's handler. */
+export const plainKey = createContextKey(false, { description: "plain path" });
+
+/** W3C Trace Context, version 00 and what may follow: the trace's id. */
+const TRACE_PARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+
+/** Reports each call once, at its end: refusals by the gate and unreadable bodies too, which interceptors never see. */
+export function observed(handler: UniversalHandler, options: ObserveOptions): UniversalHandler {
+  const method = `${handler.service.typeName}/${handler.method.name}`;
+  const observe = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    const startMs = performance.now();
+    const { header, contextValues = createContextValues() } = request;
+    const plain = options.plain === true || contextValues.get(plainKey);
+    const protocol = plain ? "json" : protocolOf(header);
+    const watcher = options.onBegin({ method, protocol, header });
+    contextValues.set(stepsKey, watcher.steps);
+    const end = (code: string) => {
+      const ms = performance.now() - startMs;
+      const ended = { code, ms, accountId: contextValues.get(callerKey)?.accountId };
+      watcher.end(ended);
+      options.onEnd({
+        method,
+        protocol,
+        ...ended,
+        requestId: header.get("x-request-id"),
+        traceId: watcher.traceId ?? TRACE_PARENT.exec(header.get("traceparent") ?? "")?.[1],
+      });
+    };
+    try {
+      const response = await handler({ ...request, contextValues });
+      return { ...response, body: watched(response, end) };
+    } catch (error) {
+      end(codeToString(ConnectError.from(error, Code.Internal).code));
+      throw error;
+    }
+  };
+  return Object.assign(observe, handler);
+}
+
+/** The response's body, passed on; its last bytes and its trailer tell how the call ended. */
+async function* watched(response: UniversalServerResponse, end: (code: string) => void) {
+  let last: Uint8Array | undefined;
+  try {
+    for await (const chunk of response.body ?? []) {
+      last = chunk;
+      yield chunk;
+    }
+  } finally {
+    end(codeOf(response, last));
+  }
+}
+
+function codeOf({ status, header, trailer }: UniversalServerResponse, last: Uint8Array | undefined): string {
+  const grpcStatus = trailer?.get("grpc-status") ?? header?.get("grpc-status");
+  if (grpcStatus != null) return nameOf(Number(grpcStatus));
+  const text = last === undefined ? "" : Buffer.from(last).toString("latin1");
+  // gRPC-Web sends its trailer as the last envelope of the body.
+  const webStatus = /^\x80.*grpc-status: *(\d+)/is.exec(text)?.[1];
+  if (webStatus !== undefined) return nameOf(Number(webStatus));
+  if (status === 200) return "ok";
+  return /^\{"code":"(\w+)"/.exec(text)?.[1] ?? `http_${status}`;
+}
+
+function nameOf(grpcStatus: number): string {
+  return grpcStatus === 0 ? "ok" : codeToString(grpcStatus as Code);
+}
+
+function protocolOf(header: Headers): Protocol {
+  const type = header.get("content-type") ?? "";
+  if (type.startsWith("application/grpc-web")) return "grpc-web";
+  return type.startsWith("application/grpc") ? "grpc" : "connect";
+}

@@ -1,0 +1,138 @@
+import {
+  type DescEnum,
+  type DescExtension,
+  type DescFile,
+  type DescMessage,
+  type DescService,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { Code, type ConnectRouter } from "@connectrpc/connect";
+import * as v1 from "../../../gen/grpc/reflection/v1/reflection_pb.js";
+import * as v1alpha from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
+
+/**
+ * Lets clients such as grpcurl and `buf curl` ask for the contract of these services, and of no
+ * others. Both versions of the protocol are served; they differ in nothing but their package.
+ */
+export function registerReflection(router: ConnectRouter, services: readonly DescService[]): void {
+  const contract = readContract(services);
+  router.service(v1.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, contract) });
+  router.service(v1alpha.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, contract) });
+}
+
+/** What can be asked for, computed once. */
+interface Contract {
+  readonly services: readonly DescService[];
+  readonly files: ReadonlyMap<string, DescFile>;
+  /** The file of everything that has a full name. */
+  readonly symbols: ReadonlyMap<string, DescFile>;
+  readonly extensions: readonly DescExtension[];
+  /** As they are sent: writing them anew takes longer than a stranger's question should cost. */
+  readonly bytes: ReadonlyMap<DescFile, Uint8Array>;
+}
+
+type Question = v1.ServerReflectionRequest | v1alpha.ServerReflectionRequest;
+
+async function* converse<Q extends Question>(questions: AsyncIterable<Q>, contract: Contract) {
+  for await (const question of questions) {
+    const messageResponse = answer(question.messageRequest, contract);
+    yield { validHost: question.host, originalRequest: question, messageResponse };
+  }
+}
+
+function answer(asked: Question["messageRequest"], contract: Contract) {
+  switch (asked.case) {
+    case "listServices":
+      return serviceList(contract.services);
+    case "fileByFilename":
+      return fileAnswer(contract.files.get(asked.value), asked.value, contract);
+    case "fileContainingSymbol":
+      return fileAnswer(contract.symbols.get(asked.value), asked.value, contract);
+    case "fileContainingExtension": {
+      const { containingType, extensionNumber } = asked.value;
+      const found = extensionsOf(containingType, contract).find(({ number }) => number === extensionNumber);
+      return fileAnswer(found?.file, `extension ${extensionNumber} of ${containingType}`, contract);
+    }
+    case "allExtensionNumbersOfType":
+      return extensionNumbers(asked.value, contract);
+    default:
+      return failure(Code.InvalidArgument, "the request asks for nothing");
+  }
+}
+
+function serviceList(services: readonly DescService[]) {
+  return {
+    case: "listServicesResponse",
+    value: { service: services.map(({ typeName }) => ({ name: typeName })) },
+  } as const;
+}
+
+/** The file with all it imports, so that the client need not ask again. */
+function fileAnswer(file: DescFile | undefined, what: string, { bytes }: Contract) {
+  if (file === undefined) return failure(Code.NotFound, `not found: ${what}`);
+  const files = [...withImports([file]).values()];
+  const fileDescriptorProto = files.flatMap((each) => bytes.get(each) ?? []);
+  return { case: "fileDescriptorResponse", value: { fileDescriptorProto } } as const;
+}
+
+function extensionNumbers(typeName: string, contract: Contract) {
+  if (!contract.symbols.has(typeName)) return failure(Code.NotFound, `not found: ${typeName}`);
+  const extensionNumber = extensionsOf(typeName, contract).map(({ number }) => number);
+  return {
+    case: "allExtensionNumbersResponse",
+    value: { baseTypeName: typeName, extensionNumber },
+  } as const;
+}
+
+/** Connect's codes have gRPC's numbers. */
+function failure(errorCode: Code, errorMessage: string) {
+  return { case: "errorResponse", value: { errorCode, errorMessage } } as const;
+}
+
+function extensionsOf(typeName: string, { extensions }: Contract): DescExtension[] {
+  return extensions.filter(({ extendee }) => extendee.typeName === typeName);
+}
+
+function readContract(services: readonly DescService[]): Contract {
+  const files = withImports(services.map(({ file }) => file));
+  const types = [...files.values()].flatMap((file) => [...nestedTypes(file)]);
+  return {
+    services,
+    files,
+    symbols: new Map(types.flatMap((type) => namesIn(type).map((name) => [name, type.file]))),
+    extensions: types.filter((type) => type.kind === "extension"),
+    bytes: new Map(
+      [...files.values()].map((file) => [file, toBinary(FileDescriptorProtoSchema, file.proto)]),
+    ),
+  };
+}
+
+function withImports(
+  files: readonly DescFile[],
+  seen = new Map<string, DescFile>(),
+): ReadonlyMap<string, DescFile> {
+  for (const file of files) {
+    if (seen.has(file.proto.name)) continue;
+    seen.set(file.proto.name, file);
+    withImports(file.dependencies, seen);
+  }
+  return seen;
+}
+
+/** A type's full name and those of its members. */
+function namesIn(type: DescMessage | DescEnum | DescExtension | DescService): string[] {
+  const within = (scope: string, members: readonly { name: string }[]) =>
+    members.map(({ name }) => (scope === "" ? name : `${scope}.${name}`));
+  switch (type.kind) {
+    case "message":
+      return [type.typeName, ...within(type.typeName, type.members)];
+    case "service":
+      return [type.typeName, ...within(type.typeName, type.methods)];
+    case "enum": // its values stand beside it, as in C++
+      return [type.typeName, ...within(type.parent?.typeName ?? type.file.proto.package, type.values)];
+    case "extension":
+      return [type.typeName];
+  }
+}

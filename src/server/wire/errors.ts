@@ -1,0 +1,81 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from "../../../gen/google/rpc/error_details_pb.js";
+import { type ErrorCode, MemoryError } from "../../errors.js";
+
+/** What each of our codes is on the wire. HTTP statuses follow Connect's table; `docs/errors.md` lists them. */
+const WIRE_CODES: Record<ErrorCode, Code> = {
+  invalid_argument: Code.InvalidArgument,
+  unauthenticated: Code.Unauthenticated,
+  permission_denied: Code.PermissionDenied,
+  not_found: Code.NotFound,
+  already_exists: Code.AlreadyExists,
+  failed_precondition: Code.FailedPrecondition,
+  resource_exhausted: Code.ResourceExhausted,
+  unavailable: Code.Unavailable,
+  internal: Code.Internal,
+};
+
+const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
+
+/** Our error as Connect sends it: code, message, details and headers. */
+export function toConnectError(error: MemoryError): ConnectError {
+  if (error.code === "internal") return masked(error);
+  const code = WIRE_CODES[error.code];
+  return new ConnectError(error.message, code, headersOf(error), detailsOf(error), error.cause);
+}
+
+/** Any error, one of ours as Connect sends it. */
+export function translated(error: unknown): unknown {
+  return error instanceof MemoryError ? toConnectError(error) : error;
+}
+
+/** Anything that is not one of our errors: a fault of ours, whose text is none of the caller's business. */
+export function masked(cause: unknown): ConnectError {
+  return new ConnectError(INTERNAL_MESSAGE, Code.Internal, undefined, undefined, cause);
+}
+
+/** Translates what the room throws; `onFault` hears of everything that is masked. */
+export const translateErrors =
+  (onFault: (error: unknown, requestId: string | null) => void): Interceptor =>
+  (next) =>
+  async (request) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      if (error instanceof ConnectError) throw error;
+      // The caller went away, or its deadline passed: `request.signal` says which.
+      if (request.signal.aborted) throw ConnectError.from(request.signal.reason, Code.Canceled);
+      if (!(error instanceof MemoryError) || error.code === "internal") {
+        onFault(error, request.header.get("x-request-id"));
+      }
+      throw error instanceof MemoryError ? toConnectError(error) : masked(error);
+    }
+  };
+
+function headersOf(error: MemoryError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (error.code === "unauthenticated") headers["www-authenticate"] = "Bearer";
+  if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
+  return headers;
+}
+
+function detailsOf({ field, message, reason, retryAfterMs }: MemoryError) {
+  const details = [];
+  if (field !== undefined) details.push(violation(field, message));
+  if (reason !== undefined) details.push({ desc: ErrorInfoSchema, value: { reason, domain: "recalld" } });
+  if (retryAfterMs !== undefined) {
+    details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(retryAfterMs) } });
+  }
+  return details;
+}
+
+function violation(field: string, description: string) {
+  const value: MessageInitShape<typeof BadRequestSchema> = { fieldViolations: [{ field, description }] };
+  return { desc: BadRequestSchema, value };
+}

@@ -1,0 +1,113 @@
+import { invalid } from "../../errors.js";
+
+/** Every integer of fewer digits is a double. */
+const SAFE_DIGITS = 15;
+
+const [QUOTE, COMMA, MINUS, ZERO, NINE] = [0x22, 0x2c, 0x2d, 0x30, 0x39];
+const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** An array or an object that is not closed yet. */
+interface Scope {
+  readonly isObject: boolean;
+  /** Its keys so far, once it has one: most arrays of metadata hold none. */
+  keys?: Set<string>;
+}
+
+/**
+ * Refuses what `JSON.parse` drops in silence: a key that comes twice in one object, and digits of an
+ * integer that no double holds. The text must be valid JSON of an object. One pass without recursion.
+ *
+ * @throws MemoryError `invalid_argument` that names the field it is in.
+ */
+export function checkNothingIsLost(text: string): void {
+  const scopes: Scope[] = [];
+  let field = "body";
+  let expectsKey = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      const end = endOfString(text, at);
+      if (expectsKey) {
+        const key = unquoted(text.slice(at, end));
+        if (scopes.length === 1) field = key;
+        add(key, { to: scopes.at(-1) as Scope, field });
+        expectsKey = false;
+      }
+      at = end - 1;
+    } else if (char === OBJECT || char === ARRAY) {
+      expectsKey = char === OBJECT;
+      scopes.push({ isObject: expectsKey });
+    } else if (char === OBJECT_END || char === ARRAY_END) {
+      expectsKey = false;
+      scopes.pop();
+    } else if (char === COMMA) {
+      expectsKey = (scopes.at(-1) as Scope).isObject;
+    } else if (char === MINUS || isDigit(char)) {
+      const end = endOfNumber(text, at);
+      if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), field);
+      at = end - 1;
+    }
+  }
+}
+
+function add(key: string, { to: scope, field }: { to: Scope; field: string }): void {
+  scope.keys ??= new Set();
+  if (scope.keys.has(key)) {
+    throw invalid(shown(field), field === key ? "is given twice" : `has the key ${shown(key)} twice`);
+  }
+  scope.keys.add(key);
+}
+
+/** An integer must come back digit by digit; a fraction is understood to be the double nearest to it. */
+function checkInteger(literal: string, field: string): void {
+  const value = Number(literal);
+  // What is not finite is for the room to refuse.
+  if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || digitsOf(value) === literal) return;
+  const back = `would come back as ${value}; send it as a string`;
+  throw invalid(shown(field), `has the integer ${literal.slice(0, 32)}, which ${back}`);
+}
+
+/** A double as JavaScript writes it, without an exponent. */
+function digitsOf(value: number): string {
+  const [mantissa = "", exponent] = String(value).split("e+");
+  if (exponent === undefined) return mantissa;
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  return whole + fraction.padEnd(Number(exponent), "0");
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; ; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) return at + 1;
+    if (char === 0x5c) at++; // whatever is escaped is no end
+  }
+}
+
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && isOfNumber(text.charCodeAt(end))) end++;
+  return end;
+}
+
+/** Digits, and `+ - . E e`. */
+function isOfNumber(char: number): boolean {
+  return isDigit(char) || char === 0x2b || char === MINUS || char === 0x2e || (char | 0x20) === 0x65;
+}
+
+function isDigit(char: number): boolean {
+  return char >= ZERO && char <= NINE;
+}
+
+function unquoted(literal: string): string {
+  return literal.includes("\\") ? JSON.parse(literal) : literal.slice(1, -1);
+}
+
+/** A key as an error may repeat it: short, and printable. */
+export function shown(key: string): string {
+  return (
+    key
+      .replace(/rcl_\w*/g, "rcl_…")
+      .replace(/[^\p{L}\p{N}_.…-]/gu, "?")
+      .slice(0, 64) || "?"
+  );
+}

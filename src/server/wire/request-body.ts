@@ -1,0 +1,191 @@
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { invalid, MemoryError } from "../../errors.js";
+import { toConnectError } from "./errors.js";
+import { checkJson } from "./json-body.js";
+
+const gunzipBytes = promisify(gunzip);
+
+const TOO_LARGE = "BODY_TOO_LARGE";
+
+/** gRPC and gRPC-Web put a byte of flags and four of length before a message. */
+export const ENVELOPE_BYTES = 5;
+const COMPRESSED_FLAG = 1;
+
+/** A body is held as it came and as it is decoded; the latter is taken to be as large. */
+const DECODED_TIMES = 2;
+
+/** What a body of unknown size is taken to have; most are smaller. */
+const FIRST_BYTES = 16_384;
+
+/** Each holds up to a whole body; there are no more threads for it either. */
+const UNZIPS_MAX = 4;
+
+/** How a request says that its body is written. */
+export interface Encoding {
+  readonly codec: "json" | "proto";
+  readonly enveloped: boolean;
+  /** The name of the compression, if any. */
+  readonly compression: string | null;
+}
+
+export interface BodyOptions extends Encoding {
+  /** What the body is to become. */
+  readonly message: DescMessage;
+  /** The limit, which holds before and after decompressing. */
+  readonly bytesMax: number;
+  /** What `Content-Length` says. */
+  readonly bytesSaid: number | undefined;
+  /** Called before `resource_exhausted` is thrown. */
+  onTooLarge(): void;
+  /**
+   * Called with the number of bytes that the call will hold, before it does; again when that changes.
+   *
+   * @throws MemoryError when there is no room for them.
+   */
+  claim(bytes: number): Promise<void>;
+}
+
+/**
+ * The body of a unary call, checked before it is decoded: what cannot be read is the caller's
+ * mistake, and Connect would call it a fault of ours. Yields the bytes as they came.
+ *
+ * @throws ConnectError when read: `invalid_argument`, `resource_exhausted` beyond `bytesMax`, or
+ * `canceled` when the caller breaks off, or is cut off, before the end.
+ */
+export async function* checkedBody(
+  body: AsyncIterable<Uint8Array>,
+  { message, codec, bytesMax, bytesSaid, onTooLarge, claim, ...encoding }: BodyOptions,
+): AsyncGenerator<Uint8Array> {
+  try {
+    const { enveloped } = encoding;
+    const reading = { bytesMax: bytesMax + (enveloped ? ENVELOPE_BYTES : 0), bytesSaid, enveloped, claim };
+    const bytes = await readAll(body, reading);
+    const plain = await unwrap(bytes, { ...encoding, bytesMax });
+    await claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
+    if (plain !== undefined) checkMessage(plain, { message, codec });
+    yield bytes;
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error;
+    if (error.reason === TOO_LARGE) onTooLarge();
+    throw toConnectError(error);
+  }
+}
+
+/** The error for a body over the limit. */
+export function tooLarge(bytesMax: number): MemoryError {
+  const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;
+  return new MemoryError("resource_exhausted", message, { reason: TOO_LARGE });
+}
+
+interface Reading extends Pick<BodyOptions, "bytesMax" | "bytesSaid" | "enveloped" | "claim"> {}
+
+async function readAll(body: AsyncIterable<Uint8Array>, reading: Reading): Promise<Uint8Array> {
+  const { bytesMax, bytesSaid, claim } = reading;
+  if (bytesSaid !== undefined && bytesSaid > bytesMax) throw tooLarge(bytesMax);
+  let room = bytesSaid ?? FIRST_BYTES;
+  await claim(DECODED_TIMES * room);
+  let all: Buffer = Buffer.alloc(0);
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      const end = bytes + chunk.byteLength;
+      if (end > bytesMax) throw tooLarge(bytesMax);
+      if (end > room) {
+        room = Math.max(end, bytesExpected(bytes > 0 ? all : chunk, reading));
+        await claim(DECODED_TIMES * room);
+      }
+      // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each byte.
+      if (end > all.length) all = grown(all, Math.min(room, Math.max(end, 2 * all.length)));
+      all.set(chunk, bytes);
+      bytes = end;
+    }
+  } catch (error) {
+    // The connection, or the stream of HTTP/2, ended in the midst.
+    if (error instanceof MemoryError) throw error;
+    throw new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error);
+  }
+  return all.subarray(0, bytes);
+}
+
+/** The size of a body of which only the beginning is known. */
+function bytesExpected(head: Uint8Array, { enveloped, bytesMax }: Reading): number {
+  if (!enveloped || head.length < ENVELOPE_BYTES) return bytesMax;
+  const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
+  return Math.min(bytesMax, length + ENVELOPE_BYTES);
+}
+
+function grown(old: Buffer, bytes: number): Buffer {
+  const larger = Buffer.allocUnsafe(bytes);
+  larger.set(old);
+  return larger;
+}
+
+/** What decompressing has added. */
+function unpacked(bytes: Uint8Array, plain: Uint8Array | undefined): number {
+  return plain === undefined || plain.buffer === bytes.buffer ? 0 : plain.length;
+}
+
+/** The message's own bytes; undefined for envelopes and compressions that Connect refuses by itself. */
+export async function unwrap(
+  bytes: Uint8Array,
+  { enveloped, compression, bytesMax }: { enveloped: boolean; compression: string | null; bytesMax: number },
+): Promise<Uint8Array | undefined> {
+  const zipped = compression === "gzip";
+  if (!enveloped) return zipped ? unzip(bytes, bytesMax) : bytes;
+  if (bytes.length === 0) return undefined;
+  if (bytes.length < ENVELOPE_BYTES) throw cutOff();
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1);
+  // Connect would refuse it too, but give no reason.
+  if (length > bytesMax) throw tooLarge(bytesMax);
+  const message = bytes.subarray(ENVELOPE_BYTES);
+  if (length > message.length) throw cutOff();
+  if (length < message.length) return undefined;
+  if (((bytes[0] as number) & COMPRESSED_FLAG) === 0) return message;
+  return zipped ? unzip(message, bytesMax) : undefined;
+}
+
+/** The error for a body that ends too early. */
+export function cutOff(): MemoryError {
+  return invalid("body", "ends in the middle of a message");
+}
+
+async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+  try {
+    return await inTurn(() => gunzipBytes(bytes, { maxOutputLength: bytesMax }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
+    throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
+  }
+}
+
+/** Refuses what cannot be decoded, in words of ours. @throws MemoryError `invalid_argument` */
+export function checkMessage(
+  bytes: Uint8Array,
+  { message, codec }: { message: DescMessage; codec: Encoding["codec"] },
+): void {
+  if (codec === "json") checkJson(message, bytes);
+  else checkBinary(message, bytes);
+}
+
+const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
+let turn = 0;
+
+/** Runs at most UNZIPS_MAX of them at a time: a small body may unpack to the largest. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  turn = (turn + 1) % UNZIPS_MAX;
+  const done = (unzips[turn] as Promise<unknown>).then(work);
+  unzips[turn] = done.catch(() => {});
+  return done;
+}
+
+function checkBinary(message: DescMessage, bytes: Uint8Array): void {
+  try {
+    fromBinary(message, bytes);
+  } catch {
+    // Not the decoder's own message: it speaks of offsets and wire types.
+    throw invalid("body", `is not a well-formed ${message.name}: cut off, not UTF-8, or nested too deep`);
+  }
+}

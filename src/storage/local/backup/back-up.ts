@@ -1,0 +1,85 @@
+import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { MemoryError } from "../../../errors.js";
+import { FILE, FOLDER_MODE, LOCK } from "../file.js";
+import { flush, lookInto, type Manifest, writeManifest } from "./manifest.js";
+
+/** How often is looked how far the copy is. */
+const LOOK_MS = 500;
+
+export interface BackUpOptions {
+  /** Becomes the backup; must not be there. */
+  readonly folder: string;
+  /** The version of this program. */
+  readonly program: string;
+  /** Writes a copy of the database, as it is at a moment after the call, into a new file. */
+  copy(path: string): Promise<void>;
+  /** Told now and then how many bytes of it are written. */
+  onProgress(bytes: number): void;
+}
+
+/**
+ * Takes a backup: a folder with a copy of the database and a manifest. It is made under another name
+ * and renamed when the disk has all of it: whatever ends this on the way leaves nothing under `folder`.
+ *
+ * @throws MemoryError `failed_precondition` when the folder is there, `unavailable` when it cannot be written.
+ */
+export async function backUp({ program, copy, onProgress, ...given }: BackUpOptions): Promise<Manifest> {
+  const folder = resolve(given.folder);
+  await expectNone(folder);
+  const draft = await draftOf(folder);
+  try {
+    const begunAt = new Date().toISOString();
+    const file = join(draft, FILE);
+    await watching(file, onProgress, copy(file));
+    await flush(file);
+    const found = await lookInto(file);
+    await rm(join(draft, LOCK), { force: true });
+    const manifest = await writeManifest(draft, { begun_at: begunAt, program, ...found });
+    await flush(draft);
+    // Another may have been made meanwhile.
+    await expectNone(folder);
+    await rename(draft, folder);
+    await flush(dirname(folder));
+    return manifest;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error instanceof MemoryError ? error : unwritable(error);
+  }
+}
+
+async function draftOf(folder: string): Promise<string> {
+  try {
+    await mkdir(dirname(folder), { recursive: true, mode: FOLDER_MODE });
+    return await mkdtemp(`${folder}.partial-`);
+  } catch (error) {
+    throw unwritable(error);
+  }
+}
+
+async function watching(file: string, onProgress: (bytes: number) => void, copying: Promise<void>) {
+  const look = () => stat(file).then(({ size }) => onProgress(size), ignoreAbsence);
+  const timer = setInterval(look, LOOK_MS);
+  try {
+    await copying;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Before the copy has begun there is no file. */
+function ignoreAbsence(): void {}
+
+async function expectNone(folder: string): Promise<void> {
+  const there = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  if (there)
+    throw new MemoryError("failed_precondition", `${folder} is there already; nothing is overwritten`);
+}
+
+function unwritable(error: unknown): MemoryError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new MemoryError("unavailable", `the backup could not be written: ${reason}`, { cause: error });
+}

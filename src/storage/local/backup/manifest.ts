@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RootDatabase } from "lmdb";
+import { MemoryError } from "../../../errors.js";
+import { OLDEST_FORMAT } from "../../../memory/format/format.js";
+import type { ModelIdentity } from "../../../memory/ports/embedder.js";
+import { FILE, FILE_MODE, openFile } from "../file.js";
+import { LocalFormats } from "../formats.js";
+import { Entries } from "../log/entries.js";
+import { LocalFacts, type Meta } from "../system-records.js";
+
+export const MANIFEST = "manifest.json";
+/** Of backups, not of the database in them. */
+const BACKUP_VERSION = 1;
+
+/** What a backup holds: written last, so that a folder without it is none. */
+export interface Manifest {
+  readonly backup: typeof BACKUP_VERSION;
+  /** When it was begun: all that was answered before is in it. */
+  readonly begun_at: string;
+  /** The version of the program that took it. */
+  readonly program: string;
+  /** Of the records in it. */
+  readonly format: number;
+  /** Whose vectors it holds; null when none was pinned. */
+  readonly model: ModelIdentity | null;
+  readonly counts: Counts;
+  readonly file: FileSum;
+}
+
+export interface Counts {
+  readonly accounts: number;
+  readonly namespaces: number;
+  readonly memories: number;
+  /** Of all logs: memories, and what else has a number. */
+  readonly entries: number;
+}
+
+interface FileSum {
+  readonly name: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** What is in a copy of the database that nobody uses. */
+export async function lookInto(path: string): Promise<Pick<Manifest, "format" | "model" | "counts">> {
+  const root = openFile(path, { readOnly: true });
+  try {
+    const count = (name: string) => {
+      // One that was never written to is not there, and cannot be made here.
+      const db = root.openDB(name, { encoding: "binary" }) as ReturnType<typeof root.openDB> | undefined;
+      return db === undefined ? 0 : (db.getStats() as { entryCount: number }).entryCount;
+    };
+    const entries = count("log");
+    const counts = {
+      accounts: count("accounts"),
+      namespaces: count("namespaces"),
+      memories: entries === 0 ? 0 : memoriesIn(root),
+      entries,
+    };
+    const meta: Meta = root.openDB("meta", { encoding: "json" });
+    const pinned = await new LocalFacts(meta).pinned();
+    const marked = await new LocalFormats(meta).read();
+    return { format: marked?.format.version ?? OLDEST_FORMAT, model: pinned?.model ?? null, counts };
+  } finally {
+    await root.close();
+  }
+}
+
+/** Without those that were erased, whose ids are kept. */
+function memoriesIn(root: RootDatabase): number {
+  const entries = new Entries(root);
+  let memories = 0;
+  for (const incarnation of entries.incarnations("", Number.MAX_SAFE_INTEGER)) {
+    memories += [...entries.measure(incarnation)].at(-1)?.memories ?? 0;
+  }
+  return memories;
+}
+
+export async function writeManifest(
+  folder: string,
+  manifest: Omit<Manifest, "backup" | "file">,
+): Promise<Manifest> {
+  const whole: Manifest = { backup: BACKUP_VERSION, ...manifest, file: await sumOf(join(folder, FILE)) };
+  const path = join(folder, MANIFEST);
+  await writeFile(path, `${JSON.stringify(whole, null, 2)}\n`, { mode: FILE_MODE, flag: "wx" });
+  await flush(path);
+  return whole;
+}
+
+/** @throws MemoryError `failed_precondition` when the folder holds no backup that this program reads. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const text = await readFile(join(folder, MANIFEST), "utf8").catch((error) => {
+    throw refused(`${folder} holds no backup: ${error.message}`, error);
+  });
+  const manifest = parse(folder, text);
+  if (manifest.backup !== BACKUP_VERSION) {
+    throw refused(
+      `${folder} is a backup of form ${manifest.backup}, taken by recalld ${manifest.program}; this program reads form ${BACKUP_VERSION}`,
+    );
+  }
+  return manifest;
+}
+
+/** @throws MemoryError `failed_precondition` when the file is not the one that was backed up. */
+export async function checkSum(path: string, { file }: Manifest): Promise<void> {
+  const { bytes, sha256 } = await sumOf(path);
+  if (bytes !== file.bytes) throw damaged(`is ${bytes} bytes; its manifest says ${file.bytes}`);
+  if (sha256 !== file.sha256) throw damaged("has another SHA-256 than its manifest says");
+}
+
+/** Has a file, or a folder's names, on the disk. */
+export async function flush(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+export function damaged(what: string): MemoryError {
+  return refused(`the backup is damaged: ${FILE} ${what}`);
+}
+
+function parse(folder: string, text: string): Manifest {
+  try {
+    const manifest = JSON.parse(text) as Partial<Manifest> | null;
+    const { file, counts } = manifest ?? {};
+    if (file?.name === FILE && typeof file.sha256 === "string" && typeof counts?.memories === "number") {
+      return manifest as Manifest;
+    }
+  } catch (error) {
+    throw refused(`the backup is damaged: ${join(folder, MANIFEST)} is no JSON`, error);
+  }
+  throw refused(`the backup is damaged: ${join(folder, MANIFEST)} is not what backup writes`);
+}
+
+async function sumOf(path: string): Promise<FileSum> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk);
+  return { name: FILE, bytes: (await stat(path)).size, sha256: hash.digest("hex") };
+}
+
+function refused(message: string, cause?: unknown): MemoryError {
+  return new MemoryError("failed_precondition", message, { cause });
+}

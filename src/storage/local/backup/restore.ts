@@ -1,0 +1,86 @@
+import { constants } from "node:fs";
+import { copyFile, link, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { MemoryError, unavailable } from "../../../errors.js";
+import { findDamage } from "../check/check-file.js";
+import { FILE, FOLDER_MODE, LOCK } from "../file.js";
+import { checkSum, damaged, flush, lookInto, type Manifest, readManifest } from "./manifest.js";
+
+/** Where a database is put together until it is found to be whole. */
+const DRAFT = "restoring-";
+/** What may be in the folder: models that were downloaded, and what a fresh file system has. */
+const HARMLESS = ["models", "lost+found"];
+
+export interface RestoreOptions {
+  readonly backup: string;
+  /** Becomes the database's folder; must hold none. */
+  readonly dataDir: string;
+  /** Reads everything in a folder with a database back; answers what is wrong, a line each. */
+  verify(dataDir: string): Promise<readonly string[]>;
+}
+
+export interface Restored extends Manifest {
+  /** What reading it back found, a line each: so it was when the backup was taken. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Puts a backup into an empty folder. The database gets its name there when its hash is found to be
+ * right and all of it was read back; whatever ends this before leaves none.
+ *
+ * @throws MemoryError `failed_precondition` when the folder is not empty, or the backup is damaged;
+ * `unavailable` when the folder cannot be written.
+ */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  try {
+    return await restoreWhole(options);
+  } catch (error) {
+    if (error instanceof MemoryError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw unavailable(`the backup could not be restored: ${reason}`, error);
+  }
+}
+
+async function restoreWhole({ backup, dataDir, verify }: RestoreOptions): Promise<Restored> {
+  const manifest = await readManifest(backup);
+  await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
+  await expectEmpty(dataDir);
+  const draft = await mkdtemp(join(dataDir, DRAFT));
+  try {
+    const file = join(draft, FILE);
+    await copyFile(join(backup, FILE), file, constants.COPYFILE_EXCL).catch((error) => {
+      throw error.code === "ENOENT" ? damaged("is missing") : error;
+    });
+    await checkSum(file, manifest);
+    const damage = findDamage(file, { readOnly: true, limitMs: Number.POSITIVE_INFINITY });
+    if (damage !== undefined) throw damaged(`was damaged already when it was taken: ${damage}`);
+    const { counts } = await lookInto(file);
+    if (!isDeepStrictEqual(counts, manifest.counts)) throw damaged("does not hold what its manifest says");
+    await rm(join(draft, LOCK), { force: true });
+    const problems = await verify(draft);
+    await flush(file);
+    // Not renamed: what a server made here meanwhile would be overwritten.
+    await link(file, join(dataDir, FILE));
+    await flush(dataDir);
+    return { ...manifest, problems };
+  } finally {
+    await removeDrafts(dataDir);
+  }
+}
+
+/** Also those of a restore that was killed. */
+async function removeDrafts(dataDir: string): Promise<void> {
+  const drafts = (await readdir(dataDir)).filter((name) => name.startsWith(DRAFT));
+  for (const name of drafts) await rm(join(dataDir, name), { recursive: true, force: true });
+}
+
+async function expectEmpty(dataDir: string): Promise<void> {
+  const names = (await readdir(dataDir)).filter((name) => !name.startsWith(DRAFT));
+  const [first] = names.filter((name) => !HARMLESS.includes(name));
+  if (first === undefined) return;
+  throw new MemoryError(
+    "failed_precondition",
+    `DATA_DIR ${dataDir} is not empty: it holds ${first}; a backup is restored into an empty folder only`,
+  );
+}

@@ -1,0 +1,140 @@
+import type { Database, RootDatabase } from "lmdb";
+import { Piece } from "../../../memory/pacing/bounds.js";
+import type { Entry, Log, Measured, Numbered, Stored, What } from "../../../memory/ports/log.js";
+import { lost } from "../../intact.js";
+import { Counts } from "./counts.js";
+import { decode, encode } from "./record.js";
+
+type Key = [incarnation: string, sequence: number];
+type IdKey = [incarnation: string, id: string];
+/** Where a memory is, and how long its text and metadata are: to count them, none has to be read. */
+type Place = [sequence: number, bytes: number];
+/** In place of the length, once the memory was erased: no other may ever take its id in this log. */
+const ERASED = -1;
+
+/** Memories counted before other work gets its turn: they take less than a millisecond. */
+const SLICE_MEMORIES = 256;
+/** Sorts behind every id. */
+const AFTER_ALL = "~";
+
+/** The entries of all logs, and the number of each memory's id. Whatever writes, runs in a transaction. */
+export class Entries {
+  readonly db: Database<Buffer, Key>;
+  readonly #ids: Database<Place, IdKey>;
+  readonly #counts: Counts;
+
+  constructor(root: RootDatabase) {
+    this.db = root.openDB("log", { encoding: "binary" });
+    this.#ids = root.openDB("ids", { encoding: "json" });
+    this.#counts = new Counts(root);
+  }
+
+  /** Each only if its number is free; answers how many it took in before one that is not. */
+  insert({ incarnation, from, entries }: Parameters<Log["append"]>[0]): number {
+    const isNew = this.#counts.get(incarnation) === undefined && this.last(incarnation) === undefined;
+    if (isNew) this.#counts.begin(incarnation);
+    for (const [i, entry] of entries.entries()) {
+      const sequence = from + i;
+      if (this.db.doesExist([incarnation, sequence])) return i;
+      this.db.putSync([incarnation, sequence], encode(entry));
+      if (entry.op === "store") this.#place([incarnation, entry.id], [sequence, bytesOf(entry)]);
+      // Of a copy: what stood for a lost entry has no id.
+      if (entry.op === "erased" && entry.id !== "") this.#place([incarnation, entry.id], [sequence, ERASED]);
+    }
+    return entries.length;
+  }
+
+  /** The entry with this number, or what stands for it when it is missing and later ones are there. */
+  get<W extends What>(key: Key, what: W): Entry<W> | undefined {
+    // The buffer is the database's own, which its next read overwrites; decoding copies what it keeps.
+    const record = this.db.getBinaryFast(key);
+    if (record !== undefined) return decode(record.subarray(0, record.length), what);
+    return this.#isBeforeOthers(key) ? lost("it is missing") : undefined;
+  }
+
+  last(incarnation: string): Numbered<Entry<"head">> | undefined {
+    const backwards = { start: [incarnation, Number.MAX_SAFE_INTEGER], end: [incarnation, 0], reverse: true };
+    const [last] = this.db.getRange({ ...backwards, limit: 1 });
+    return last && { sequence: last.key[1], entry: decode(last.value, "head") };
+  }
+
+  incarnations(after: string, limit: number): string[] {
+    const found: string[] = [];
+    for (let last = after; found.length < limit; ) {
+      // Behind all entries of the last one stands the first of the next.
+      const [next] = this.db.getKeys({ start: [last, Number.MAX_SAFE_INTEGER], limit: 1 });
+      if (next === undefined) break;
+      last = next[0];
+      found.push(last);
+    }
+    return found;
+  }
+
+  locate(incarnation: string, id: string): number | undefined {
+    const [sequence, bytes] = this.#ids.get([incarnation, id]) ?? [];
+    return bytes === ERASED ? undefined : sequence;
+  }
+
+  numberOf(incarnation: string, id: string): number | undefined {
+    return this.#ids.get([incarnation, id])?.[0];
+  }
+
+  /** Counts in slices: yields between them, and what it has so far. Once, where the count is kept. */
+  *measure(incarnation: string): Generator<Measured> {
+    const kept = this.#counts.get(incarnation);
+    if (kept !== undefined) return yield kept;
+    let [memories, bytes] = [0, 0];
+    for (let start: IdKey = [incarnation, ""], read = SLICE_MEMORIES; read === SLICE_MEMORIES; ) {
+      read = 0;
+      const range = { start, end: [incarnation, AFTER_ALL], exclusiveStart: true, limit: SLICE_MEMORIES };
+      for (const { key, value } of this.#ids.getRange(range)) {
+        start = key;
+        read++;
+        if (value[1] === ERASED) continue;
+        bytes += value[1];
+        memories++;
+      }
+      yield { memories, bytes };
+    }
+  }
+
+  /** As many as one piece of work has time for, at least one; answers how many. */
+  eraseSome(incarnation: string, sequences: readonly number[]): number {
+    const piece = new Piece();
+    let erased = 0;
+    for (const sequence of sequences) {
+      this.#erase([incarnation, sequence]);
+      erased++;
+      if (piece.isOver) break;
+    }
+    return erased;
+  }
+
+  #erase(key: Key): void {
+    const entry = this.get(key, "head");
+    if (entry?.op !== "store") return;
+    const { opId, id, tokens, createdAtMs } = entry;
+    this.db.putSync(key, encode({ op: "erased", opId, id, tokens, createdAtMs }));
+    this.#place([key[0], id], [key[1], ERASED]);
+  }
+
+  #place(key: IdKey, place: Place): void {
+    const before = this.#ids.get(key);
+    this.#ids.putSync(key, place);
+    const [now, then] = [heldAt(place), heldAt(before)];
+    this.#counts.change(key[0], { memories: now.memories - then.memories, bytes: now.bytes - then.bytes });
+  }
+
+  #isBeforeOthers([incarnation, sequence]: Key): boolean {
+    const end: Key = [incarnation, Number.MAX_SAFE_INTEGER];
+    return this.db.getKeysCount({ start: [incarnation, sequence], end, limit: 1 }) > 0;
+  }
+}
+
+function heldAt([, bytes]: Place = [0, ERASED]): Measured {
+  return bytes === ERASED ? { memories: 0, bytes: 0 } : { memories: 1, bytes };
+}
+
+function bytesOf({ text, metadata }: Stored): number {
+  return Buffer.byteLength(text) + Buffer.byteLength(metadata);
+}

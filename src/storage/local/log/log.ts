@@ -1,0 +1,189 @@
+import type { RootDatabase } from "lmdb";
+import { inSlices, Piece, SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/pacing/bounds.js";
+import { Budget } from "../../../memory/pacing/budget.js";
+import { turn } from "../../../memory/pacing/turn.js";
+import { FIRST_EDITION } from "../../../memory/ports/generation.js";
+import type {
+  Entry,
+  Fetched,
+  Head,
+  Log,
+  Measured,
+  Named,
+  Numbered,
+  Range,
+  Scope,
+  Seen,
+  Several,
+  Tail,
+  What,
+} from "../../../memory/ports/log.js";
+import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
+import { Entries } from "./entries.js";
+import { Names } from "./names.js";
+
+/** Writes that may wait, each of another namespace or a deletion. */
+const WRITES_WAITING_MAX = 10_000;
+/** What erasing one entry counts as: it takes about as long as writing so much. */
+const ERASE_BYTES = 65_536;
+
+/** The log in LMDB. */
+export class LocalLog implements Log {
+  readonly #names: Names;
+  readonly #entries: Entries;
+  /** The latest append to each incarnation that the disk does not have yet. */
+  readonly #appending = new Map<string, Promise<number>>();
+  /** What was read last took long: others' turn comes first. */
+  #rest: Promise<void> | undefined;
+  /** Transactions that wait together run together, and nothing else while they do. */
+  readonly #writes = new Budget({
+    max: SLICE_BYTES_MAX,
+    waitingMax: WRITES_WAITING_MAX,
+    waitMs: WRITE_TIMEOUT_MS,
+    what: "writes",
+  });
+
+  constructor(root: RootDatabase) {
+    this.#names = new Names(root);
+    this.#entries = new Entries(root);
+  }
+
+  async find(scope: Scope): Promise<string | undefined> {
+    return reading(() => this.#names.find(scope));
+  }
+
+  async create(scope: Scope, edition = FIRST_EDITION): Promise<string> {
+    return (
+      (await this.find(scope)) ?? durably(this.#names.db, () => this.#names.findOrCreate(scope, edition))
+    );
+  }
+
+  async rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
+    await durably(this.#names.db, () => this.#names.rename(scope, of));
+  }
+
+  async names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
+    return reading(() => this.#names.all(of));
+  }
+
+  async retire(scope: Scope, incarnation: string): Promise<void> {
+    await durably(this.#names.db, () => this.#names.remove(scope, incarnation));
+  }
+
+  async list(of: Parameters<Log["list"]>[0]): Promise<Head[]> {
+    return reading(() => this.#names.list(of));
+  }
+
+  async measure({ incarnation }: { incarnation: string }): Promise<Measured> {
+    let measured: Measured = { memories: 0, bytes: 0 };
+    const slices = this.#entries.measure(incarnation);
+    for (let slice = reading(() => slices.next()); !slice.done; slice = reading(() => slices.next())) {
+      measured = slice.value;
+      await turn();
+    }
+    return this.#settled(incarnation, measured);
+  }
+
+  async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
+    return reading(() => this.#entries.incarnations(after, limit));
+  }
+
+  async append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
+    let inserted = 0;
+    for (const slice of inSlices(entries)) {
+      const bytes = slice.reduce((sum, entry) => sum + weightOf(entry), 0);
+      const batch = { incarnation, from: from + inserted, entries: slice };
+      const kept = await this.#writes.run(bytes, () => this.#append(batch));
+      inserted += kept;
+      if (kept < slice.length) break;
+    }
+    return inserted;
+  }
+
+  async #append(batch: Parameters<Log["append"]>[0]): Promise<number> {
+    const { incarnation } = batch;
+    const appending = durably(this.#entries.db, () => this.#entries.insert(batch));
+    this.#appending.set(incarnation, appending);
+    try {
+      return await appending;
+    } finally {
+      if (this.#appending.get(incarnation) === appending) this.#appending.delete(incarnation);
+    }
+  }
+
+  async read<W extends What>({ incarnation, from, limit, what }: Range<W>): Promise<Tail<W>> {
+    while (this.#rest !== undefined) await this.#rest;
+    const slice = new Slice<Entry<W>>(limit);
+    const piece = new Piece();
+    let complete = false;
+    // At least one, however late this process is: whoever asks for one must get it.
+    for (let sequence = from; !complete && !slice.isFull && !(piece.isOver && sequence > from); sequence++) {
+      const entry = reading(() => this.#entries.get([incarnation, sequence], what));
+      if (entry === undefined) complete = true;
+      else slice.add(sequence, entry);
+    }
+    if (piece.isOver) this.#restNow();
+    return this.#settled(incarnation, { entries: slice.entries, complete });
+  }
+
+  async last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined> {
+    return this.#settled(
+      incarnation,
+      reading(() => this.#entries.last(incarnation)),
+    );
+  }
+
+  async fetch<W extends What>({ incarnation, sequences, what }: Several & { what: W }): Promise<Fetched<W>> {
+    while (this.#rest !== undefined) await this.#rest;
+    const downwards = [...sequences].sort((a, b) => b - a);
+    const slice = new Slice<Seen[W]>();
+    const piece = new Piece();
+    let looked = 0;
+    // At least one, as above.
+    while (looked < downwards.length && !slice.isFull && !(piece.isOver && looked > 0)) {
+      const sequence = downwards[looked++] as number;
+      const entry = reading(() => this.#entries.get([incarnation, sequence], what));
+      if (entry?.op === "store") slice.add(sequence, entry as Seen[W]);
+    }
+    if (piece.isOver) this.#restNow();
+    return { found: slice.entries, rest: downwards.slice(looked) };
+  }
+
+  async locate({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+    return this.#settled(
+      incarnation,
+      reading(() => this.#entries.locate(incarnation, id)),
+    );
+  }
+
+  async numberOf({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+    return this.#settled(
+      incarnation,
+      reading(() => this.#entries.numberOf(incarnation, id)),
+    );
+  }
+
+  async erase({ incarnation, sequences }: Several): Promise<void> {
+    // While a transaction runs, nothing else does: each erases for a short time.
+    for (let erased = 0; erased < sequences.length; ) {
+      const rest = sequences.slice(erased);
+      const erase = () => durably(this.#entries.db, () => this.#entries.eraseSome(incarnation, rest));
+      erased += await this.#writes.run(rest.length * ERASE_BYTES, erase);
+    }
+  }
+
+  /** After a long piece everything else runs before the next read, which holds nothing yet. */
+  #restNow(): void {
+    this.#rest = (this.#rest ?? Promise.resolve()).then(turn);
+    const rest = this.#rest;
+    void rest.then(() => {
+      if (this.#rest === rest) this.#rest = undefined;
+    });
+  }
+
+  /** Answers once the disk has it: what was read may be committed, and so visible, but not there yet. */
+  async #settled<T>(incarnation: string, read: T): Promise<T> {
+    await this.#appending.get(incarnation);
+    return read;
+  }
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import type { Database, RootDatabase } from "lmdb";
+import { type Edition, inEdition } from "../../../memory/ports/generation.js";
+import type { Head, Named, Scope } from "../../../memory/ports/log.js";
+
+type Key = [accountId: string, namespace: string];
+
+/** Which incarnation has which name, in the order of the names' bytes. Whatever writes, runs in a transaction. */
+export class Names {
+  readonly db: Database<string, Key>;
+
+  constructor(root: RootDatabase) {
+    this.db = root.openDB("namespaces", { encoding: "string" });
+  }
+
+  find(scope: Scope): string | undefined {
+    return this.db.get(keyOf(scope));
+  }
+
+  findOrCreate(scope: Scope, edition: Edition): string {
+    const found = this.find(scope);
+    if (found !== undefined) return found;
+    const incarnation = inEdition(randomBytes(10).toString("hex"), edition);
+    this.db.putSync(keyOf(scope), incarnation);
+    return incarnation;
+  }
+
+  remove(scope: Scope, incarnation: string): void {
+    if (this.find(scope) === incarnation) this.db.removeSync(keyOf(scope));
+  }
+
+  rename(scope: Scope, { from, to }: { from: string; to: string }): void {
+    if (this.find(scope) === from) this.db.putSync(keyOf(scope), to);
+  }
+
+  all({ after, limit }: { after?: Scope | undefined; limit: number }): Named[] {
+    const range = after && { start: keyOf(after), exclusiveStart: true };
+    return [...this.db.getRange({ ...range, limit })].map(({ key, value }) => ({
+      scope: { accountId: key[0], namespace: key[1] },
+      incarnation: value,
+    }));
+  }
+
+  list({ accountId, after = "", limit }: { accountId: string; after?: string; limit: number }): Head[] {
+    const heads: Head[] = [];
+    const start: Key = [accountId, after];
+    for (const { key, value } of this.db.getRange({ start, exclusiveStart: true, limit })) {
+      if (key[0] !== accountId) break;
+      heads.push({ namespace: key[1], incarnation: value });
+    }
+    return heads;
+  }
+}
+
+function keyOf({ accountId, namespace }: Scope): Key {
+  return [accountId, namespace];
+}

@@ -1,0 +1,144 @@
+import { randomBytes, randomInt } from "node:crypto";
+import { readdir, rename, rm } from "node:fs/promises";
+import type { Server } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MemoryError, unavailable } from "../../../errors.js";
+import { type Answering, answering, resultIn } from "./request.js";
+import { answers, ask, listen } from "./socket.js";
+
+/** One that is about to leave, such as an operator's command, is waited for that long. */
+export const LEAVE_WAIT_MS = 1000;
+/** Between two looks at who else is there. */
+const LOOK_MS = 10;
+/** Those that gave way come back after up to so long, and so not all at once. */
+const GIVE_WAY_MS_MAX = 50;
+
+const SHOWN = /^owner-[0-9a-f]+\.sock$/;
+/** Said by one that is in the folder and answers no requests. */
+const BUSY = "busy";
+
+interface Folder {
+  readonly dataDir: string;
+  /** Answers what other processes ask the owner; left out, it answers none. */
+  readonly answer?: Answering | undefined;
+}
+
+/**
+ * Makes this process the one owner of the folder, before it opens anything there: LMDB files stand no
+ * second process that opens them while the first one writes.
+ *
+ * Whoever wants the folder listens on a socket there, and only then looks whether anybody else does. Of
+ * two the later one sees the earlier, so never both find themselves alone. The kernel closes a socket
+ * with its process, however that ends: no lock is left behind, and no process id is taken for another.
+ * It works across containers that share a volume, because a socket is found by its file.
+ *
+ * @returns what gives the folder up again.
+ * @throws MemoryError `failed_precondition` when another process has it, and keeps it.
+ */
+export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<void>> {
+  const claimant = await Claimant.in(dataDir, answer);
+  try {
+    await claimant.takeOver();
+    return () => claimant.leave();
+  } catch (error) {
+    await claimant.leave();
+    throw error;
+  }
+}
+
+/**
+ * Asks the process that owns the folder; undefined when none is there that answers.
+ *
+ * @throws MemoryError what it answers; `unavailable` when it went away without.
+ */
+export async function askOwner(
+  dataDir: string,
+  request: Parameters<Answering>[0],
+): Promise<{ result: unknown } | undefined> {
+  for (const name of (await lookAround(dataDir)).alive) {
+    const line = await ask(join(dataDir, name), JSON.stringify(request));
+    if (line === undefined) throw unavailable(`the process that owns DATA_DIR ${dataDir} went away`);
+    if (line !== BUSY) return { result: resultIn(line) };
+  }
+  return undefined;
+}
+
+/** A process that wants a folder, or has it. */
+class Claimant {
+  readonly #name = `owner-${randomBytes(6).toString("hex")}.sock`;
+  #server: Server | undefined;
+  #owns = false;
+
+  private constructor(private readonly dataDir: string) {}
+
+  static async in(dataDir: string, answer: Answering | undefined): Promise<Claimant> {
+    const claimant = new Claimant(dataDir);
+    const respond = answer && answering(answer);
+    claimant.#server = await listen(claimant.#hidden, async (line) =>
+      respond !== undefined && claimant.#owns ? respond(line) : BUSY,
+    );
+    return claimant;
+  }
+
+  /** Of several at once, the one whose name comes first stays, and the others give way. */
+  async takeOver(): Promise<void> {
+    const deadline = performance.now() + LEAVE_WAIT_MS;
+    await this.#show();
+    for (;;) {
+      const { alive, dead } = await lookAround(this.dataDir, { but: this.#name });
+      if (alive.length === 0) {
+        this.#owns = true;
+        for (const name of dead) await rm(join(this.dataDir, name), { force: true });
+        return;
+      }
+      if (performance.now() > deadline) throw inUse(this.dataDir);
+      if (alive.some((name) => name < this.#name)) await this.#giveWay();
+      else await sleep(LOOK_MS);
+    }
+  }
+
+  async leave(): Promise<void> {
+    await new Promise((done) => this.#server?.close(done));
+    for (const path of [this.#shown, this.#hidden]) await rm(path, { force: true });
+  }
+
+  async #giveWay(): Promise<void> {
+    await rename(this.#shown, this.#hidden);
+    await sleep(LOOK_MS + randomInt(GIVE_WAY_MS_MAX));
+    await this.#show();
+  }
+
+  /** It listens already: what is shown and does not answer is dead, and stays so. */
+  #show(): Promise<void> {
+    return rename(this.#hidden, this.#shown);
+  }
+
+  get #shown(): string {
+    return join(this.dataDir, this.#name);
+  }
+
+  get #hidden(): string {
+    return join(this.dataDir, `claim-${this.#name}`);
+  }
+}
+
+/** Who is in the folder, and whose socket was left there. */
+async function lookAround(dataDir: string, { but }: { but?: string } = {}) {
+  const [alive, dead]: [string[], string[]] = [[], []];
+  for (const name of await readdir(dataDir).catch(noneWithout)) {
+    if (!SHOWN.test(name) || name === but) continue;
+    ((await answers(join(dataDir, name))) ? alive : dead).push(name);
+  }
+  return { alive, dead };
+}
+
+/** Nobody is in a folder that is not there. */
+function noneWithout(error: NodeJS.ErrnoException): string[] {
+  if (error.code !== "ENOENT") throw error;
+  return [];
+}
+
+function inUse(dataDir: string): MemoryError {
+  return new MemoryError("failed_precondition", `DATA_DIR ${dataDir} is in use by another recalld`);
+}

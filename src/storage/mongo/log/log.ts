@@ -1,0 +1,294 @@
+import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
+import { inSlices, Slice, weightOf } from "../../../memory/pacing/bounds.js";
+import { Budget } from "../../../memory/pacing/budget.js";
+import { FIRST_EDITION } from "../../../memory/ports/generation.js";
+import type {
+  Entry,
+  Fetched,
+  Head,
+  Log,
+  Measured,
+  Named,
+  Numbered,
+  Range,
+  Scope,
+  Seen,
+  Several,
+  Tail,
+  What,
+} from "../../../memory/ports/log.js";
+import { lost } from "../../intact.js";
+import { DUPLICATE_KEY } from "../find-or-insert.js";
+import { ANSWER_TIMEOUT_MS, answer } from "../with-timeout.js";
+import { Counted } from "./counted.js";
+import {
+  allNames,
+  findName,
+  findOrCreateName,
+  listNames,
+  type NameRecord,
+  removeName,
+  renameName,
+} from "./names.js";
+import { idsFrom, numberId, sequenceOf } from "./number.js";
+import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.js";
+import { Weights } from "./weights.js";
+
+/** What all answers that are awaited may weigh, as far as is known beforehand, and how many reads may wait. */
+const ANSWERS_BYTES_MAX = 67_108_864;
+const READS_WAITING_MAX = 1_000;
+
+/** The index of what is counted: of each entry its number, whether it is a memory, and its bytes. */
+const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
+/** How long MongoDB itself works at one count. */
+const COUNT_LIMIT_MS = 4_000;
+
+/** The log in MongoDB: one document an entry, one a name. */
+export class MongoLog implements Log {
+  readonly #weights = new Weights();
+  readonly #reads = new Budget({
+    max: ANSWERS_BYTES_MAX,
+    waitingMax: READS_WAITING_MAX,
+    waitMs: ANSWER_TIMEOUT_MS,
+    what: "reads",
+  });
+  readonly #names: Collection<NameRecord>;
+  readonly #entries: Collection<EntryRecord>;
+
+  readonly #counted = new Counted({ count: (range) => answer(this.#count(range)) });
+
+  constructor(db: Db) {
+    this.#names = db.collection("namespaces");
+    this.#entries = db.collection("log");
+  }
+
+  /** To be called before the first use. */
+  async createIndexes(): Promise<void> {
+    await this.#entries.createIndex({ id: 1 });
+    // Counting reads this alone: a document is up to 1.6 MB.
+    await this.#entries.createIndex(COUNTED);
+  }
+
+  find(scope: Scope): Promise<string | undefined> {
+    return answer(findName(this.#names, scope));
+  }
+
+  create(scope: Scope, edition = FIRST_EDITION): Promise<string> {
+    return answer(findOrCreateName(this.#names, scope, edition));
+  }
+
+  rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
+    return answer(renameName(this.#names, scope, of));
+  }
+
+  names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
+    return answer(allNames(this.#names, of));
+  }
+
+  retire(scope: Scope, incarnation: string): Promise<void> {
+    return answer(removeName(this.#names, scope, incarnation));
+  }
+
+  list(of: Parameters<Log["list"]>[0]): Promise<Head[]> {
+    return answer(listNames(this.#names, of));
+  }
+
+  /** What another process erased within the last minute may be counted still, in a log of over 65,536 entries. */
+  async measure({ incarnation }: { incarnation: string }): Promise<Measured> {
+    const newest = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
+    const last = await answer(this.#entries.findOne({ _id: idsFrom(incarnation) }, newest));
+    return this.#counted.measure(incarnation, last ? sequenceOf(last._id) : 0);
+  }
+
+  async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
+    const found: string[] = [];
+    for (let last = after; found.length < limit; ) {
+      const next = await answer(this.#next(last));
+      if (next === undefined) break;
+      last = next;
+      found.push(next);
+    }
+    return found;
+  }
+
+  async append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
+    let inserted = 0;
+    // Each must be answered in time.
+    for (const slice of inSlices(entries)) {
+      const first = from + inserted;
+      const records = slice.map((entry, i) => toRecord(numberId(incarnation, first + i), entry));
+      const kept = await answer(this.#insert(records));
+      inserted += kept;
+      if (kept < slice.length) break;
+    }
+    return inserted;
+  }
+
+  read<W extends What>(range: Range<W>): Promise<Tail<W>> {
+    return this.#weighed({ ...range, most: range.limit }, () => this.#read(range));
+  }
+
+  async last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined> {
+    const newest = { sort: { _id: -1 }, projection: projectionOf("head") } as const;
+    const record = await answer(this.#entries.findOne({ _id: idsFrom(incarnation) }, newest));
+    return record ? numbered(record, "head") : undefined;
+  }
+
+  async fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>> {
+    const most = of.sequences.length;
+    const { entries, rest } = await this.#weighed({ ...of, most }, () => this.#find(of));
+    const found = entries.filter((each): each is Numbered<Seen[W]> => each.entry.op === "store");
+    return { found, rest };
+  }
+
+  locate({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+    return answer(this.#numberOf({ _id: idsFrom(incarnation), id, op: "store" }));
+  }
+
+  numberOf({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+    return answer(this.#numberOf({ _id: idsFrom(incarnation), id }));
+  }
+
+  async erase({ incarnation, sequences }: Several): Promise<void> {
+    const $in = sequences.map((sequence) => numberId(incarnation, sequence));
+    const sums = { "sums.text": "", "sums.vectors": "" } as const;
+    this.#counted.forget(incarnation, sequences);
+    const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
+    await answer(
+      this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
+    ).finally(() => this.#counted.forget(incarnation, sequences));
+  }
+
+  async #count({ incarnation, from, to }: { incarnation: string; from: number; to: number }) {
+    const _id = { $gte: numberId(incarnation, from), $lt: numberId(incarnation, to) };
+    const $match = { _id, op: "store" };
+    const $group = { _id: null, memories: { $sum: 1 }, bytes: { $sum: "$bytes" } };
+    const options = { hint: COUNTED, maxTimeMS: COUNT_LIMIT_MS };
+    const [found] = await this.#entries.aggregate<Measured>([{ $match }, { $group }], options).toArray();
+    return { memories: found?.memories ?? 0, bytes: Number(found?.bytes ?? 0) };
+  }
+
+  async #numberOf(filter: Filter<EntryRecord>): Promise<number | undefined> {
+    const record = await this.#entries.findOne(filter, { projection: { _id: 1 } });
+    return record ? sequenceOf(record._id) : undefined;
+  }
+
+  /** Behind all entries of an incarnation stands the first of the next. */
+  async #next(incarnation: string): Promise<string | undefined> {
+    const behind = incarnation === "" ? {} : { _id: { $gte: idsFrom(incarnation).$lt } };
+    const record = await this.#entries.findOne(behind, { sort: { _id: 1 }, projection: { _id: 1 } });
+    return record?._id.split(":", 1)[0];
+  }
+
+  async #insert(records: EntryRecord[]): Promise<number> {
+    try {
+      return (await this.#entries.insertMany(records, { ordered: true })).insertedCount;
+    } catch (error) {
+      const taken = takenIn(error);
+      if (taken === undefined) throw error;
+      return taken;
+    }
+  }
+
+  async #read<W extends What>({ incarnation, from, limit, what }: Range<W>): Promise<Tail<W>> {
+    const slice = new Slice<Entry<W>>(limit);
+    let complete = false;
+    for (let next = from; !complete && !slice.isFull; next = (slice.entries.at(-1)?.sequence ?? 0) + 1) {
+      const { bytes } = slice;
+      const asked = Math.min(
+        limit - slice.entries.length,
+        this.#weights.askable(incarnation, { what, bytes }),
+      );
+      const some = await this.#dense({ incarnation, from: next, limit: asked, what });
+      for (const { sequence, entry } of some) if (!slice.isFull) slice.add(sequence, entry);
+      complete = some.length < asked && !slice.isFull;
+    }
+    return { entries: slice.entries, complete };
+  }
+
+  /** The entries without holes; fewer than `limit` when these were all, or when they are full slices. */
+  async #dense<W extends What>(range: Range<W>): Promise<Numbered<Entry<W>>[]> {
+    const { incarnation, from, limit, what } = range;
+    const _id = idsFrom(incarnation, numberId(incarnation, from));
+    const found = await this.#some({ incarnation, _id }, { limit, what, sort: { _id: 1 } });
+    const sequences = gapsIn(found, range);
+    if (sequences.length === 0) return found;
+    // A scan can pass a number just before it is taken, and then see a later one. Whoever took the later
+    // one had seen the number taken: what a second look does not find either is lost.
+    const late = new Map<number, Numbered<Entry<W>>>();
+    for (let rest: readonly number[] = sequences; rest.length > 0; ) {
+      const looked = await this.#find({ incarnation, sequences: rest, what });
+      for (const each of looked.entries) late.set(each.sequence, each);
+      rest = looked.rest;
+    }
+    const filled = sequences.map(
+      (sequence) => late.get(sequence) ?? { sequence, entry: lost("it is missing") },
+    );
+    return [...found, ...filled].sort((a, b) => a.sequence - b.sequence).slice(0, limit);
+  }
+
+  async #find<W extends What>({ incarnation, sequences, what }: Several & { what: W }) {
+    const slice = new Slice<Entry<W>>();
+    let rest = [...sequences].sort((a, b) => b - a);
+    while (rest.length > 0 && !slice.isFull) {
+      const { bytes } = slice;
+      const asked = rest.slice(0, this.#weights.askable(incarnation, { what, bytes }));
+      const $in = asked.map((sequence) => numberId(incarnation, sequence));
+      const found = await this.#some(
+        { incarnation, _id: { $in } },
+        { limit: asked.length, what, sort: { _id: -1 } },
+      );
+      for (const { sequence, entry } of found) if (!slice.isFull) slice.add(sequence, entry);
+      // What did not fit, and what MongoDB did not send because its answer was full.
+      const last = slice.isFull ? (slice.entries.at(-1)?.sequence ?? 0) : 0;
+      rest = [...asked.filter((sequence) => sequence < last), ...rest.slice(asked.length)];
+    }
+    return { entries: slice.entries, rest };
+  }
+
+  async #some<W extends What>(
+    { incarnation, _id }: { incarnation: string; _id: Filter<EntryRecord>["_id"] },
+    { limit, what, sort }: { limit: number; what: W; sort: { _id: 1 | -1 } },
+  ): Promise<Numbered<Entry<W>>[]> {
+    const options = { sort, limit, batchSize: limit, singleBatch: true, projection: projectionOf(what) };
+    const records = await this.#entries.find({ _id } as Filter<EntryRecord>, options).toArray();
+    const found = records.map((record) => numbered(record, what));
+    const bytes = found.reduce((sum, { entry }) => sum + weightOf(entry), 0);
+    this.#weights.note(incarnation, { what, entries: found.length, bytes });
+    return found;
+  }
+
+  /** Runs a read when what it will probably load has room beside the others. */
+  #weighed<T>(of: { incarnation: string; what: What; most: number }, read: () => Promise<T>): Promise<T> {
+    const { incarnation, what, most } = of;
+    const entries = Math.min(most, this.#weights.askable(incarnation, { what, bytes: 0 }));
+    return this.#reads.run(entries * this.#weights.of(incarnation, what), () => answer(read()));
+  }
+}
+
+/** How many more documents to ask for, so that they fill the slice if they are as large as those in it. */
+function numbered<W extends What>(record: EntryRecord, what: W): Numbered<Entry<W>> {
+  return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
+}
+
+/** The first numbers, at most `limit`, that are missing before the last one found. */
+function gapsIn(
+  found: readonly Numbered<Entry<"head">>[],
+  { from, limit }: { from: number; limit: number },
+): number[] {
+  const there = new Set(found.map(({ sequence }) => sequence));
+  const last = found.at(-1)?.sequence ?? from;
+  const missing: number[] = [];
+  for (let sequence = from; sequence < last && missing.length < limit; sequence++) {
+    if (!there.has(sequence)) missing.push(sequence);
+  }
+  return missing;
+}
+
+/** Where an ordered insert stopped because the number is taken; what came before is kept. */
+function takenIn(error: unknown): number | undefined {
+  if (!(error instanceof MongoBulkWriteError)) return undefined;
+  const [first] = [error.writeErrors].flat();
+  const kept = error.result.getWriteConcernError() === undefined;
+  return kept && first?.code === DUPLICATE_KEY ? first.index : undefined;
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from "node:crypto";
+import type { Collection } from "mongodb";
+import { type Edition, inEdition } from "../../../memory/ports/generation.js";
+import type { Head, Named, Scope } from "../../../memory/ports/log.js";
+import { findOrInsert } from "../find-or-insert.js";
+import { idsFrom } from "./number.js";
+
+export interface NameRecord {
+  /** `<account>:<namespace>`; account ids have no colon. */
+  readonly _id: string;
+  readonly incarnation: string;
+}
+
+type Names = Collection<NameRecord>;
+
+export async function findName(names: Names, scope: Scope): Promise<string | undefined> {
+  return (await names.findOne({ _id: idOf(scope) }))?.incarnation;
+}
+
+/** Of several that create a name at once, all get the same incarnation. */
+export async function findOrCreateName(names: Names, scope: Scope, edition: Edition): Promise<string> {
+  const incarnation = inEdition(randomBytes(10).toString("hex"), edition);
+  return (await findOrInsert(names, { _id: idOf(scope), incarnation })).incarnation;
+}
+
+export async function removeName(names: Names, scope: Scope, incarnation: string): Promise<void> {
+  await names.deleteOne({ _id: idOf(scope), incarnation });
+}
+
+export async function renameName(
+  names: Names,
+  scope: Scope,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await names.updateOne({ _id: idOf(scope), incarnation: from }, { $set: { incarnation: to } });
+}
+
+export async function allNames(
+  names: Names,
+  { after, limit }: { after?: Scope | undefined; limit: number },
+): Promise<Named[]> {
+  const behind = after ? { _id: { $gt: idOf(after) } } : {};
+  const found = await names.find(behind, { sort: { _id: 1 }, limit }).toArray();
+  return found.map(({ _id, incarnation }) => ({ scope: scopeOf(_id), incarnation }));
+}
+
+export async function listNames(
+  names: Names,
+  { accountId, after = "", limit }: { accountId: string; after?: string; limit: number },
+): Promise<Head[]> {
+  const { $gte: $gt, $lt } = idsFrom(accountId, idOf({ accountId, namespace: after }));
+  const found = await names.find({ _id: { $gt, $lt } }, { sort: { _id: 1 }, limit }).toArray();
+  return found.map(({ _id, incarnation }) => ({ namespace: _id.slice(accountId.length + 1), incarnation }));
+}
+
+function scopeOf(id: string): Scope {
+  const colon = id.indexOf(":");
+  return { accountId: id.slice(0, colon), namespace: id.slice(colon + 1) };
+}
+
+function idOf({ accountId, namespace }: Scope): string {
+  return `${accountId}:${namespace}`;
+}

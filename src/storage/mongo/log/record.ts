@@ -1,0 +1,64 @@
+import { Binary } from "mongodb";
+import type { Window } from "../../../memory/ports/embedder.js";
+import { type Appended, type Entry, hasText, hasVectors, type What } from "../../../memory/ports/log.js";
+import { type Sums, sumsOf } from "../../checksum.js";
+import { intact, unreadable } from "../../intact.js";
+import { toBytes, toVector } from "../../vector.js";
+
+/** An entry as a document: the vector as plain binary, the time as a date. */
+export interface EntryRecord {
+  readonly _id: string;
+  readonly op: string;
+  readonly opId: string;
+  readonly id?: string;
+  readonly text?: string;
+  readonly metadata?: string;
+  /** One vector, or one for each window, end to end. */
+  readonly vector?: Binary;
+  readonly windows?: readonly Window[];
+  /** Of text and metadata: to add them up, no text has to be read. */
+  readonly bytes?: number;
+  readonly tokens?: number;
+  readonly createdAt?: Date;
+  readonly target?: number;
+  readonly to?: string;
+  readonly sums?: Sums;
+}
+
+export function toRecord(_id: string, entry: Appended): EntryRecord {
+  return { ...recordOf(_id, entry), sums: sumsOf({ ...entry }) };
+}
+
+function recordOf(_id: string, entry: Appended): EntryRecord {
+  if (entry.op === "erased") {
+    const { createdAtMs, ...fields } = entry;
+    return { _id, ...fields, createdAt: new Date(createdAtMs) };
+  }
+  if (entry.op !== "store") return { _id, ...entry };
+  const { vectors, createdAtMs, ...fields } = entry;
+  const bytes = Buffer.byteLength(fields.text) + Buffer.byteLength(fields.metadata);
+  return { _id, ...fields, bytes, vector: new Binary(toBytes(vectors)), createdAt: new Date(createdAtMs) };
+}
+
+/** A document that was read by `projectionOf(what)`. */
+export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<W> {
+  const { _id, vector, bytes, createdAt, ...fields } = record;
+  try {
+    const read = {
+      ...fields,
+      ...(vector && { vectors: toVector(vector.value()) }),
+      ...(createdAt && { createdAtMs: createdAt.getTime() }),
+    };
+    return intact(read, what);
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+/** Leaves out what is not asked for, so that the database need not send it. */
+export function projectionOf(what: What): Record<string, 0> {
+  return {
+    ...(!hasText(what) && ({ text: 0, metadata: 0, bytes: 0 } as const)),
+    ...(!hasVectors(what) && ({ vector: 0, windows: 0 } as const)),
+  };
+}

@@ -1,0 +1,35 @@
+import { SLICE_BYTES_MAX } from "../../../memory/pacing/bounds.js";
+import type { What } from "../../../memory/ports/log.js";
+
+/** Logs of which it is remembered how heavy their entries are. */
+const REMEMBERED_MAX = 10_000;
+/** Documents asked for at a time at most, and how heavy those are of which nothing is known yet. */
+const ASK_MAX = 512;
+const UNKNOWN_BYTES = { all: 1_048_576, vectors: 1_048_576, text: 65_536, head: 8_192 } as const;
+
+/**
+ * How heavy the entries of each log were that were read last: so many are asked for that they fill a slice,
+ * and few are sent in vain. Whatever is asked for, MongoDB sends no more than 16 MB at once.
+ */
+export class Weights {
+  readonly #bytes = new Map<string, number>();
+
+  /** What one of its entries is expected to weigh. */
+  of(incarnation: string, what: What): number {
+    return this.#bytes.get(`${incarnation} ${what}`) ?? UNKNOWN_BYTES[what];
+  }
+
+  /** How many entries to ask for, so that they fill what is left of a slice. */
+  askable(incarnation: string, { what, bytes }: { what: What; bytes: number }): number {
+    const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.of(incarnation, what));
+    return Math.max(1, Math.min(ASK_MAX, left));
+  }
+
+  note(incarnation: string, { what, entries, bytes }: { what: What; entries: number; bytes: number }): void {
+    if (entries === 0) return;
+    const key = `${incarnation} ${what}`;
+    this.#bytes.delete(key);
+    this.#bytes.set(key, bytes / entries);
+    if (this.#bytes.size > REMEMBERED_MAX) this.#bytes.delete(this.#bytes.keys().next().value as string);
+  }
+}

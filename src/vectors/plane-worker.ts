@@ -1,7 +1,0 @@
-import { parentPort } from "node:worker_threads";
-import { toPlane } from "./plane.js";
-
-/** The thread that lays vectors out: messages are answered in the order they came. */
-parentPort?.on("message", (request: Parameters<typeof toPlane>[0]) => {
-  parentPort?.postMessage(toPlane(request));
-});

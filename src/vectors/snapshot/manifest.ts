@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Mark } from "../../memory/ports/vectors.js";
+
+/** Format of the manifest and of the files it describes. A snapshot of another format is ignored. */
+const FORMAT = 3;
+/** Rows are hashed in groups of about this size: wiping one row means hashing its group again. */
+const GROUP_BYTES = 1 << 17;
+
+/** Which snapshot: the folder, and the incarnation whose vectors it holds. */
+export interface Kept {
+  readonly folder: string;
+  readonly incarnation: string;
+}
+
+/** What a snapshot holds, and how to tell that it is whole. */
+export interface Manifest {
+  readonly format: number;
+  readonly incarnation: string;
+  readonly dimensions: number;
+  readonly mark: Mark;
+  /** Number of memories in it. */
+  readonly size: number;
+  /** Number of places that a blank vector holds. */
+  readonly blanks: number;
+  /** Name of its files, without their endings. No two snapshots share one. */
+  readonly stem: string;
+  /** Length of the graph's file. */
+  readonly bytes: number;
+  /** The graph's file begins with a matrix: 8 bytes, then this many rows of this length. */
+  readonly rows: number;
+  readonly rowBytes: number;
+  /** SHA-256 of the graph's file without its rows. */
+  readonly frame: string;
+  /** SHA-256 of each group of rows, as they were when the snapshot was written. */
+  readonly groups: readonly string[];
+  /** The blocks of the file of keys: the first key of each, and its SHA-256. */
+  readonly keys: readonly { readonly first: number; readonly sha256: string }[];
+}
+
+/** Bytes before the first row. */
+export const ROWS_FROM = 8;
+
+export function rowsPerGroup({ rowBytes }: Pick<Manifest, "rowBytes">): number {
+  return Math.max(1, Math.floor(GROUP_BYTES / rowBytes));
+}
+
+/** Where a group of rows stands in the graph's file. */
+export function placeOfGroup(
+  { rows, rowBytes }: Pick<Manifest, "rows" | "rowBytes">,
+  group: number,
+): { from: number; bytes: number; firstRow: number } {
+  const each = rowsPerGroup({ rowBytes });
+  const firstRow = group * each;
+  const count = Math.min(each, rows - firstRow);
+  return { from: ROWS_FROM + firstRow * rowBytes, bytes: count * rowBytes, firstRow };
+}
+
+export const graphPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.usearch`);
+export const keysPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.keys`);
+export const journalPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.wiped`);
+/** The manifest of a snapshot that is not the one that is kept yet. */
+export const draftPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.draft`);
+export const manifestPath = ({ folder, incarnation }: Kept) => join(folder, `${incarnation}.json`);
+
+/** The incarnation that a file in the folder is of. */
+export function incarnationIn(name: string): string {
+  return name.replace(/[-.].*$/, "");
+}
+
+export function sha256Of(bytes: string | Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("base64");
+}
+
+/** Reads a manifest's text. Throws when it is damaged or of another format. */
+export function parseManifest(text: string, { incarnation }: Pick<Kept, "incarnation">): Manifest {
+  // The first line is the hash of the rest.
+  const [sha256, json = ""] = text.split("\n");
+  if (sha256 !== sha256Of(json)) throw new Error("the manifest is damaged");
+  const manifest = JSON.parse(json) as Manifest;
+  if (manifest.format !== FORMAT) throw new Error(`the manifest has format ${manifest.format}`);
+  if (manifest.incarnation !== incarnation) throw new Error("the manifest is of another log");
+  return manifest;
+}
+
+export function readManifest(of: Kept): Manifest {
+  return parseManifest(readFileSync(manifestPath(of), "utf8"), of);
+}
+
+export function writeDraft(of: Kept, manifest: Omit<Manifest, "format">): void {
+  const json = JSON.stringify({ format: FORMAT, ...manifest });
+  writeFileSync(draftPath(of, manifest.stem), `${sha256Of(json)}\n${json}`, { mode: 0o600 });
+  sync(draftPath(of, manifest.stem));
+}
+
+export function sync(path: string): void {
+  const fd = openSync(path, "r");
+  fsyncSync(fd);
+  closeSync(fd);
+}
