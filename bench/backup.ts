@@ -36,21 +36,21 @@ try {
 }
 
 async function fill(): Promise<void> {
-  const { log, facts, close } = await openLocal({ dataDir });
-  await facts.pinModel({ id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS });
+  const { log, systemRecords, close } = await openLocal({ dataDir });
+  await systemRecords.pinModel({ id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS });
   for (let n = 0; n * PER_NAMESPACE < memories; n++) {
-    const incarnation = await log.create({ accountId: "acc_bench", namespace: `n${n}` });
+    const logId = await log.create({ accountId: "acc_bench", namespace: `n${n}` });
     const size = Math.min(PER_NAMESPACE, memories - n * PER_NAMESPACE);
     for (let from = 1; from <= size; from += BATCH) {
       const entries = Array.from({ length: Math.min(BATCH, size - from + 1) }, (_, i) => entry(n, from + i));
-      await log.append({ incarnation, from, entries });
+      await log.append({ logId, from, entries });
     }
     const forgotten = Array.from(
       { length: Math.floor(size / FORGOTTEN_EACH) },
       (_, i) => (i + 1) * FORGOTTEN_EACH,
     );
     for (let i = 0; i < forgotten.length; i += BATCH) {
-      await log.erase({ incarnation, sequences: forgotten.slice(i, i + BATCH) });
+      await log.erase({ logId, sequences: forgotten.slice(i, i + BATCH) });
     }
   }
   await close();
@@ -65,10 +65,10 @@ async function fill(): Promise<void> {
 async function underLoad(): Promise<void> {
   const { log, close, backUp } = await openLocal({ dataDir });
   if (backUp === undefined) throw new Error("this database cannot copy itself");
-  const incarnation = await log.create({ accountId: "acc_bench", namespace: "meanwhile" });
+  const logId = await log.create({ accountId: "acc_bench", namespace: "meanwhile" });
   let next = 1;
   const store = async () => {
-    const { ms } = await timed(() => log.append({ incarnation, from: next, entries: [entry(0, next)] }));
+    const { ms } = await timed(() => log.append({ logId, from: next, entries: [entry(0, next)] }));
     next++;
     return ms;
   };

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { exactSearch, MetricKind } from "usearch";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { deleteMemory, drop } from "../dist/src/memory/erasure/forget.js";
-import { Editions } from "../dist/src/memory/generations/generations.js";
+import { Generations } from "../dist/src/memory/generations/generations.js";
 import { Mover } from "../dist/src/memory/generations/mover.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
 import { rank } from "../dist/src/memory/log/score.js";
@@ -34,12 +34,12 @@ const snapshotsDir = join(dataDir, "snapshots");
 const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir });
 // Vectors are made beforehand: no text is embedded here.
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
-const editions = new Editions("", { model, embed: () => Promise.reject(new Error("no model")) });
+const generations = new Generations("", { model, embed: () => Promise.reject(new Error("no model")) });
 const { log, erasures } = storage;
-const mover = new Mover({ log, erasures, editions, clock: systemClock });
+const mover = new Mover({ log, erasures, generations, clock: systemClock });
 const namespaces = new Namespaces({
   log,
-  editions,
+  generations,
   mover,
   recent: storage.recent,
   vectors,
@@ -49,8 +49,8 @@ const namespaces = new Namespaces({
 });
 const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 
-const meter = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
-const ports = { log, erasures, editions, mover, namespaces, vectors, meter, clock: systemClock };
+const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
+const ports = { log, erasures, generations, mover, namespaces, vectors, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {
   fill,
@@ -70,11 +70,11 @@ async function fill(): Promise<void> {
   const random = seeded(1);
   const { ms } = await timed(async () => {
     for (let n = 0; n < count; n++) {
-      const incarnation = await storage.log.create(scopeOf(n));
+      const logId = await storage.log.create(scopeOf(n));
       for (let from = 1; from <= perNamespace; from += BATCH) {
         const size = Math.min(BATCH, perNamespace - from + 1);
         const entries = Array.from({ length: size }, (_, i) => entry(from + i, near(base, random)));
-        await storage.log.append({ incarnation, from, entries });
+        await storage.log.append({ logId, from, entries });
         progress(n * perNamespace + from, count * perNamespace);
       }
     }
@@ -89,7 +89,7 @@ async function rebuild(): Promise<void> {
   const before = memory();
   const small = { accountId: "acc_bench", namespace: "small" };
   const other = await storage.log.create(small);
-  await storage.log.append({ incarnation: other, from: 1, entries: [entry(1, queries[0] as Float32Array)] });
+  await storage.log.append({ logId: other, from: 1, entries: [entry(1, queries[0] as Float32Array)] });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const others: number[] = [];
   let rebuilding = true;
@@ -232,11 +232,11 @@ async function recallFrom(
 
 /** The true nearest, by a scan over the log in slices. */
 async function exactNearest(queries: readonly Float32Array[], limit: number): Promise<number[][]> {
-  const incarnation = (await storage.log.find(scopeOf(0))) as string;
+  const logId = (await storage.log.find(scopeOf(0))) as string;
   const best: { sequence: number; distance: number }[][] = queries.map(() => []);
   const slice = 10_000;
   for (let from = 1; from <= perNamespace; from += slice) {
-    const entries = await entriesOf(storage.log, { incarnation, from, limit: slice });
+    const entries = await entriesOf(storage.log, { logId, from, limit: slice });
     const rows = new Float32Array(entries.length * DIMENSIONS);
     entries.forEach(({ entry }, i) => {
       rows.set((entry as Stored).vectors, i * DIMENSIONS);

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-import { openDesk } from "./compose/admin-client.js";
+import { openAdminClient } from "./compose/admin-client.js";
 import { openStorage, openVectors } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { MemoryError } from "./errors.js";
 import { type Verified, verify } from "./memory/log/verify.js";
-import { follow, type Standing } from "./memory/model-change/change-model.js";
-import { type Edition, editionOf } from "./memory/ports/generation.js";
-import type { Facts } from "./memory/ports/plan.js";
+import { follow, type ModelChangeStatus } from "./memory/model-change/change-model.js";
+import { type Generation, generationOf } from "./memory/ports/generation.js";
+import type { SystemRecords } from "./memory/ports/plan.js";
 import { type Command, EXIT, exitCodeOf } from "./operator/commands.js";
 import type { Given } from "./operator/operations.js";
 import { progressLine } from "./operator/progress.js";
@@ -64,14 +64,14 @@ function operateBy({ name }: Command): Run {
         `all of account ${given.account} would be erased, and nothing brings it back; set --force to do it`,
       );
     }
-    const desk = await openDesk(config, { creates: name === "accounts create" });
+    const adminClient = await openAdminClient(config, { creates: name === "accounts create" });
     try {
-      const answer = await desk.ask({ operation: name, given });
+      const answer = await adminClient.ask({ operation: name, given });
       const { api_key: secret, ...rest } = answer as { api_key?: string };
       if (secret === undefined) return { lines: [show(answer)], json: answer };
       return { lines: [show(rest)], json: answer, secret };
     } finally {
-      await desk.close();
+      await adminClient.close();
     }
   };
 }
@@ -79,18 +79,18 @@ function operateBy({ name }: Command): Run {
 async function verifyDatabase(config: Config): Promise<Said> {
   // All of an embedded database's pages are looked at first: reading a damaged one could end the process.
   const found = await readBack(config, { checkLimitMs: Number.POSITIVE_INFINITY });
-  const { incarnations, problems, ...counts } = found;
+  const { logIds, problems, ...counts } = found;
   const { memories, erased, snapshots, unfinished } = counts;
-  const lines = [`${incarnations} logs, ${memories} memories, ${erased} erased, ${snapshots} snapshots`];
+  const lines = [`${logIds} logs, ${memories} memories, ${erased} erased, ${snapshots} snapshots`];
   if (unfinished > 0) lines.push(`${unfinished} erasures or moves are not finished; the next start does it`);
   if (problems.length === 0) lines.push("all is well");
-  return { lines, json: { logs: incarnations, ...counts, problems }, problems };
+  return { lines, json: { logs: logIds, ...counts, problems }, problems };
 }
 
 async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: number } = {}): Promise<Verified> {
   const storage = await openStorage(config, { creates: false, ...(checkLimitMs && { checkLimitMs }) });
   try {
-    const dimensionsOf = await dimensionsIn(storage.facts);
+    const dimensionsOf = await dimensionsIn(storage.systemRecords);
     const vectors = openVectors(config, dimensionsOf);
     const { log, erasures } = storage;
     return await verify({ log, erasures, vectors, dimensionsOf });
@@ -99,22 +99,22 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
   }
 }
 
-/** By edition: the model that the database has, and the one that it is getting. */
-async function dimensionsIn(facts: Facts): Promise<(incarnation: string) => number | undefined> {
-  const models = [await facts.pinned(), (await facts.plan())?.plan];
-  const dimensions = new Map(models.map((each) => [each?.edition, each?.model?.dimensions]));
-  return (incarnation) => dimensions.get(editionOf(incarnation));
+/** By model generation: the model that the database has, and the one that it is getting. */
+async function dimensionsIn(systemRecords: SystemRecords): Promise<(logId: string) => number | undefined> {
+  const models = [await systemRecords.pinned(), (await systemRecords.plan())?.plan];
+  const dimensions = new Map(models.map((each) => [each?.generation, each?.model?.dimensions]));
+  return (logId) => dimensions.get(generationOf(logId));
 }
 
 async function takeBackup(config: Config, given: Given): Promise<Said> {
   const folder = String(given.folder);
   const progress = progressLine(process.stderr);
-  const desk = await openDesk(config, { creates: false });
+  const adminClient = await openAdminClient(config, { creates: false });
   try {
     const manifest = await backUp({
       folder,
       program: VERSION,
-      copy: async (path) => void (await desk.ask({ operation: "backup", given: { path } })),
+      copy: async (path) => void (await adminClient.ask({ operation: "backup", given: { path } })),
       onProgress: (bytes) => progress.show(`${count(bytes)} bytes copied`),
     });
     progress.end();
@@ -122,7 +122,7 @@ async function takeBackup(config: Config, given: Given): Promise<Said> {
     const holds = `${count(memories)} memories of ${count(accounts)} accounts, ${count(manifest.file.bytes)} bytes`;
     return { lines: [`${folder}: ${holds}`], json: manifest };
   } finally {
-    await desk.close();
+    await adminClient.close();
   }
 }
 
@@ -144,17 +144,18 @@ async function reembed(config: Config, { model, status, abandon: givesUp, ...giv
   if ([model !== undefined, status === true, givesUp === true].filter(Boolean).length !== 1) {
     refuse("say either MODEL, --status or --abandon");
   }
-  const desk = await openDesk(config, { creates: false });
-  const look = async () => (await desk.ask({ operation: "reembed look", given: {} })) as Standing;
+  const adminClient = await openAdminClient(config, { creates: false });
+  const look = async () =>
+    (await adminClient.ask({ operation: "reembed look", given: {} })) as ModelChangeStatus;
   const progress = progressLine(process.stderr);
   try {
     if (status === true) return say({ status: statusOf(await look()) });
     const operation = givesUp === true ? "reembed abandon" : "reembed begin";
-    const begun = await desk.ask({ operation, given: { model, atOnce: given["at-once"] === true } });
-    const { edition } = begun as { edition: Edition };
-    const { holds } = await follow(look, { edition, show: progress.show });
+    const begun = await adminClient.ask({ operation, given: { model, atOnce: given["at-once"] === true } });
+    const { generation } = begun as { generation: Generation };
+    const { holds } = await follow(look, { generation, show: progress.show });
     progress.end();
-    const changed = holds?.edition === edition;
+    const changed = holds?.generation === generation;
     const hint = changed ? `; set MODEL=${holds.modelId} from now on` : "";
     const failed = changed === (givesUp === true);
     return {
@@ -163,11 +164,11 @@ async function reembed(config: Config, { model, status, abandon: givesUp, ...giv
       ...(failed && { problems: ["it was not done"] }),
     };
   } finally {
-    await desk.close();
+    await adminClient.close();
   }
 }
 
-function statusOf({ change, holds }: Standing): string {
+function statusOf({ change, holds }: ModelChangeStatus): string {
   if (change !== undefined) return change.line;
   return holds
     ? `nothing under way; the database holds vectors of ${holds.modelId}`

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
-import { openGate } from "./accounts/authenticate.js";
+import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE } from "./accounts/plan.js";
-import { noting } from "./compose/audit-log.js";
+import { audited } from "./compose/audit-log.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openCertificate, openDoors } from "./compose/doors.js";
@@ -14,7 +14,7 @@ import { warn } from "./compose/warn.js";
 import type { Config } from "./config.js";
 import type { FoundConvention } from "./embedding/convention/find-convention.js";
 import { dropAll } from "./memory/erasure/drop-all.js";
-import { Editions } from "./memory/generations/generations.js";
+import { Generations } from "./memory/generations/generations.js";
 import { parseNamespace } from "./memory/input/namespace.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
@@ -76,18 +76,18 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const telemetry = await openTelemetry(config, logger);
   closers.push(() => telemetry.close());
   const operator = new Operator();
-  const answer = noting(logger, (request) => operator.answer(request));
+  const answer = audited(logger, (request) => operator.answer(request));
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
   await ownSnapshots(config, { storage, closers, logger });
   openMigrating({ ...options, storage });
   const models: Models = new Set();
   const common = { config, logger, telemetry, models, closers };
-  const first = await openFirstModel(storage.facts, common);
-  const editions = new Editions(first.edition, first.model);
+  const first = await openFirstModel(storage.systemRecords, common);
+  const generations = new Generations(first.generation, first.model);
   const readiness = new Readiness();
   const counting = openCounting(storage, { logger, closers, readiness, telemetry });
-  const memory = openMemory(config, { ...options, storage, editions, meter: counting.meter, telemetry });
+  const memory = openMemory(config, { ...options, storage, generations, quota: counting.quota, telemetry });
   await openReembedding({ ...common, storage, memory, first });
   const { accounts, backUp } = storage;
   const accountPorts = {
@@ -98,11 +98,11 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     parseNamespace,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
-  operator.open({ ...accountPorts, plans, facts: storage.facts, backUp });
+  operator.open({ ...accountPorts, plans, systemRecords: storage.systemRecords, backUp });
   const { leave, ...addresses } = await openDoors(config, {
     ...{ logger, closers, telemetry, readiness, models, plans, memory, tls },
     accounts: accountPorts,
-    authenticate: openGate({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
+    authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
     droppedLines: options.droppedLines,
   });
   await warm({

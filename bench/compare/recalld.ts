@@ -91,11 +91,11 @@ export class Recalld implements System {
   async fill({ from, to }: Filling): Promise<void> {
     await this.stop();
     const storage = await openLocal({ dataDir: this.#dataDir });
-    const incarnation = await storage.log.create({ accountId: this.#accountId, namespace: NAMESPACE });
+    const logId = await storage.log.create({ accountId: this.#accountId, namespace: NAMESPACE });
     for (let at = from; at < to; at += FILLED_AT_A_TIME) {
       const size = Math.min(FILLED_AT_A_TIME, to - at);
       const entries = Array.from({ length: size }, (_, i) => this.#entry(at + i));
-      const written = await storage.log.append({ incarnation, from: at + 1, entries });
+      const written = await storage.log.append({ logId, from: at + 1, entries });
       if (written !== size) throw new Error(`memory ${at + written + 1} is in the log already`);
     }
     await storage.close();

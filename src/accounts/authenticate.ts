@@ -22,34 +22,36 @@ export interface Authenticated {
 }
 
 /** Who was let in. */
-export interface Guest extends Authenticated {
+export interface Principal extends Authenticated {
   /** The name of the account's plan; a change of it is followed within a minute. */
   readonly plan: string;
 }
 
 interface Known {
-  caller: Guest;
+  caller: Principal;
   /** When its plan was read last, or was tried to be. */
   readAtMs: number;
   /** While a plan is read that is too old to be used: for calls to wait for. */
   reading?: Promise<void> | undefined;
 }
 
-export interface GateOptions {
+export interface AuthenticatorOptions {
   readonly accounts: Accounts;
   /** Told of every use of a key. */
   onUse(caller: Authenticated): void;
 }
 
 /**
- * The gate: who is asking? It turns strangers away before their body is read. A key it has seen is
+ * The authenticate: who is asking? It turns strangers away before their body is read. A key it has seen is
  * answered from memory: whose a key is and what it may do never changes, and whether it still lives
  * is proved again by the charge, or by whoever charges nothing. Its plan may change, and is read again
  * now and then.
  *
  * @throws MemoryError `unauthenticated`, or `unavailable` when the database cannot answer.
  */
-export function openGate(options: GateOptions): (key: string | undefined) => Promise<Guest> {
+export function openAuthenticator(
+  options: AuthenticatorOptions,
+): (key: string | undefined) => Promise<Principal> {
   const known = new Map<string, Known>();
   return async (key) => {
     if (key === undefined) throw refused("an API key is needed: Authorization: Bearer rcl_…");
@@ -104,7 +106,7 @@ function notLong(reading: Promise<void>): Promise<void> {
   });
 }
 
-async function meet(accounts: Accounts, keyHash: string): Promise<Guest> {
+async function meet(accounts: Accounts, keyHash: string): Promise<Principal> {
   const account = await accounts.findByKey(keyHash);
   const key = account?.keys.find(({ hash }) => hash === keyHash);
   if (account === undefined || key === undefined) throw unknownKey();

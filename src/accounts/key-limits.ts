@@ -15,13 +15,13 @@ interface Used {
 }
 
 /** Where a key stands with its limits, for its holder to see. */
-export interface Standing {
+export interface RateLimitStatus {
   readonly rate?: { readonly limit: Rate; readonly left: number; readonly fullInMs: number };
   readonly concurrency?: { readonly limit: number; readonly left: number };
 }
 
 export interface Admission {
-  readonly standing: Standing;
+  readonly standing: RateLimitStatus;
   /** Why the call is refused; undefined when it may go on, until `end`. */
   readonly refusal: MemoryError | undefined;
   /** To be called when the call is over, once. */
@@ -86,7 +86,11 @@ function refuse(used: Used, { rate, concurrency }: Plan, nowMs: number): MemoryE
   return new MemoryError("resource_exhausted", message, { reason: "KEY_RATE_LIMITED", retryAfterMs });
 }
 
-function standingOf({ fullAtMs, running }: Used, { rate, concurrency }: Plan, nowMs: number): Standing {
+function standingOf(
+  { fullAtMs, running }: Used,
+  { rate, concurrency }: Plan,
+  nowMs: number,
+): RateLimitStatus {
   const fullInMs = Math.max(0, fullAtMs - nowMs);
   return {
     ...(rate && { rate: { limit: rate, left: held(fullAtMs, rate, nowMs), fullInMs } }),

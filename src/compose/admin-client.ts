@@ -2,12 +2,12 @@ import { FREE } from "../accounts/plan.js";
 import type { Config } from "../config.js";
 import { unavailable } from "../errors.js";
 import { dropAll } from "../memory/erasure/drop-all.js";
-import { Editions } from "../memory/generations/generations.js";
+import { Generations } from "../memory/generations/generations.js";
 import { Mover } from "../memory/generations/mover.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { systemClock } from "../memory/pacing/clock.js";
-import type { Meter } from "../memory/ports/quota.js";
+import type { Quota } from "../memory/ports/quota.js";
 import { operate } from "../operator/operations.js";
 import { expectLocal } from "../storage/local/open.js";
 import { askOwner } from "../storage/local/owner/owner.js";
@@ -17,7 +17,7 @@ import { readPlans } from "./plans.js";
 import { openStorage, openVectors } from "./storage.js";
 
 /** How the operator's commands reach the database that the settings name. */
-export interface Desk {
+export interface AdminClient {
   readonly ask: Answering;
   close(): Promise<void>;
 }
@@ -28,7 +28,10 @@ export interface Desk {
  *
  * @throws MemoryError `failed_precondition` when there is none, unless the command is to make one.
  */
-export async function openDesk(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
+export async function openAdminClient(
+  config: Config,
+  { creates }: { creates: boolean },
+): Promise<AdminClient> {
   const { mongodbUri, dataDir } = config;
   if (mongodbUri !== undefined) return openHere(config, { creates });
   if (!creates) await expectLocal({ dataDir });
@@ -46,13 +49,13 @@ export async function openDesk(config: Config, { creates }: { creates: boolean }
   return { ask, close: async () => {} };
 }
 
-async function openHere(config: Config, { creates }: { creates: boolean }): Promise<Desk> {
+async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
-  const { accounts, usage, facts, backUp } = storage;
+  const { accounts, usage, systemRecords, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;
-  const ports = { accounts, usage, facts, plans, parseNamespace, eraseMemories, backUp, freeCalls };
+  const ports = { accounts, usage, systemRecords, plans, parseNamespace, eraseMemories, backUp, freeCalls };
   return { ask: async (request) => operate(ports, request), close: () => storage.close() };
 }
 
@@ -61,24 +64,24 @@ async function eraseUnopened(
   config: Config,
   { storage, accountId }: { storage: Storage; accountId: string },
 ): Promise<number> {
-  const pinned = await storage.facts.pinned();
+  const pinned = await storage.systemRecords.pinned();
   if (pinned === undefined) return 0;
   const embed = () => Promise.reject(unavailable("the operator's commands load no model"));
-  const editions = new Editions(pinned.edition, { model: pinned.model, embed });
-  const plan = (await storage.facts.plan())?.plan;
-  if (plan !== undefined) editions.known = new Set([pinned.edition, plan.edition]);
+  const generations = new Generations(pinned.generation, { model: pinned.model, embed });
+  const plan = (await storage.systemRecords.plan())?.plan;
+  if (plan !== undefined) generations.known = new Set([pinned.generation, plan.generation]);
   const { log, erasures, recent } = storage;
   const clock = systemClock;
-  const vectors = openVectors(config, (incarnation) => editions.dimensionsOf(incarnation));
-  const mover = new Mover({ log, erasures, editions, clock });
-  // What upkeep fails at here the next server does again.
+  const vectors = openVectors(config, (logId) => generations.dimensionsOf(logId));
+  const mover = new Mover({ log, erasures, generations, clock });
+  // What maintenance fails at here the next server does again.
   const onTrouble = () => {};
   const { indexMemoryBytesMax } = config;
-  const common = { log, editions, clock, vectors };
+  const common = { log, generations, clock, vectors };
   const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
-  const meter: Meter = { charge: nothing, verify: nothing, refund: nothing, count: () => {} };
+  const quota: Quota = { charge: nothing, verify: nothing, refund: nothing, count: () => {} };
   try {
-    return await dropAll({ ...common, erasures, mover, namespaces, meter }, accountId);
+    return await dropAll({ ...common, erasures, mover, namespaces, quota }, accountId);
   } finally {
     await namespaces.close();
   }

@@ -3,7 +3,7 @@ import { MemoryError } from "../errors.js";
 import type { Answering } from "../storage/local/owner/request.js";
 
 /** Answers the operator, and logs what is asked and what the operator is not told of a failure. */
-export function noting(logger: FastifyBaseLogger, answer: Answering): Answering {
+export function audited(logger: FastifyBaseLogger, answer: Answering): Answering {
   return async (request) => {
     const { operation } = request;
     logger.info({ operation }, "the operator asks");

@@ -3,7 +3,7 @@ import { UsageCounter } from "../accounts/count-usage.js";
 import { LastUsed } from "../accounts/last-used.js";
 import { charge, getAccount } from "../accounts/quota.js";
 import { isNotWritable } from "../errors.js";
-import type { Meter } from "../memory/ports/quota.js";
+import type { Quota } from "../memory/ports/quota.js";
 import type { Readiness } from "../server/port/readiness.js";
 import type { Storage } from "../storage/storage.js";
 import { StorageWatch } from "../storage/watch.js";
@@ -48,7 +48,7 @@ export function openCounting(
     readiness.setAway(away);
   });
   closers.push(() => watch.close());
-  const meter: Meter = {
+  const quota: Quota = {
     charge: async (caller) => {
       watch.expectThere();
       await charge(accounts, caller);
@@ -67,5 +67,5 @@ export function openCounting(
       ),
     count: ({ accountId }, call) => usage.count(accountId, call),
   };
-  return { usage, lastUsed, meter: telemetry.meter(meter) };
+  return { usage, lastUsed, quota: telemetry.quota(quota) };
 }

@@ -48,9 +48,9 @@ export async function openDoors(config: Config, options: DoorsOptions) {
     corsOrigins: config.corsOrigins,
     onCall: telemetry.begin,
   });
-  const { editions, namespaces } = memory;
+  const { generations, namespaces } = memory;
   watchGauges(telemetry, {
-    ...{ readiness, editions, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
+    ...{ readiness, generations, namespaces, models, indexMemoryBytesMax, connections, connectionsMax },
     droppedLines: options.droppedLines,
   });
   const metricsAddress = await listenForMetrics(config, options);

@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.js";
 import { type OpenEmbedder, openEmbedder } from "../embedding/open.js";
-import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/waiting.js";
+import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { withQueryCache } from "../embedding/query-cache.js";
-import { editionFor, modelFor } from "../memory/model-change/pin.js";
+import { generationFor, modelFor } from "../memory/model-change/pin.js";
 import { Reembedding } from "../memory/model-change/reembedding.js";
-import type { Edition } from "../memory/ports/generation.js";
-import type { Facts } from "../memory/ports/plan.js";
+import type { Generation } from "../memory/ports/generation.js";
+import type { SystemRecords } from "../memory/ports/plan.js";
 import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";
@@ -25,18 +25,21 @@ interface ModelOptions {
 
 /** The model that the database holds vectors of; of an empty one, the one that is set. */
 export async function openFirstModel(
-  facts: Facts,
+  systemRecords: SystemRecords,
   { closers, ...options }: ModelOptions & { closers: Closers },
-): Promise<{ edition: Edition; model: OpenEmbedder }> {
+): Promise<{ generation: Generation; model: OpenEmbedder }> {
   const { config, logger } = options;
-  const plan = (await facts.plan())?.plan;
-  const model = await openModel(modelFor(config.model, { pinned: await facts.pinned(), plan }), options);
+  const plan = (await systemRecords.plan())?.plan;
+  const model = await openModel(
+    modelFor(config.model, { pinned: await systemRecords.pinned(), plan }),
+    options,
+  );
   closers.push(() => model.close());
-  const edition = await editionFor(facts, { model: model.model, plan });
+  const generation = await generationFor(systemRecords, { model: model.model, plan });
   if (model.model.id !== config.model) {
     logger.warn(`the database's model was changed: set MODEL=${model.model.id}`);
   }
-  return { edition, model };
+  return { generation, model };
 }
 
 export async function openModel(
@@ -92,13 +95,13 @@ export async function openReembedding({
 }: ModelOptions & {
   storage: Storage;
   memory: OpenMemory;
-  first: { edition: Edition; model: OpenEmbedder };
+  first: { generation: Generation; model: OpenEmbedder };
   closers: Closers;
 }): Promise<void> {
   const reembedding = new Reembedding(
     {
       ...memory,
-      facts: storage.facts,
+      systemRecords: storage.systemRecords,
       exclusive: storage.exclusive,
       openModel: (id) => openModel(id, options),
       onTrouble: warn(options)("reembedding", "changing the model; it is tried again"),

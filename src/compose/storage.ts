@@ -96,7 +96,7 @@ function apart({ code, message }: MemoryError): MemoryError {
 
 export function openVectors(
   { dataDir, indexMemoryBytesMax }: Config,
-  dimensionsOf: (incarnation: string) => number | undefined,
+  dimensionsOf: (logId: string) => number | undefined,
 ): Vectors {
   return openUsearch({
     dimensionsOf,

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.js";
-import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/waiting.js";
-import type { Editions } from "../memory/generations/generations.js";
+import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
+import type { Generations } from "../memory/generations/generations.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import type { Namespaces } from "../memory/log/namespaces.js";
 import { createMetricsApp, type MetricsOptions } from "../server/http/metrics.js";
@@ -42,7 +42,7 @@ export async function listenForMetrics(
 interface Watched
   extends Pick<Sources, "indexMemoryBytesMax" | "droppedLines" | "connections" | "connectionsMax"> {
   readonly readiness: Readiness;
-  readonly editions: Editions;
+  readonly generations: Generations;
   readonly namespaces: Namespaces;
   readonly models: Models;
 }
@@ -50,13 +50,13 @@ interface Watched
 /** What is looked at when `/metrics` is asked for. */
 export function watchGauges(
   telemetry: Telemetry,
-  { readiness, editions, namespaces, models, ...sources }: Watched,
+  { readiness, generations, namespaces, models, ...sources }: Watched,
 ): void {
   telemetry.watch({
     ...sources,
     ready: () => readiness.now(),
     held: () => namespaces.measure(),
-    models: () => editions.models,
+    models: () => generations.models,
     embedding: () => longest(models),
     queueLimits: {
       embed_query: EMBEDDING_MAX,

@@ -8,7 +8,7 @@ import { signUp } from "../accounts/sign-up.js";
 import { type Usage, usageOf } from "../accounts/usage.js";
 import { invalid, MemoryError, unavailable } from "../errors.js";
 import { abandon, begin, standingOf } from "../memory/model-change/change-model.js";
-import type { Facts } from "../memory/ports/plan.js";
+import type { SystemRecords } from "../memory/ports/plan.js";
 
 /** Accounts in one answer. */
 export const ACCOUNTS_MAX = 1_000;
@@ -20,7 +20,7 @@ export type OperatorPorts = KeysOptions &
     readonly usage: Pick<Usage, "read" | "remove">;
     readonly freeCalls: number;
     readonly plans: Plans;
-    readonly facts: Facts;
+    readonly systemRecords: SystemRecords;
     /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
     readonly backUp?: ((path: string) => Promise<void>) | undefined;
   };
@@ -51,11 +51,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "keys revoke": revokeKey,
   usage: readUsage,
   backup: backUp,
-  "reembed look": ({ facts }) => standingOf(facts),
-  "reembed begin": async ({ facts }, given) => ({
-    edition: await begin(facts, { modelId: String(given.model), atOnce: given.atOnce === true }),
+  "reembed look": ({ systemRecords }) => standingOf(systemRecords),
+  "reembed begin": async ({ systemRecords }, given) => ({
+    generation: await begin(systemRecords, { modelId: String(given.model), atOnce: given.atOnce === true }),
   }),
-  "reembed abandon": async ({ facts }) => ({ edition: await abandon(facts) }),
+  "reembed abandon": async ({ systemRecords }) => ({ generation: await abandon(systemRecords) }),
 };
 
 /** @throws MemoryError what the rules of accounts and keys refuse; `not_found` for what is not there. */

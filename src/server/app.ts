@@ -6,10 +6,10 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import type { Guest } from "../accounts/authenticate.js";
+import type { Principal } from "../accounts/authenticate.js";
 import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
-import { type BareAppOptions, bareApp } from "./http/http-server.js";
+import { type HttpServerOptions, httpServer } from "./http/http-server.js";
 import { noteMethods } from "./http/methods.js";
 import { addReference } from "./http/openapi.js";
 import { PLAIN_PATHS } from "./http/plain-paths.js";
@@ -42,14 +42,14 @@ const OPEN_BODY_BYTES_MAX = 16_384;
 const ANSWER_BYTES_MAX = 67_108_864;
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 
-export interface AppOptions extends Omit<BareAppOptions, "onFault"> {
+export interface AppOptions extends Omit<HttpServerOptions, "onFault"> {
   readonly memory: MemoryPorts;
   readonly accounts: AccountPorts;
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
   readonly portal: readonly PortalFile[];
   readonly signUps: SignUpLimits;
-  authenticate(key: string | undefined): Promise<Guest>;
+  authenticate(key: string | undefined): Promise<Principal>;
   readonly plans: Plans;
   readonly load: Pick<Load, "admit">;
   /** Told of each call as it begins. */
@@ -63,7 +63,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { logger, readiness, shutdownSignal } = options;
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
-  const app = bareApp({ ...options, onFault });
+  const app = httpServer({ ...options, onFault });
   const closing = new AbortController();
   app.addHook("preClose", async () => closing.abort());
   const answerOtherMethods = noteMethods(app);

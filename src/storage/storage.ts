@@ -5,7 +5,7 @@ import type { Migration } from "../memory/format/migrating.js";
 import type { Claims } from "../memory/ports/claims.js";
 import type { Erasures } from "../memory/ports/erasures.js";
 import type { Log } from "../memory/ports/log.js";
-import type { Facts } from "../memory/ports/plan.js";
+import type { SystemRecords } from "../memory/ports/plan.js";
 import type { Recent } from "../memory/ports/recent.js";
 
 /** What every adapter opens: the ports, on one database. */
@@ -13,7 +13,7 @@ export interface Storage {
   readonly log: Log;
   readonly accounts: Accounts;
   readonly usage: Usage;
-  readonly facts: Facts;
+  readonly systemRecords: SystemRecords;
   readonly formats: Formats;
   /** From the oldest format of this kind of database to the latest that this program knows. */
   readonly migrations: readonly Migration[];

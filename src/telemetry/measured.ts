@@ -1,5 +1,5 @@
 import { MemoryError } from "../errors.js";
-import type { Meter } from "../memory/ports/quota.js";
+import type { Quota } from "../memory/ports/quota.js";
 import type { Steps } from "../memory/ports/steps.js";
 import { isFault } from "./fault.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
@@ -25,23 +25,23 @@ export function measuredSteps({ stepSeconds }: Metrics): Steps {
   };
 }
 
-/** Counts what is charged; of what is given back only the meter itself knows what came of it. */
-export function measuredMeter(meter: Meter, { charges, tokens }: Metrics): Meter {
+/** Counts charges. Only the quota itself knows whether a refund succeeded. */
+export function measuredQuota(quota: Quota, { charges, tokens }: Metrics): Quota {
   return {
     charge: async (caller) => {
       try {
-        await meter.charge(caller);
+        await quota.charge(caller);
         charges.inc({ outcome: "charged" });
       } catch (error) {
         charges.inc({ outcome: refusalOf(error) });
         throw error;
       }
     },
-    verify: (caller) => meter.verify(caller),
-    refund: (caller) => meter.refund(caller),
+    verify: (caller) => quota.verify(caller),
+    refund: (caller) => quota.refund(caller),
     count: (caller, counted) => {
       tokens.inc({ call: counted.call }, counted.tokens);
-      meter.count(caller, counted);
+      quota.count(caller, counted);
     },
   };
 }

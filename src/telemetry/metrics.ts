@@ -48,7 +48,7 @@ export const PARTS = [
   "reembedding",
   "tracing",
 ] as const;
-export type Part = (typeof PARTS)[number];
+export type Component = (typeof PARTS)[number];
 
 /** The instruments, in a registry of their own. Every set of label values is bounded, and no caller chooses any. */
 export class Metrics {
@@ -68,7 +68,7 @@ export class Metrics {
   });
   readonly stepSeconds = new Histogram({
     name: "recalld_step_duration_seconds",
-    help: "Duration of the steps of calls, and of the upkeep of indexes.",
+    help: "Duration of the steps of calls, and of the maintenance of indexes.",
     labelNames: ["step", "outcome"],
     buckets: STEP_SECONDS,
     registers: [this.registry],

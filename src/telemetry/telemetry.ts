@@ -1,11 +1,11 @@
 import type { Embedder } from "../memory/ports/embedder.js";
-import type { Meter } from "../memory/ports/quota.js";
+import type { Quota } from "../memory/ports/quota.js";
 import { type Steps, untimed } from "../memory/ports/steps.js";
 import { type Begun, measureCall, type Ongoing } from "./calls.js";
 import { measuredEmbed } from "./embedding.js";
 import { addGauges, type Sources } from "./gauges.js";
-import { measuredMeter, measuredSteps } from "./measured.js";
-import { type ChargeOutcome, Metrics, type Part } from "./metrics.js";
+import { measuredQuota, measuredSteps } from "./measured.js";
+import { type ChargeOutcome, type Component, Metrics } from "./metrics.js";
 import { Tracing } from "./tracing.js";
 
 /** A collector that is away is complained of now and then, not at each attempt. */
@@ -68,8 +68,8 @@ export class Telemetry {
     };
   };
 
-  meter(meter: Meter): Meter {
-    return this.metrics ? measuredMeter(meter, this.metrics) : meter;
+  quota(quota: Quota): Quota {
+    return this.metrics ? measuredQuota(quota, this.metrics) : quota;
   }
 
   embed(embedder: Embedder): Embedder["embed"] {
@@ -82,7 +82,7 @@ export class Telemetry {
     if (this.metrics !== undefined) addGauges(this.metrics.registry, sources);
   }
 
-  /** Only the meter knows whether a call could be given back: it never throws. */
+  /** Told by the quota whether a call could be given back; the quota itself never throws. */
   refunded(outcome: Extract<ChargeOutcome, "refunded" | "refund_failed">): void {
     this.metrics?.charges.inc({ outcome });
   }
@@ -99,7 +99,7 @@ export class Telemetry {
     this.metrics?.lostEntries.inc();
   }
 
-  trouble(part: Part): void {
+  trouble(part: Component): void {
     this.metrics?.troubles.inc({ part });
   }
 

@@ -18,7 +18,7 @@ const SERVER_ERRORS = new Set([
 const FLUSH_TIMEOUT_MS = 5_000;
 
 /** Where a call's spans belong. */
-interface Place {
+interface SpanPosition {
   readonly within: Context;
   /** One clock for all spans of a call, in ms since 1970: the wall clock is too coarse to put them in order. */
   readonly now: () => number;
@@ -75,13 +75,13 @@ export class Tracing {
     };
   }
 
-  #spans(steps: Steps<CallStep>, place: Place): Steps<CallStep> {
+  #spans(steps: Steps<CallStep>, place: SpanPosition): Steps<CallStep> {
     return {
       time: (step, work) => this.#span(step, place, (onBegin) => steps.time(step, () => work(onBegin))),
     };
   }
 
-  async #span<T>(name: CallStep, place: Place, work: (onBegin: () => void) => Promise<T>): Promise<T> {
+  async #span<T>(name: CallStep, place: SpanPosition, work: (onBegin: () => void) => Promise<T>): Promise<T> {
     const { within, now } = place;
     const startTime = now();
     let begun: number | undefined;

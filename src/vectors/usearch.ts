@@ -21,8 +21,8 @@ const DEAD_SHARE_MAX = 0.3;
 const MOVE_ROWS = 256;
 
 export interface UsearchOptions {
-  /** Of the vectors of an incarnation; undefined when its model is not known, and it cannot be opened. */
-  dimensionsOf(incarnation: string): number | undefined;
+  /** Of the vectors of a log; undefined when its model is not known, and it cannot be opened. */
+  dimensionsOf(logId: string): number | undefined;
   /** Where snapshots of graphs are kept, and what all of them may take: those of use least recently go first. */
   readonly snapshotsDir: string;
   readonly snapshotBytesMax?: number;
@@ -36,21 +36,21 @@ export function openUsearch({
   snapshotBytesMax = Number.MAX_SAFE_INTEGER,
   exactRowsMax = EXACT_ROWS_MAX,
 }: UsearchOptions): Vectors {
-  const snapshotOf = (incarnation: string) => {
+  const snapshotOf = (logId: string) => {
     return {
       folder: snapshotsDir,
-      incarnation,
-      dimensions: dimensionsOf(incarnation) ?? 0,
+      logId,
+      dimensions: dimensionsOf(logId) ?? 0,
     };
   };
   const shelf = new Shelf(snapshotsDir, snapshotBytesMax);
   return {
-    open: (incarnation) => new UsearchIndex(snapshotOf(incarnation), { exactRowsMax, shelf }),
-    discard: (incarnation) => shelf.erase(incarnation),
-    wipe: (incarnation, sequences) => shelf.wipe(incarnation, sequences),
-    holds: (incarnation, sequences) => shelf.holds(incarnation, sequences),
+    open: (logId) => new UsearchIndex(snapshotOf(logId), { exactRowsMax, shelf }),
+    discard: (logId) => shelf.erase(logId),
+    wipe: (logId, sequences) => shelf.wipe(logId, sequences),
+    holds: (logId, sequences) => shelf.holds(logId, sequences),
     kept: () => snapshotsIn(snapshotsDir),
-    markOf: async (incarnation) => findSnapshot(snapshotOf(incarnation))?.manifest.mark,
+    markOf: async (logId) => findSnapshot(snapshotOf(logId))?.manifest.mark,
   };
 }
 
@@ -77,14 +77,14 @@ class UsearchIndex implements VectorIndex {
     private readonly options: IndexOptions,
   ) {
     this.#flat = new Flat(of.dimensions);
-    options.shelf.onLost.set(of.incarnation, this.#tellLost);
+    options.shelf.onLost.set(of.logId, this.#tellLost);
   }
 
   get size(): number {
     return this.#flat?.size ?? this.#hnsw?.size ?? 0;
   }
 
-  get worn(): boolean {
+  get fragmented(): boolean {
     const { rows, dead } = this.#hnsw ?? { rows: 0, dead: 0 };
     return dead > DEAD_SHARE_MAX * (rows + dead);
   }
@@ -103,15 +103,13 @@ class UsearchIndex implements VectorIndex {
 
   async restore(): Promise<Restored | undefined> {
     if (!hasSnapshot(this.of)) return undefined;
-    const { incarnation } = this.of;
+    const { logId } = this.of;
     const hnsw = this.#start();
-    const restored = await this.options.shelf
-      .inTurn(incarnation, () => hnsw.restore())
-      .catch(() => undefined);
+    const restored = await this.options.shelf.inTurn(logId, () => hnsw.restore()).catch(() => undefined);
     if (restored === undefined || this.#closed) {
       await this.#end(hnsw);
       // Nobody can wipe a vector in a file that is not understood.
-      if (!this.#closed) await this.options.shelf.erase(incarnation);
+      if (!this.#closed) await this.options.shelf.erase(logId);
       return undefined;
     }
     this.#hnsw = hnsw;
@@ -123,11 +121,11 @@ class UsearchIndex implements VectorIndex {
     if (this.#hnsw) await this.#end(this.#hnsw);
     this.#hnsw = undefined;
     this.#flat = new Flat(this.of.dimensions);
-    await this.options.shelf.erase(this.of.incarnation);
+    await this.options.shelf.erase(this.of.logId);
   }
 
   async snapshot(mark: Mark): Promise<void> {
-    if (this.#hnsw) await this.options.shelf.keep(this.of.incarnation, this.#hnsw.snapshot(mark));
+    if (this.#hnsw) await this.options.shelf.keep(this.of.logId, this.#hnsw.snapshot(mark));
   }
 
   fits(vectors: readonly Float32Array[]): boolean {
@@ -164,13 +162,13 @@ class UsearchIndex implements VectorIndex {
     this.#closed = true;
     await Promise.all([...this.#threads].map((hnsw) => this.#end(hnsw)));
     await this.#wiping;
-    if (shelf.onLost.get(this.of.incarnation) === this.#tellLost) shelf.onLost.delete(this.of.incarnation);
+    if (shelf.onLost.get(this.of.logId) === this.#tellLost) shelf.onLost.delete(this.of.logId);
     if (this.#unwiped !== undefined) throw this.#unwiped;
   }
 
   /** Recalls do not wait for it, and a delete asks the shelf itself. `close` tells of a failure. */
   #wipe(sequences: readonly number[]): void {
-    const wiping = this.options.shelf.wipe(this.of.incarnation, sequences).catch((error) => {
+    const wiping = this.options.shelf.wipe(this.of.logId, sequences).catch((error) => {
       this.#unwiped ??= error;
     });
     this.#wiping = Promise.all([this.#wiping, wiping]);

@@ -2,13 +2,13 @@ import { accountsContract } from "./accounts.js";
 import { claimsContract } from "./claims.js";
 import { erasingContract } from "./erasing.js";
 import { erasuresContract } from "./erasures.js";
-import { factsContract } from "./facts.js";
 import { formatsContract } from "./formats.js";
 import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
 import { measureContract } from "./measure.js";
 import { namesContract } from "./names.js";
 import { slicesContract } from "./slices.js";
+import { systemRecordsContract } from "./system-records.js";
 import { usageContract } from "./usage.js";
 
 /** Every suite that an adapter of storage passes. */
@@ -21,7 +21,7 @@ export const CONTRACTS = [
   keysContract,
   slicesContract,
   usageContract,
-  factsContract,
+  systemRecordsContract,
   formatsContract,
   claimsContract,
   erasuresContract,

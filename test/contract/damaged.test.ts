@@ -111,7 +111,7 @@ it("copies that LMDB makes of the local database are taken for whole, before and
   await (await openLocal({ dataDir })).close();
   for (let round = 0; round < 4; round++) {
     const { log, backUp, close } = await openLocal({ dataDir });
-    if (round > 0) await log.append({ incarnation: "i", from: round, entries: [aMemory()] });
+    if (round > 0) await log.append({ logId: "i", from: round, entries: [aMemory()] });
     const copyDir = join(folder, `copy-${round}`);
     await mkdir(copyDir);
     await backUp?.(join(copyDir, "recalld.mdb"));
@@ -119,8 +119,8 @@ it("copies that LMDB makes of the local database are taken for whole, before and
     await lookInto(join(copyDir, "recalld.mdb"));
     for (let again = 0; again < 3; again++) {
       const copy = await openLocal({ dataDir: copyDir });
-      await copy.log.append({ incarnation: "j", from: again + 1, entries: [aMemory()] });
-      expect(await entriesOf(copy.log, { incarnation: "i", from: 1, limit: 9 })).toHaveLength(round);
+      await copy.log.append({ logId: "j", from: again + 1, entries: [aMemory()] });
+      expect(await entriesOf(copy.log, { logId: "i", from: 1, limit: 9 })).toHaveLength(round);
       await copy.close();
     }
   }
@@ -188,14 +188,14 @@ function bothMetas(file: Buffer, at: number, value: number): void {
 
 /** A database in which each tree has something, long texts and free pages are among it. */
 async function aDatabase(dataDir: string): Promise<Buffer> {
-  const { log, accounts, recent, usage, facts, close } = await openLocal({ dataDir });
-  await facts.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 });
+  const { log, accounts, recent, usage, systemRecords, close } = await openLocal({ dataDir });
+  await systemRecords.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 });
   const scope = aScope();
-  const incarnation = await log.create(scope);
+  const logId = await log.create(scope);
   for (let from = 1; from <= MEMORIES; from += 20) {
     const entries = Array.from({ length: 20 }, (_, i) => aMemory({ text: "x".repeat(i * 300) }));
-    await log.append({ incarnation, from, entries });
-    await log.erase({ incarnation, sequences: [from, from + 19] });
+    await log.append({ logId, from, entries });
+    await log.erase({ logId, sequences: [from, from + 19] });
     const account = anAccount();
     await accounts.create(account);
     await recent.touch({ ...scope, namespace: `n${from}` }, from);

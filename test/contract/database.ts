@@ -5,7 +5,7 @@ import type { Storage } from "../../src/storage/storage.js";
 export interface TestDatabase {
   open(): Promise<Storage>;
   /** Harms an entry behind the adapter's back, while it is closed. */
-  damage(of: { incarnation: string; sequence: number; how: Harm }): Promise<void>;
+  damage(of: { logId: string; sequence: number; how: Harm }): Promise<void>;
   remove(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Appended, Erased, What } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
+import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
 /** What every log does about memories that are looked up by their id, erased, or damaged. */
 export function erasingContract(name: string, make: MakeDatabase): void {
@@ -9,9 +9,9 @@ export function erasingContract(name: string, make: MakeDatabase): void {
     const used = useDatabase(make);
     const log = () => used.storage.log;
     const write = async (entries: readonly Appended[]) => {
-      const incarnation = anIncarnation();
-      await log().append({ incarnation, from: 1, entries });
-      return incarnation;
+      const logId = anLogId();
+      await log().append({ logId, from: 1, entries });
+      return logId;
     };
 
     it("reads tombstones and endings as they were written", async () => {
@@ -20,95 +20,91 @@ export function erasingContract(name: string, make: MakeDatabase): void {
         { op: "delete", opId: "op-2", target: 1 },
         { op: "drop", opId: "op-3" },
       ];
-      const incarnation = await write(entries);
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
+      const logId = await write(entries);
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual(entries);
-      expect(await memoriesOf(log(), { incarnation, sequences: [2, 3] })).toEqual([]);
+      expect(await memoriesOf(log(), { logId, sequences: [2, 3] })).toEqual([]);
     });
 
     it("knows the last entry", async () => {
-      const incarnation = await write([...memories(11), { op: "drop", opId: "end" }]);
-      expect(await log().last(incarnation)).toEqual({ sequence: 12, entry: { op: "drop", opId: "end" } });
-      expect(await log().last(anIncarnation())).toBeUndefined();
+      const logId = await write([...memories(11), { op: "drop", opId: "end" }]);
+      expect(await log().last(logId)).toEqual({ sequence: 12, entry: { op: "drop", opId: "end" } });
+      expect(await log().last(anLogId())).toBeUndefined();
     });
 
-    it("finds a memory's number by its id, in its own incarnation only", async () => {
+    it("finds a memory's number by its id, in its own log only", async () => {
       const [one, two] = [aMemory(), aMemory()];
-      const incarnation = await write([one, two]);
-      expect(await log().locate({ incarnation, id: two.id })).toBe(2);
-      expect(await log().locate({ incarnation, id: "mem_none" })).toBeUndefined();
-      expect(await log().locate({ incarnation: anIncarnation(), id: one.id })).toBeUndefined();
+      const logId = await write([one, two]);
+      expect(await log().locate({ logId, id: two.id })).toBe(2);
+      expect(await log().locate({ logId, id: "mem_none" })).toBeUndefined();
+      expect(await log().locate({ logId: anLogId(), id: one.id })).toBeUndefined();
     });
 
     it("leaves of an erased memory its number and what was charged", async () => {
       const [kept, gone] = [aMemory(), aMemory({ text: "secret", metadata: '{"a":1}' })];
-      const incarnation = await write([kept, gone, { op: "delete", opId: "op", target: 2 }]);
-      await log().erase({ incarnation, sequences: [2, 3, 99] });
+      const logId = await write([kept, gone, { op: "delete", opId: "op", target: 2 }]);
+      await log().erase({ logId, sequences: [2, 3, 99] });
       const { opId, id, tokens, createdAtMs } = gone;
       const erased: Erased = { op: "erased", opId, id, tokens, createdAtMs };
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual([kept, erased, { op: "delete", opId: "op", target: 2 }]);
-      expect(await memoriesOf(log(), { incarnation, sequences: [1, 2] })).toEqual([
-        { sequence: 1, entry: kept },
-      ]);
-      expect(await log().locate({ incarnation, id: gone.id })).toBeUndefined();
-      expect(await log().locate({ incarnation, id: kept.id })).toBe(1);
+      expect(await memoriesOf(log(), { logId, sequences: [1, 2] })).toEqual([{ sequence: 1, entry: kept }]);
+      expect(await log().locate({ logId, id: gone.id })).toBeUndefined();
+      expect(await log().locate({ logId, id: kept.id })).toBe(1);
     });
 
     it("erases again what was erased, without harm", async () => {
-      const incarnation = await write(memories(2));
-      await log().erase({ incarnation, sequences: [1] });
-      await log().erase({ incarnation, sequences: [1] });
-      await log().erase({ incarnation, sequences: [] });
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
+      const logId = await write(memories(2));
+      await log().erase({ logId, sequences: [1] });
+      await log().erase({ logId, sequences: [1] });
+      await log().erase({ logId, sequences: [] });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry.op)).toEqual(["erased", "store"]);
     });
 
     it("never gives the number of an erased memory away", async () => {
-      const incarnation = await write(memories(2));
-      await log().erase({ incarnation, sequences: [2] });
-      expect(await log().append({ incarnation, from: 2, entries: memories(1) })).toBe(0);
+      const logId = await write(memories(2));
+      await log().erase({ logId, sequences: [2] });
+      expect(await log().append({ logId, from: 2, entries: memories(1) })).toBe(0);
     });
 
     it("puts a lost entry where one is missing or unreadable and later ones are there", async () => {
       const entries = memories(6);
-      const incarnation = await write(entries);
+      const logId = await write(entries);
       await used.storage.close();
-      await used.database.damage({ incarnation, sequence: 1, how: "remove" });
-      await used.database.damage({ incarnation, sequence: 3, how: "spoil" });
-      await used.database.damage({ incarnation, sequence: 4, how: "remove" });
-      await used.database.damage({ incarnation, sequence: 6, how: "remove" });
+      await used.database.damage({ logId, sequence: 1, how: "remove" });
+      await used.database.damage({ logId, sequence: 3, how: "spoil" });
+      await used.database.damage({ logId, sequence: 4, how: "remove" });
+      await used.database.damage({ logId, sequence: 6, how: "remove" });
       used.storage = await used.database.open();
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
       expect(read.map(({ entry }) => entry.op)).toEqual(["lost", "store", "lost", "lost", "store"]);
-      expect(await entriesOf(log(), { incarnation, from: 3, limit: 1 })).toMatchObject([{ sequence: 3 }]);
-      expect(await entriesOf(log(), { incarnation, from: 4, limit: 1 })).toMatchObject([
-        { entry: { op: "lost" } },
-      ]);
-      const fetched = await memoriesOf(log(), { incarnation, sequences: [1, 2, 3, 4, 5] });
+      expect(await entriesOf(log(), { logId, from: 3, limit: 1 })).toMatchObject([{ sequence: 3 }]);
+      expect(await entriesOf(log(), { logId, from: 4, limit: 1 })).toMatchObject([{ entry: { op: "lost" } }]);
+      const fetched = await memoriesOf(log(), { logId, sequences: [1, 2, 3, 4, 5] });
       expect(fetched.map(({ sequence }) => sequence).sort()).toEqual([2, 5]);
     });
 
     it("puts a lost entry where one is another than was written, though it has the form of one", async () => {
       const windows = [{ start: 0, end: 5 }];
-      const incarnation = await write([...memories(5), aMemory({ windows }), ...memories(1)]);
-      await log().erase({ incarnation, sequences: [4, 7] });
+      const logId = await write([...memories(5), aMemory({ windows }), ...memories(1)]);
+      await log().erase({ logId, sequences: [4, 7] });
       await used.storage.close();
-      await used.database.damage({ incarnation, sequence: 1, how: "text" });
-      await used.database.damage({ incarnation, sequence: 2, how: "vectors" });
-      await used.database.damage({ incarnation, sequence: 3, how: "tokens" });
-      await used.database.damage({ incarnation, sequence: 4, how: "tokens" });
-      await used.database.damage({ incarnation, sequence: 5, how: "unsum" });
+      await used.database.damage({ logId, sequence: 1, how: "text" });
+      await used.database.damage({ logId, sequence: 2, how: "vectors" });
+      await used.database.damage({ logId, sequence: 3, how: "tokens" });
+      await used.database.damage({ logId, sequence: 4, how: "tokens" });
+      await used.database.damage({ logId, sequence: 5, how: "unsum" });
       used.storage = await used.database.open();
       const opsBy = async (what: What) =>
-        (await log().read({ incarnation, from: 1, limit: 9, what })).entries.map(({ entry }) => entry.op);
+        (await log().read({ logId, from: 1, limit: 9, what })).entries.map(({ entry }) => entry.op);
       const well = ["store", "store", "erased"];
       expect(await opsBy("all")).toEqual(["lost", "lost", "lost", "lost", ...well]);
       expect(await opsBy("text")).toEqual(["lost", "store", "lost", "lost", ...well]);
       expect(await opsBy("vectors")).toEqual(["store", "lost", "lost", "lost", ...well]);
       expect(await opsBy("head")).toEqual(["store", "store", "lost", "lost", ...well]);
-      const [first] = await entriesOf(log(), { incarnation, from: 1, limit: 1 });
+      const [first] = await entriesOf(log(), { logId, from: 1, limit: 1 });
       expect(first?.entry).toMatchObject({ reason: "its checksum does not match" });
     });
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { anIncarnation, aScope } from "./samples.js";
+import { anLogId, aScope } from "./samples.js";
 
 function anErasure(id: string, given: Partial<Erasure> = {}): Erasure {
-  return { id, scope: aScope("näme"), incarnation: anIncarnation(), begunAtMs: Date.now(), ...given };
+  return { id, scope: aScope("näme"), logId: anLogId(), begunAtMs: Date.now(), ...given };
 }
 
 /** What every keeper of erasures holds to. */

@@ -27,8 +27,8 @@ it("the local database says that its disk is full, keeps what it had, and goes o
   expect(stderr.split("\n").length).toBeLessThan(LINES_MAX);
   expect(after).toBe(1);
   const { log, close } = await openLocal({ dataDir });
-  expect(await log.append({ incarnation: "full", from: kept + 2, entries: [aMemory()] })).toBe(1);
-  expect(await entriesOf(log, { incarnation: "full", from: 1, limit: kept + 9 })).toHaveLength(kept + 2);
+  expect(await log.append({ logId: "full", from: kept + 2, entries: [aMemory()] })).toBe(1);
+  expect(await entriesOf(log, { logId: "full", from: 1, limit: kept + 9 })).toHaveLength(kept + 2);
   await close();
   await rm(dataDir, { recursive: true });
 }, 60_000);

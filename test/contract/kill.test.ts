@@ -19,12 +19,10 @@ it("the local database keeps every answered write when its process is killed", a
     said.push(...(await child.kill()));
   }
   const { log, accounts, close } = await openLocal({ dataDir });
-  for (const { incarnation, sequence, id, keyHash, charged } of said.map((line) => JSON.parse(line))) {
-    if (incarnation !== undefined) {
-      expect(await memoriesOf(log, { incarnation, sequences: [sequence] })).toMatchObject([
-        { entry: { id } },
-      ]);
-      expect(await log.locate({ incarnation, id })).toBe(sequence);
+  for (const { logId, sequence, id, keyHash, charged } of said.map((line) => JSON.parse(line))) {
+    if (logId !== undefined) {
+      expect(await memoriesOf(log, { logId, sequences: [sequence] })).toMatchObject([{ entry: { id } }]);
+      expect(await log.locate({ logId, id })).toBe(sequence);
     } else {
       const account = await accounts.findByKey(keyHash);
       expect((account?.callsLimit ?? 0) - (account?.callsLeft ?? 0)).toBeGreaterThanOrEqual(charged);

@@ -11,11 +11,11 @@ async function makeLocal(): Promise<TestDatabase> {
   return {
     open: () => openLocal({ dataDir }),
     remove: () => rm(dataDir, { recursive: true }),
-    damage: async ({ incarnation, sequence, how }) => {
+    damage: async ({ logId, sequence, how }) => {
       const root = open({ path: join(dataDir, "recalld.mdb") });
       const entries = root.openDB<Buffer>("log", { encoding: "binary" });
-      if (how === "remove") await entries.remove([incarnation, sequence]);
-      else await entries.put([incarnation, sequence], harmed(entries.get([incarnation, sequence]), how));
+      if (how === "remove") await entries.remove([logId, sequence]);
+      else await entries.put([logId, sequence], harmed(entries.get([logId, sequence]), how));
       await root.close();
     },
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
+import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
 /** What every log keeps: numbers, order, and the entries as they were given. */
 export function logContract(name: string, make: MakeDatabase): void {
@@ -9,53 +9,51 @@ export function logContract(name: string, make: MakeDatabase): void {
     const log = () => used.storage.log;
 
     it("reads back entries in order, each under its number", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const entries = memories(5);
-      expect(await log().append({ incarnation, from: 1, entries })).toBe(5);
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
+      expect(await log().append({ logId, from: 1, entries })).toBe(5);
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read).toEqual(entries.map((entry, i) => ({ sequence: i + 1, entry })));
     });
 
     it("inserts up to the first number that is taken, and leaves what is there", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const [first, second, third, late] = [aMemory(), aMemory(), aMemory(), aMemory()];
-      await log().append({ incarnation, from: 3, entries: [third] });
-      expect(await log().append({ incarnation, from: 1, entries: [first, second, late, late] })).toBe(2);
-      expect(await log().append({ incarnation, from: 3, entries: [late] })).toBe(0);
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
+      await log().append({ logId, from: 3, entries: [third] });
+      expect(await log().append({ logId, from: 1, entries: [first, second, late, late] })).toBe(2);
+      expect(await log().append({ logId, from: 3, entries: [late] })).toBe(0);
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual([first, second, third]);
     });
 
     it("lets exactly one of 20 racing writers have each number", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const writers = Array.from({ length: 20 }, () => memories(3));
-      const counts = await Promise.all(
-        writers.map((entries) => log().append({ incarnation, from: 1, entries })),
-      );
+      const counts = await Promise.all(writers.map((entries) => log().append({ logId, from: 1, entries })));
       expect(counts.filter((count) => count === 3)).toHaveLength(1);
       expect(counts.filter((count) => count === 0)).toHaveLength(19);
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual(writers[counts.indexOf(3)]);
     });
 
     it("gives racing writers that go on at the next free number a log without a hole", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const write = async () => {
         for (let from = 1, left = 10; left > 0; from++) {
-          left -= await log().append({ incarnation, from, entries: [aMemory()] });
+          left -= await log().append({ logId, from, entries: [aMemory()] });
         }
       };
       await Promise.all(Array.from({ length: 8 }, write));
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 100 });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 100 });
       expect(read.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 80 }, (_, i) => i + 1));
       expect(read.every(({ entry }) => entry.op === "store")).toBe(true);
     });
 
     it("reads at most as many as asked, from the number asked", async () => {
-      const incarnation = anIncarnation();
-      await log().append({ incarnation, from: 1, entries: memories(200) });
+      const logId = anLogId();
+      await log().append({ logId, from: 1, entries: memories(200) });
       const numbers = async (from: number, limit: number) =>
-        (await entriesOf(log(), { incarnation, from, limit })).map(({ sequence }) => sequence);
+        (await entriesOf(log(), { logId, from, limit })).map(({ sequence }) => sequence);
       expect(await numbers(1, 2)).toEqual([1, 2]);
       expect(await numbers(199, 2)).toEqual([199, 200]);
       expect(await numbers(199, 100)).toEqual([199, 200]);
@@ -63,25 +61,25 @@ export function logContract(name: string, make: MakeDatabase): void {
       expect(await numbers(1, 512)).toHaveLength(200);
     });
 
-    it("keeps the entries of different incarnations apart", async () => {
-      const [one, other] = [anIncarnation(), anIncarnation()];
-      await log().append({ incarnation: one, from: 1, entries: memories(2) });
-      expect(await entriesOf(log(), { incarnation: other, from: 1, limit: 10 })).toEqual([]);
-      expect(await log().append({ incarnation: other, from: 1, entries: memories(3) })).toBe(3);
-      expect(await entriesOf(log(), { incarnation: one, from: 1, limit: 10 })).toHaveLength(2);
+    it("keeps the entries of different logs apart", async () => {
+      const [one, other] = [anLogId(), anLogId()];
+      await log().append({ logId: one, from: 1, entries: memories(2) });
+      expect(await entriesOf(log(), { logId: other, from: 1, limit: 10 })).toEqual([]);
+      expect(await log().append({ logId: other, from: 1, entries: memories(3) })).toBe(3);
+      expect(await entriesOf(log(), { logId: one, from: 1, limit: 10 })).toHaveLength(2);
     });
 
     it("fetches the numbers asked for and leaves out those that are not there", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const entries = memories(5);
-      await log().append({ incarnation, from: 1, entries });
-      const fetched = await memoriesOf(log(), { incarnation, sequences: [4, 99, 2, 6] });
+      await log().append({ logId, from: 1, entries });
+      const fetched = await memoriesOf(log(), { logId, sequences: [4, 99, 2, 6] });
       const sorted = fetched.sort((a, b) => a.sequence - b.sequence);
       expect(sorted.map(({ sequence, entry }) => [sequence, entry])).toEqual([
         [2, entries[1]],
         [4, entries[3]],
       ]);
-      expect(await memoriesOf(log(), { incarnation, sequences: [] })).toEqual([]);
+      expect(await memoriesOf(log(), { logId, sequences: [] })).toEqual([]);
     });
 
     it.each([
@@ -91,32 +89,32 @@ export function logContract(name: string, make: MakeDatabase): void {
       ["metadata with numbers as they were written", { metadata: '{"n":1.0,"big":12345678901234567890}' }],
       ["a text that looks like an operator", { text: '{"$gt":""}', opId: "$where" }],
     ])("returns %s as it was", async (_, given) => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const entry = aMemory(given);
-      await log().append({ incarnation, from: 1, entries: [entry] });
-      expect(await entriesOf(log(), { incarnation, from: 1, limit: 1 })).toEqual([{ sequence: 1, entry }]);
-      expect(await memoriesOf(log(), { incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
+      await log().append({ logId, from: 1, entries: [entry] });
+      expect(await entriesOf(log(), { logId, from: 1, limit: 1 })).toEqual([{ sequence: 1, entry }]);
+      expect(await memoriesOf(log(), { logId, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
     });
 
     it("returns the windows of a long text, and their vectors", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const windows = [
         { start: 0, end: 2000 },
         { start: 1500, end: 3000 },
       ];
       const long = aMemory({ vectors: Float32Array.from({ length: 16 }, Math.random), windows });
-      await log().append({ incarnation, from: 1, entries: [long, aMemory()] });
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 2 });
+      await log().append({ logId, from: 1, entries: [long, aMemory()] });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 2 });
       expect(read[0]?.entry).toEqual(long);
       expect(read[1]?.entry).not.toHaveProperty("windows");
-      expect((await memoriesOf(log(), { incarnation, sequences: [1] }))[0]?.entry).toEqual(long);
-      await log().erase({ incarnation, sequences: [1] });
-      const [erased] = await entriesOf(log(), { incarnation, from: 1, limit: 1 });
+      expect((await memoriesOf(log(), { logId, sequences: [1] }))[0]?.entry).toEqual(long);
+      await log().erase({ logId, sequences: [1] });
+      const [erased] = await entriesOf(log(), { logId, from: 1, limit: 1 });
       expect(Object.keys(erased?.entry ?? {}).sort()).toEqual(["createdAtMs", "id", "op", "opId", "tokens"]);
     });
 
     it("returns every bit of a vector, in memory of its own", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const hard = [0, -0, 1 / 3, 1e-45, -3.4028234663852886e38, Math.fround(0.1), 1, -1];
       // A view into a larger buffer, as an embedder's batch gives it.
       const vector = Float32Array.from([...hard, ...hard, ...hard]).subarray(8, 16);
@@ -125,10 +123,10 @@ export function logContract(name: string, make: MakeDatabase): void {
         ...memories(100),
         aMemory({ vectors: vector }),
       ];
-      await log().append({ incarnation, from: 1, entries });
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 512 });
-      const fetched = await memoriesOf(log(), { incarnation, sequences: [1, 102] });
-      await entriesOf(log(), { incarnation, from: 2, limit: 512 });
+      await log().append({ logId, from: 1, entries });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 512 });
+      const fetched = await memoriesOf(log(), { logId, sequences: [1, 102] });
+      await entriesOf(log(), { logId, from: 2, limit: 512 });
       for (const { entry } of [read[0], read[101], ...fetched].filter((each) => each !== undefined)) {
         const got = entry.op === "store" ? entry.vectors : undefined;
         expect(got).toBeInstanceOf(Float32Array);
@@ -138,11 +136,11 @@ export function logContract(name: string, make: MakeDatabase): void {
     });
 
     it("keeps all of it when it is closed and opened again", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const entries = memories(3);
-      await log().append({ incarnation, from: 1, entries });
+      await log().append({ logId, from: 1, entries });
       await used.reopen();
-      const read = await entriesOf(log(), { incarnation, from: 1, limit: 10 });
+      const read = await entriesOf(log(), { logId, from: 1, limit: 10 });
       expect(read.map(({ entry }) => entry)).toEqual(entries);
     });
   });

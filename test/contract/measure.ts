@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chanceOf } from "../support/chance.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anIncarnation, memories } from "./samples.js";
+import { aMemory, anLogId, memories } from "./samples.js";
 
 /** What every log knows about how much is in it. */
 export function measureContract(name: string, make: MakeDatabase): void {
@@ -9,27 +9,27 @@ export function measureContract(name: string, make: MakeDatabase): void {
     const used = useDatabase(make);
     const log = () => used.storage.log;
 
-    it("counts memories and the bytes of their texts and metadata, in this incarnation only", async () => {
-      const incarnation = anIncarnation();
+    it("counts memories and the bytes of their texts and metadata, in this log only", async () => {
+      const logId = anLogId();
       const entries = [aMemory({ text: "ß".repeat(10) }), aMemory({ text: "", metadata: '{"a":1}' })];
-      await log().append({ incarnation, from: 1, entries });
-      await log().append({ incarnation: `${incarnation}x`, from: 1, entries: memories(3) });
-      expect(await log().measure({ incarnation })).toEqual({ memories: 2, bytes: 20 + 2 + 7 });
-      expect(await log().measure({ incarnation: anIncarnation() })).toEqual({ memories: 0, bytes: 0 });
+      await log().append({ logId, from: 1, entries });
+      await log().append({ logId: `${logId}x`, from: 1, entries: memories(3) });
+      expect(await log().measure({ logId })).toEqual({ memories: 2, bytes: 20 + 2 + 7 });
+      expect(await log().measure({ logId: anLogId() })).toEqual({ memories: 0, bytes: 0 });
     });
 
     it("counts neither tombstones nor what was erased", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const entries = [aMemory({ text: "1234" }), aMemory(), { op: "delete", opId: "d", target: 2 } as const];
-      await log().append({ incarnation, from: 1, entries });
-      await log().erase({ incarnation, sequences: [2] });
-      expect(await log().measure({ incarnation })).toEqual({ memories: 1, bytes: 6 });
-      await log().erase({ incarnation, sequences: [1, 2] });
-      expect(await log().measure({ incarnation })).toEqual({ memories: 0, bytes: 0 });
+      await log().append({ logId, from: 1, entries });
+      await log().erase({ logId, sequences: [2] });
+      expect(await log().measure({ logId })).toEqual({ memories: 1, bytes: 6 });
+      await log().erase({ logId, sequences: [1, 2] });
+      expect(await log().measure({ logId })).toEqual({ memories: 0, bytes: 0 });
     });
 
     it("knows after every write, and after a restart, what is there", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const chance = chanceOf(3);
       const well = new Map<number, number>();
       const expected = () => {
@@ -39,25 +39,25 @@ export function measureContract(name: string, make: MakeDatabase): void {
         const entries = Array.from({ length: 1 + chance.below(4) }, () =>
           aMemory({ text: "x".repeat(chance.below(50)) }),
         );
-        await log().append({ incarnation, from: next, entries });
+        await log().append({ logId, from: next, entries });
         // A number that is taken: nothing is written, and nothing counted.
-        await log().append({ incarnation, from: chance.below(next) + 1, entries: memories(2) });
+        await log().append({ logId, from: chance.below(next) + 1, entries: memories(2) });
         for (const { text } of entries) well.set(next++, text.length + 2);
         const gone = [chance.below(next), chance.below(next)];
-        await log().erase({ incarnation, sequences: gone });
+        await log().erase({ logId, sequences: gone });
         for (const sequence of gone) well.delete(sequence);
         if (round % 10 === 0) await used.reopen();
-        expect(await log().measure({ incarnation })).toEqual(expected());
+        expect(await log().measure({ logId })).toEqual(expected());
       }
     });
 
     it("counts more than it looks at in one go", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const entries = Array.from({ length: 2048 }, () =>
         aMemory({ text: "12", vectors: new Float32Array(1) }),
       );
-      await log().append({ incarnation, from: 1, entries });
-      expect(await log().measure({ incarnation })).toEqual({ memories: 2048, bytes: 2048 * 4 });
+      await log().append({ logId, from: 1, entries });
+      expect(await log().measure({ logId })).toEqual({ memories: 2048, bytes: 2048 * 4 });
     });
   });
 }

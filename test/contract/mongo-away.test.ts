@@ -19,23 +19,23 @@ describe.skipIf(reason !== "")(
     const takeAway = async (away: (server: StandIn) => unknown, back: (server: StandIn) => unknown) => {
       const server = await startStandIn();
       const storage = await openMongo(server);
-      const { log, accounts, facts } = storage;
+      const { log, accounts, systemRecords } = storage;
       const scope = aScope();
-      const incarnation = await log.create(scope);
+      const logId = await log.create(scope);
       const entry = aMemory();
-      await log.append({ incarnation, from: 1, entries: [entry] });
+      await log.append({ logId, from: 1, entries: [entry] });
       await away(server);
       const begunMs = performance.now();
       const calls = await Promise.allSettled([
         log.find(scope),
         log.create(scope),
-        log.append({ incarnation, from: 2, entries: [aMemory({ text: "private words" })] }),
-        entriesOf(log, { incarnation, from: 1, limit: 10 }),
-        memoriesOf(log, { incarnation, sequences: [1] }),
+        log.append({ logId, from: 2, entries: [aMemory({ text: "private words" })] }),
+        entriesOf(log, { logId, from: 1, limit: 10 }),
+        memoriesOf(log, { logId, sequences: [1] }),
         accounts.findByKey("none"),
         accounts.charge({ accountId: "acc_none", keyHash: "none" }),
         accounts.refund("acc_none"),
-        facts.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 }),
+        systemRecords.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 }),
         storage.check(),
       ]);
       expect(performance.now() - begunMs).toBeLessThan(CALL_MS_MAX);
@@ -48,7 +48,7 @@ describe.skipIf(reason !== "")(
       }
       await back(server);
       await vi.waitFor(() => storage.check(), { timeout: 20_000 });
-      expect(await memoriesOf(log, { incarnation, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
+      expect(await memoriesOf(log, { logId, sequences: [1] })).toEqual([{ sequence: 1, entry }]);
       await storage.close();
       await server.stop();
     };
@@ -108,14 +108,14 @@ describe.skipIf(reason !== "")(
       const scope = aScope();
       const created = await Promise.all([one.log.create(scope), other.log.create(scope)]);
       expect(created[0]).toBe(created[1]);
-      const incarnation = created[0];
+      const logId = created[0];
       const write = async ({ log }: typeof one) => {
         for (let from = 1, left = 20; left > 0; from++) {
-          left -= await log.append({ incarnation, from, entries: [aMemory()] });
+          left -= await log.append({ logId, from, entries: [aMemory()] });
         }
       };
       await Promise.all([write(one), write(other), write(one), write(other)]);
-      const read = await entriesOf(other.log, { incarnation, from: 1, limit: 100 });
+      const read = await entriesOf(other.log, { logId, from: 1, limit: 100 });
       expect(read.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 80 }, (_, i) => i + 1));
       await Promise.all([one.close(), other.close()]);
     });

@@ -21,10 +21,10 @@ async function makeMongo(): Promise<TestDatabase> {
   return {
     open: () => openMongo({ uri }),
     remove: stop,
-    damage: async ({ incarnation, sequence, how }) => {
+    damage: async ({ logId, sequence, how }) => {
       const client = await MongoClient.connect(uri);
       const entries = client.db().collection<HarmedEntry>("log");
-      const _id = `${incarnation}:${String(sequence).padStart(12, "0")}`;
+      const _id = `${logId}:${String(sequence).padStart(12, "0")}`;
       if (how === "remove") await entries.deleteOne({ _id });
       else await harm(entries, _id, how);
       await client.close();

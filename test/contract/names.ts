@@ -18,7 +18,7 @@ const ODD_NAMES = [
   "x".repeat(256),
 ];
 
-/** What every log keeps: which namespace has which incarnation. */
+/** What every log keeps: which namespace has which log. */
 export function namesContract(name: string, make: MakeDatabase): void {
   describe(`names of logs: ${name}`, () => {
     const used = useDatabase(make);
@@ -33,14 +33,14 @@ export function namesContract(name: string, make: MakeDatabase): void {
       expect(await log().list({ accountId: scope.accountId, limit: 10 })).toEqual([]);
     });
 
-    it("gives all of 20 racing creators the same incarnation", async () => {
+    it("gives all of 20 racing creators the same log", async () => {
       const scope = aScope();
       const created = await Promise.all(Array.from({ length: 20 }, () => log().create(scope)));
       expect(new Set(created)).toEqual(new Set([await log().find(scope)]));
       expect(await log().create(scope)).toBe(created[0]);
     });
 
-    it("keeps an incarnation when it is closed and opened again", async () => {
+    it("keeps a log when it is closed and opened again", async () => {
       const scope = aScope();
       const created = await log().create(scope);
       await used.reopen();
@@ -79,14 +79,14 @@ export function namesContract(name: string, make: MakeDatabase): void {
       expect(await namesOf({ accountId, after: "n日", limit: 2 })).toEqual([]);
     });
 
-    it("lists each namespace with its incarnation", async () => {
+    it("lists each namespace with its log", async () => {
       const scope = aScope("only");
-      const incarnation = await log().create(scope);
+      const logId = await log().create(scope);
       const heads = await log().list({ accountId: scope.accountId, limit: 10 });
-      expect(heads).toEqual([{ namespace: "only", incarnation }]);
+      expect(heads).toEqual([{ namespace: "only", logId }]);
     });
 
-    it("begins a new incarnation once the old one has lost its name", async () => {
+    it("begins a new log once the old one has lost its name", async () => {
       const scope = aScope();
       const old = await log().create(scope);
       await log().retire(scope, old);

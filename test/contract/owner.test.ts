@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
 import { claim, LEAVE_WAIT_MS } from "../../src/storage/local/owner/owner.js";
 import { type Child, startChild } from "./children/start.js";
-import { aMemory, anIncarnation, entriesOf } from "./samples.js";
+import { aMemory, anLogId, entriesOf } from "./samples.js";
 
 const STARTERS = 5;
 
@@ -40,9 +40,9 @@ describe("the folder of the local database", () => {
     const [other] = await startAll(1);
     expect(other?.said).toBe(inUse());
     await expect(openLocal({ dataDir })).rejects.toMatchObject({ code: "failed_precondition" });
-    const incarnation = anIncarnation();
-    expect(await owner.log.append({ incarnation, from: 1, entries: [aMemory()] })).toBe(1);
-    expect(await entriesOf(owner.log, { incarnation, from: 1, limit: 2 })).toHaveLength(1);
+    const logId = anLogId();
+    expect(await owner.log.append({ logId, from: 1, entries: [aMemory()] })).toBe(1);
+    expect(await entriesOf(owner.log, { logId, from: 1, limit: 2 })).toHaveLength(1);
     await owner.check();
     await owner.close();
     await (await openLocal({ dataDir })).close();

@@ -30,7 +30,7 @@ export function aScope(namespace = "notes"): Scope {
 }
 
 /** A log that nobody wrote to. */
-export function anIncarnation(): string {
+export function anLogId(): string {
   return randomUUID().replaceAll("-", "").slice(0, 20);
 }
 
@@ -55,12 +55,12 @@ export function anAccount(given: Partial<Account> = {}): Account {
 /** Up to `limit` entries of a log with all that is in them, slice by slice. */
 export async function entriesOf(
   log: Pick<Log, "read">,
-  { incarnation, from, limit }: { incarnation: string; from: number; limit: number },
+  { logId, from, limit }: { logId: string; from: number; limit: number },
 ): Promise<Numbered[]> {
   const entries: Numbered[] = [];
   for (let complete = false; !complete && entries.length < limit; ) {
     const left = { from: from + entries.length, limit: limit - entries.length };
-    const slice = await log.read({ incarnation, ...left, what: "all" });
+    const slice = await log.read({ logId, ...left, what: "all" });
     entries.push(...slice.entries);
     complete = slice.complete;
   }

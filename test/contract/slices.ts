@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SLICE_BYTES_MAX, weightOf } from "../../src/memory/pacing/bounds.js";
 import { seen, type What } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
-import { aMemory, anIncarnation, entriesOf, memories, memoriesOf } from "./samples.js";
+import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
 /** A memory of about a megabyte and a half, nearly all of it vectors. */
 const aHeavyOne = () => {
@@ -21,34 +21,34 @@ export function slicesContract(name: string, make: MakeDatabase): void {
     const whats: What[] = ["all", "text", "vectors", "head"];
 
     it.each(whats)("reads of each memory no more than is asked for: %s", async (what) => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const entries = [aMemory({ windows: [{ start: 0, end: 9 }] }), aMemory()];
-      await log().append({ incarnation, from: 1, entries: [...entries, { op: "drop", opId: "d" }] });
-      const read = await log().read({ incarnation, from: 1, limit: 10, what });
+      await log().append({ logId, from: 1, entries: [...entries, { op: "drop", opId: "d" }] });
+      const read = await log().read({ logId, from: 1, limit: 10, what });
       const asked = entries.map((entry) => seen(entry, what));
       expect(read.entries.map(({ entry }) => entry)).toEqual([...asked, { op: "drop", opId: "d" }]);
-      const fetched = await log().fetch({ incarnation, sequences: [1, 2, 3], what });
+      const fetched = await log().fetch({ logId, sequences: [1, 2, 3], what });
       expect(fetched.found.map(({ entry }) => entry)).toEqual(asked.toReversed());
     });
 
     it("finds one that is asked for, also when the process is late all the time", async () => {
-      const incarnation = anIncarnation();
-      await log().append({ incarnation, from: 1, entries: memories(3) });
+      const logId = anLogId();
+      await log().append({ logId, from: 1, entries: memories(3) });
       let ms = performance.now();
       const late = vi.spyOn(performance, "now").mockImplementation(() => (ms += 100));
       onTestFinished(() => late.mockRestore());
       for (const what of whats) {
-        const { found } = await log().fetch({ incarnation, sequences: [2], what });
+        const { found } = await log().fetch({ logId, sequences: [2], what });
         expect(found.map(({ sequence }) => sequence)).toEqual([2]);
-        const { entries } = await log().read({ incarnation, from: 2, limit: 1, what });
+        const { entries } = await log().read({ logId, from: 2, limit: 1, what });
         expect(entries.map(({ sequence }) => sequence)).toEqual([2]);
       }
     });
 
     it("says whether these were all", async () => {
-      const incarnation = anIncarnation();
-      await log().append({ incarnation, from: 1, entries: memories(100) });
-      const read = (from: number, limit: number) => log().read({ incarnation, from, limit, what: "head" });
+      const logId = anLogId();
+      await log().append({ logId, from: 1, entries: memories(100) });
+      const read = (from: number, limit: number) => log().read({ logId, from, limit, what: "head" });
       for (const limit of [1, 50, 99, 100]) expect(await read(1, limit)).toMatchObject({ complete: false });
       for (const limit of [1, 50, 101, 1000]) {
         let from = 1;
@@ -64,44 +64,44 @@ export function slicesContract(name: string, make: MakeDatabase): void {
     });
 
     it("appends more than a slice in order, and stops at the first number that is taken", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       const heavy = Array.from({ length: 8 }, aHeavyOne);
-      expect(await log().append({ incarnation, from: 1, entries: heavy })).toBe(8);
-      expect(await log().append({ incarnation, from: 8, entries: heavy })).toBe(0);
-      const other = anIncarnation();
-      await log().append({ incarnation: other, from: 6, entries: memories(1) });
-      expect(await log().append({ incarnation: other, from: 1, entries: heavy })).toBe(5);
-      const all = await entriesOf(log(), { incarnation, from: 1, limit: 100 });
+      expect(await log().append({ logId, from: 1, entries: heavy })).toBe(8);
+      expect(await log().append({ logId, from: 8, entries: heavy })).toBe(0);
+      const other = anLogId();
+      await log().append({ logId: other, from: 6, entries: memories(1) });
+      expect(await log().append({ logId: other, from: 1, entries: heavy })).toBe(5);
+      const all = await entriesOf(log(), { logId, from: 1, limit: 100 });
       expect(all.map(({ entry }) => entry.opId)).toEqual(heavy.map(({ opId }) => opId));
     });
 
     it("ends a read with the entry that fills a slice, however many follow", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       for (let from = 1; from <= 15; from += 3) {
-        await log().append({ incarnation, from, entries: [aHeavyOne(), aHeavyOne(), aMemory()] });
+        await log().append({ logId, from, entries: [aHeavyOne(), aHeavyOne(), aMemory()] });
       }
-      const { entries, complete } = await log().read({ incarnation, from: 1, limit: 512, what: "vectors" });
+      const { entries, complete } = await log().read({ logId, from: 1, limit: 512, what: "vectors" });
       const weights = entries.map(({ entry }) => weightOf(entry));
       expect(complete).toBe(false);
       expect(Math.max(...weights)).toBeGreaterThan(1_500_000);
       expect(withoutLast(weights)).toBeLessThan(SLICE_BYTES_MAX);
-      const all = await entriesOf(log(), { incarnation, from: 1, limit: 512 });
+      const all = await entriesOf(log(), { logId, from: 1, limit: 512 });
       expect(all.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 15 }, (_, i) => i + 1));
     });
 
     it("fetches from the highest number down, a slice at a time", async () => {
-      const incarnation = anIncarnation();
+      const logId = anLogId();
       for (let from = 1; from <= 12; from += 3) {
-        await log().append({ incarnation, from, entries: [aHeavyOne(), aMemory(), aHeavyOne()] });
+        await log().append({ logId, from, entries: [aHeavyOne(), aMemory(), aHeavyOne()] });
       }
-      await log().erase({ incarnation, sequences: [2] });
+      await log().erase({ logId, sequences: [2] });
       const sequences = [3, 99, 1, 12, 2, 11, 4, 7, 5, 6, 10, 9, 8];
-      const { found, rest } = await log().fetch({ incarnation, sequences, what: "vectors" });
+      const { found, rest } = await log().fetch({ logId, sequences, what: "vectors" });
       const weights = found.map(({ entry }) => weightOf(entry));
       expect(withoutLast(weights)).toBeLessThan(SLICE_BYTES_MAX);
       expect(found[0]?.sequence).toBe(12);
       expect(Math.max(...rest)).toBeLessThan(found.at(-1)?.sequence as number);
-      const all = await memoriesOf(log(), { incarnation, sequences });
+      const all = await memoriesOf(log(), { logId, sequences });
       expect(all.map(({ sequence }) => sequence)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 1]);
     });
   });

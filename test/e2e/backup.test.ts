@@ -34,8 +34,8 @@ const MEMORIES = 2_000;
 async function filled(): Promise<string> {
   const dataDir = newDataDir();
   const { log, close } = await openLocal({ dataDir });
-  const incarnation = await log.create(aScope());
-  await log.append({ incarnation, from: 1, entries: memories(MEMORIES) });
+  const logId = await log.create(aScope());
+  await log.append({ logId, from: 1, entries: memories(MEMORIES) });
   await close();
   return dataDir;
 }
@@ -71,9 +71,9 @@ describe("a backup", () => {
   it("holds nothing of what was erased before, down to the bytes", async () => {
     const { backUp = fail, close, log } = await openLocal({ dataDir: newDataDir() });
     const entries = Array.from({ length: 300 }, (_, i) => aMemory({ text: `secret ${i}.` }));
-    await log.append({ incarnation: "i", from: 1, entries });
+    await log.append({ logId: "i", from: 1, entries });
     const erased = entries.flatMap((_, i) => (i % 3 === 0 ? [i] : []));
-    await log.erase({ incarnation: "i", sequences: erased.map((i) => i + 1) });
+    await log.erase({ logId: "i", sequences: erased.map((i) => i + 1) });
     const path = join(newDataDir(), "copy.mdb");
     await backUp(path);
     await close();
@@ -166,7 +166,7 @@ describe("a backup", () => {
 
   it("is taken one at a time", async () => {
     const { backUp = fail, close, log } = await openLocal({ dataDir: newDataDir() });
-    await log.append({ incarnation: "i", from: 1, entries: memories(100) });
+    await log.append({ logId: "i", from: 1, entries: memories(100) });
     const to = newDataDir();
     const first = backUp(join(to, "a"));
     await expect(backUp(join(to, "b"))).rejects.toThrow("another backup is being taken");

@@ -129,14 +129,14 @@ describe("a start", () => {
     const dataDir = newDataDir();
     const { log, recent, close } = await openLocal({ dataDir });
     const scope = aScope();
-    const incarnation = await log.create(scope);
+    const logId = await log.create(scope);
     // Of the bundled model's length, and enough of them for a graph, which takes seconds to build.
     const entries = Array.from({ length: 30_000 }, (_, i) => {
       const vectors = Float32Array.from({ length: 384 }, (_, at) => Math.sin(i + at ** 2));
       return aMemory({ vectors });
     });
     for (let from = 0; from < entries.length; from += 1000) {
-      await log.append({ incarnation, from: from + 1, entries: entries.slice(from, from + 1000) });
+      await log.append({ logId, from: from + 1, entries: entries.slice(from, from + 1000) });
     }
     await recent.touch(scope, Date.now());
     await close();

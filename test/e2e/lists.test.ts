@@ -226,11 +226,9 @@ describe("lists", () => {
       const ofO = pageToken(["memories", "0".repeat(20), "2"]);
       const { next_page_token } = await call("ListMemories", { namespace: "n", page_size: 1 });
       const own = String(next_page_token);
-      const [, incarnation = ""] = JSON.parse(Buffer.from(own, "base64url").toString()) as string[];
+      const [, logId = ""] = JSON.parse(Buffer.from(own, "base64url").toString()) as string[];
       const bad = ["x", "%%%", `${own}=`, ` ${own}`, own.slice(0, -2), ofO, pageToken(["namespaces", "n"])];
-      const wrong = ["0", "-1", "1e3", "", "9".repeat(16)].map((at) =>
-        pageToken(["memories", incarnation, at]),
-      );
+      const wrong = ["0", "-1", "1e3", "", "9".repeat(16)].map((at) => pageToken(["memories", logId, at]));
       for (const page_token of [...bad, ...wrong]) {
         const outcome = await door().call("ListMemories", { namespace: "n", page_token }, { key });
         expect(outcome, page_token).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });

@@ -16,6 +16,8 @@ const SAME = 0.999;
 const RECALLED_AT_END = 300;
 /** How often a server that cannot answer yet is asked at the end. */
 const ATTEMPTS_MAX = 30;
+/** How often a killed server is started while its database is too busy to answer. */
+const STARTS_MAX = 10;
 
 export interface AsleepOptions {
   /** Starts a server on the database each time. */
@@ -55,12 +57,14 @@ export async function changeModelWhileAsleep(options: AsleepOptions): Promise<As
   try {
     await load.fill(options.memories);
     const begunMs = performance.now();
-    const running = [load.run(), sandman.run()];
+    const running = Promise.all([load.run(), sandman.run()]);
+    // Awaited below, when the change is over.
+    running.catch(() => {});
     await reembed(env);
     const tookMs = performance.now() - begunMs;
     sandman.stopping = true;
     load.stopping = true;
-    await Promise.all(running);
+    await running;
     const { kept, forgotten } = await load.checkAll();
     const { answered, unanswered } = load;
     const { stops, kills } = sandman;
@@ -113,7 +117,18 @@ class Sandman {
     this.kills++;
     await (this.servers[i] as TestServer).kill();
     // Not waiting until it is ready: what it opens first may have to move to the other model.
-    this.servers[i] = await this.options.start(this.options.env as Record<string, string>);
+    this.servers[i] = await this.#start();
+  }
+
+  /** As whoever runs it in a cluster would: a start whose database is too busy to answer is tried again. */
+  async #start(): Promise<TestServer> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.options.start(this.options.env as Record<string, string>);
+      } catch (error) {
+        if (attempt === STARTS_MAX || !/MongoDB does not answer/.test((error as Error).message)) throw error;
+      }
+    }
   }
 }
 

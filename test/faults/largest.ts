@@ -93,10 +93,10 @@ async function prepare({
   const { id, key } = await signUp(server.url);
   await server.stop();
   const { log, close } = await openLocal({ dataDir });
-  const incarnation = await log.create({ accountId: id, namespace: NAMESPACE });
+  const logId = await log.create({ accountId: id, namespace: NAMESPACE });
   for (let number = 1; number <= memories + SINGLES; number++) {
     const entry = aLargeOne(number > SINGLES ? WINDOWS : 1);
-    await log.append({ incarnation, from: number, entries: [entry] });
+    await log.append({ logId, from: number, entries: [entry] });
   }
   await close();
   return { id, key };

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { endCopy, sweep } from "../../src/memory/erasure/forget.js";
-import { Editions } from "../../src/memory/generations/generations.js";
+import { Generations } from "../../src/memory/generations/generations.js";
 import { newOperationId } from "../../src/memory/input/id.js";
-import { inEdition } from "../../src/memory/ports/generation.js";
+import { inGeneration } from "../../src/memory/ports/generation.js";
 import type { Dropped, Log } from "../../src/memory/ports/log.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
@@ -20,38 +20,36 @@ afterEach(() => house.close());
 describe("while the model changes", () => {
   it("a namespace that another replica drops holds up no other that is prepared", async () => {
     house = await House.open();
-    const editions = new Editions(OLD, model);
-    editions.add(NEW, model);
+    const generations = new Generations(OLD, model);
+    generations.add(NEW, model);
     const { vectors, opened } = plainVectors(() => ({}));
-    const room = house.room({ editions, vectors });
+    const room = house.room({ generations, vectors });
     const copies: string[] = [];
     for (const name of ["a", "b"]) {
-      const incarnation = await house.write(name, memories(2));
-      copies.push(inEdition(incarnation, NEW));
+      const logId = await house.write(name, memories(2));
+      copies.push(inGeneration(logId, NEW));
       expect(await room.size(name)).toBe(2);
     }
     const [dropped = "", kept = ""] = copies;
     const { log } = house.storage;
-    await log.append({ incarnation: dropped, from: 1, entries: [aMemory(), anEnd()] });
-    await log.append({ incarnation: kept, from: 1, entries: memories(2) });
+    await log.append({ logId: dropped, from: 1, entries: [aMemory(), anEnd()] });
+    await log.append({ logId: kept, from: 1, entries: memories(2) });
     for (let time = 0; time < 2; time++) await room.namespaces.prepare(NEW);
     await room.namespaces.close();
-    const copy = (of: string) => opened.filter(({ incarnation }) => incarnation === of);
+    const copy = (of: string) => opened.filter(({ logId }) => logId === of);
     expect(copy(kept).map(({ index }) => [index.size, index.closed])).toEqual([[2, 1]]);
     expect(copy(dropped).map(({ index }) => index.closed)).toEqual([1, 1]);
   });
 
   it("a copy whose index fails is made anew", async () => {
     house = await House.open();
-    const editions = new Editions(OLD, model);
-    editions.add(NEW, model);
-    const copy = inEdition(await house.write("a", memories(2)), NEW);
-    await house.storage.log.append({ incarnation: copy, from: 1, entries: memories(2) });
+    const generations = new Generations(OLD, model);
+    generations.add(NEW, model);
+    const copy = inGeneration(await house.write("a", memories(2)), NEW);
+    await house.storage.log.append({ logId: copy, from: 1, entries: memories(2) });
     const failing = { add: () => Promise.reject(new Error("no more")) };
-    const { vectors, opened } = plainVectors((incarnation, nth) =>
-      incarnation === copy && nth === 0 ? failing : {},
-    );
-    const room = house.room({ editions, vectors });
+    const { vectors, opened } = plainVectors((logId, nth) => (logId === copy && nth === 0 ? failing : {}));
+    const room = house.room({ generations, vectors });
     await room.size("a");
     await expect(room.namespaces.prepare(NEW)).rejects.toMatchObject({ code: "unavailable" });
     await room.namespaces.prepare(NEW);
@@ -62,7 +60,7 @@ describe("while the model changes", () => {
 describe("a log of a model that is gone", () => {
   /** A process whose model holds the texts back that it is told to. */
   const slowly = (until: Promise<void>, onText: () => void = () => {}) =>
-    new Editions(NEW, {
+    new Generations(NEW, {
       ...model,
       embed: async ({ field, ...input }) => {
         if (field === "text") onText();
@@ -81,13 +79,13 @@ describe("a log of a model that is gone", () => {
     });
     let began = 0;
     const slow = house.room({
-      editions: slowly(asleep, () => began++),
+      generations: slowly(asleep, () => began++),
       vectors: plainVectors(() => ({})).vectors,
     });
     const late = slow.size("a");
     await until(() => began > 0);
     const quick = house.room({
-      editions: new Editions(NEW, model),
+      generations: new Generations(NEW, model),
       vectors: plainVectors(() => ({})).vectors,
     });
     expect(await quick.size("a")).toBe(5);
@@ -95,16 +93,16 @@ describe("a log of a model that is gone", () => {
     expect(await sweep(quick.ports)).toBe(1);
     wake();
     expect(await late).toBe(5);
-    const incarnation = (await house.storage.log.find(scopeOf("a"))) ?? "";
-    expect(await house.storage.log.measure({ incarnation })).toMatchObject({ memories: 5 });
+    const logId = (await house.storage.log.find(scopeOf("a"))) ?? "";
+    expect(await house.storage.log.measure({ logId })).toMatchObject({ memories: 5 });
   });
 
   it("is moved once for all calls of a process that need it", async () => {
     house = await House.open();
     await house.write("a", memories(5));
     let embedded = 0;
-    const editions = slowly(Promise.resolve(), () => embedded++);
-    const room = house.room({ editions, vectors: plainVectors(() => ({})).vectors });
+    const generations = slowly(Promise.resolve(), () => embedded++);
+    const room = house.room({ generations, vectors: plainVectors(() => ({})).vectors });
     expect(await Promise.all(Array.from({ length: 10 }, () => room.size("a")))).toEqual(
       new Array(10).fill(5),
     );
@@ -114,8 +112,8 @@ describe("a log of a model that is gone", () => {
   it("and whose dropper died is taken off its name: a store begins it anew, and is found", async () => {
     house = await House.open();
     await house.write("a", [aMemory(), anEnd()]);
-    const editions = new Editions(NEW, model);
-    const room = house.room({ editions, vectors: plainVectors(() => ({})).vectors });
+    const generations = new Generations(NEW, model);
+    const room = house.room({ generations, vectors: plainVectors(() => ({})).vectors });
     const entry = aMemory();
     await room.append("a", entry);
     expect(await room.recall("a", VECTOR)).toEqual([entry.id]);
@@ -124,7 +122,7 @@ describe("a log of a model that is gone", () => {
   it("is no namespace for who recalls then", async () => {
     house = await House.open();
     await house.write("a", [aMemory(), anEnd()]);
-    const room = house.room({ editions: new Editions(NEW, model) });
+    const room = house.room({ generations: new Generations(NEW, model) });
     expect(await room.recall("a", VECTOR)).toBeUndefined();
     expect(await house.storage.log.find(scopeOf("a"))).toBeUndefined();
   });

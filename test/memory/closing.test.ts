@@ -5,9 +5,9 @@ import { charge, getAccount } from "../../src/accounts/quota.js";
 import { signUp } from "../../src/accounts/sign-up.js";
 import { store } from "../../src/memory/calls/store.js";
 import { dropAll } from "../../src/memory/erasure/drop-all.js";
-import { Audit } from "../../src/memory/erasure/leftovers.js";
-import { Editions } from "../../src/memory/generations/generations.js";
-import { Once } from "../../src/memory/idempotency/idempotency.js";
+import { Leftovers } from "../../src/memory/erasure/leftovers.js";
+import { Generations } from "../../src/memory/generations/generations.js";
+import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { aMemory } from "../contract/samples.js";
 import { modelOf } from "./models.js";
 import { House, plainVectors } from "./room.js";
@@ -30,20 +30,20 @@ async function setUp() {
     embed: () => held.then(() => model.embed({ text: "", field: "text", owner: "acc" })),
   };
   const room = house.room({
-    editions: new Editions("", embedder),
+    generations: new Generations("", embedder),
     vectors: plainVectors(() => ({})).vectors,
   });
   const { accounts, claims, log } = house.storage;
   const { account, key } = await signUp({ accounts, signUp: "open", freeCalls: 10 }, { email: "" });
   const caller = { accountId: account.id, keyHash: hashKey(key), access: "full" } as const;
-  const meter = {
+  const quota = {
     charge: () => charge(accounts, caller),
     verify: async () => void (await getAccount(accounts, caller)),
     refund: () => accounts.refund(account.id),
     count: () => {},
   };
-  const once = new Once({ claims, log, clock: room.ports.clock, exclusive: true });
-  const ports = { ...room.ports, meter, once };
+  const idempotency = new Idempotency({ claims, log, clock: room.ports.clock, exclusive: true });
+  const ports = { ...room.ports, quota, idempotency };
   const close = () =>
     closeAccount(
       { accounts, usage: { remove: async () => {} }, eraseMemories: (id) => dropAll(ports, id) },
@@ -63,7 +63,7 @@ describe("a store that waits for the model while its account is closed", () => {
       goOn();
       await refused;
       const [head] = await house.storage.log.list({ accountId: caller.accountId, limit: 10 });
-      expect(head && (await house.storage.log.last(head.incarnation))).toBeUndefined();
+      expect(head && (await house.storage.log.last(head.logId))).toBeUndefined();
     },
   );
 
@@ -74,7 +74,7 @@ describe("a store that waits for the model while its account is closed", () => {
     goOn();
     await storing;
     await room.append("of an account that is only missing", aMemory());
-    const audit = new Audit({ ...ports, isClosed: (id) => accounts.isClosed(id) });
+    const audit = new Leftovers({ ...ports, isClosed: (id) => accounts.isClosed(id) });
     expect(await audit.next()).toBe(1);
     expect(await house.storage.log.list({ accountId: caller.accountId, limit: 10 })).toEqual([]);
     expect(await audit.next()).toBe(0);

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { listMemories } from "../../src/memory/calls/list.js";
 import { recall } from "../../src/memory/calls/recall.js";
 import { store } from "../../src/memory/calls/store.js";
-import { Editions } from "../../src/memory/generations/generations.js";
+import { Generations } from "../../src/memory/generations/generations.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
 import { CALLER, House } from "./room.js";
@@ -48,19 +48,19 @@ function modelOf(windowsOf: (field: string) => number): Embedder {
 async function heavyHouse(memories: number, exactRowsMax: number) {
   const house = await House.open({ dimensions: DIMENSIONS, exactRowsMax });
   houses.push(house);
-  const editions = new Editions(
+  const generations = new Generations(
     "",
     modelOf((field) => (field === "query" ? QUERY_WINDOWS : TEXT_WINDOWS)),
   );
-  const { ports } = house.room({ editions });
+  const { ports } = house.room({ generations });
   const charges = { charged: 0, refunded: 0, counted: 0 };
-  const meter = {
+  const quota = {
     charge: async () => void charges.charged++,
     refund: async () => void charges.refunded++,
     verify: async () => {},
     count: () => void charges.counted++,
   };
-  const all = { ...ports, meter, clock: systemClock, once: undefined as never };
+  const all = { ...ports, quota, clock: systemClock, idempotency: undefined as never };
   for (let i = 0; i < memories; i++) {
     await store(all, { caller: CALLER, text: "#".repeat(65_536), namespace: "heavy" });
   }

@@ -1,4 +1,4 @@
-import { Editions } from "../../src/memory/generations/generations.js";
+import { Generations } from "../../src/memory/generations/generations.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
 
 /** A model whose every vector is of the given numbers. */
@@ -9,7 +9,7 @@ export function modelOf(vector: readonly number[], id = "none"): Embedder {
   };
 }
 
-/** One edition, of a model whose vectors are so long. */
-export function oneEdition(dimensions: number): Editions {
-  return new Editions("", modelOf(new Array(dimensions).fill(1)));
+/** One model generation, of a model whose vectors are so long. */
+export function oneGeneration(dimensions: number): Generations {
+  return new Generations("", modelOf(new Array(dimensions).fill(1)));
 }

@@ -67,16 +67,16 @@ describe("the memory budget", () => {
 
   it("closes what was used least recently, and opens it again with the same answers", async () => {
     const house = await open();
-    const incarnations = await fill(house, ["a", "b", "c"]);
+    const logIds = await fill(house, ["a", "b", "c"]);
     const { vectors, opened } = plainVectors(() => ({}));
     const room = house.room({ vectors, indexMemoryBytesMax: 2000 });
     const first = await room.recall("a", query);
     await room.recall("b", query);
     await room.recall("a", query);
     await room.recall("c", query);
-    const closed = () => opened.filter(({ index }) => index.closed > 0).map(({ incarnation }) => incarnation);
+    const closed = () => opened.filter(({ index }) => index.closed > 0).map(({ logId }) => logId);
     await until(() => closed().length > 0);
-    expect(closed()).toEqual([incarnations.get("b")]);
+    expect(closed()).toEqual([logIds.get("b")]);
     expect(await room.size("b")).toBe(10);
     expect(await room.recall("a", query)).toEqual(first);
     expect(opened.length).toBeGreaterThan(3);
@@ -94,9 +94,9 @@ describe("the memory budget", () => {
       return replica.size;
     });
     await until(() => opened[0]?.index.size === 10);
-    const first = opened[0]?.incarnation;
+    const first = opened[0]?.logId;
     for (const name of ["b", "c", "b", "a", "c", "a"]) expect(await room.size(name)).toBe(10);
-    expect(opened.filter(({ incarnation }) => incarnation === first)).toHaveLength(1);
+    expect(opened.filter(({ logId }) => logId === first)).toHaveLength(1);
     expect(opened[0]?.index.closed).toBe(0);
     hold.open();
     expect(await using).toBe(10);
@@ -225,7 +225,7 @@ describe("a broken index", () => {
   });
 });
 
-describe("a worn index", () => {
+describe("a fragmented index", () => {
   const tombstones = (count: number) =>
     rows
       .slice(0, count)
@@ -233,7 +233,7 @@ describe("a worn index", () => {
 
   it("is renewed while it serves", async () => {
     const house = await open();
-    const incarnation = await house.write(
+    const logId = await house.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
@@ -242,7 +242,7 @@ describe("a worn index", () => {
     expect(await room.size("a")).toBe(600);
     await house.write("a", tombstones(250));
     const sequences = tombstones(250).map(({ target }) => target);
-    await house.storage.log.erase({ incarnation, sequences });
+    await house.storage.log.erase({ logId, sequences });
     expect(await room.size("a")).toBe(350);
     const first = await replicaNow();
     let current = first;
@@ -252,9 +252,9 @@ describe("a worn index", () => {
       expect(i).toBeLessThan(2000);
       current = await replicaNow();
     }
-    expect(first?.worn).toBe(true);
+    expect(first?.fragmented).toBe(true);
     expect(first?.applied).toBe(850);
-    expect(current?.worn).toBe(false);
+    expect(current?.fragmented).toBe(false);
     expect(await room.size("a")).toBe(350);
     const gone = new Set(tombstones(250).map(({ target }) => `mem_${target}`));
     for (const ids of await answersOf(room, "a")) expect(ids?.some((id) => gone.has(id))).toBe(false);
@@ -268,14 +268,14 @@ describe("a worn index", () => {
     const house = await open();
     await house.write("a", memories(10));
     let failures = 2;
-    const worn = { worn: true };
+    const fragmented = { fragmented: true };
     const failing = {
       add: async () => {
         throw new Error("no more");
       },
     };
     const { vectors, opened } = plainVectors((_, nth) => {
-      if (nth === 0) return worn;
+      if (nth === 0) return fragmented;
       return failures-- > 0 ? failing : {};
     });
     const room = house.room({ vectors });
@@ -297,7 +297,7 @@ describe("the end", () => {
     await house.write("a", memories(10));
     let isBuilding = false;
     const { vectors, opened } = plainVectors((_, nth) => {
-      if (nth === 0) return { worn: true };
+      if (nth === 0) return { fragmented: true };
       let end: (error: Error) => void = () => {};
       const adding = new Promise<void>((_, reject) => {
         end = reject;
@@ -330,15 +330,15 @@ describe("snapshots", () => {
 
   it("are written at close and restored at the next open, and only the tail is applied", async () => {
     const house = await open();
-    const incarnation = await house.write(
+    const logId = await house.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
     const room = house.room();
     const before = await answersOf(room, "a");
-    expect(house.hasSnapshot(incarnation)).toBe(false);
+    expect(house.hasSnapshot(logId)).toBe(false);
     await room.namespaces.close();
-    expect(await house.vectors.markOf(incarnation)).toMatchObject({ sequence: 600 });
+    expect(await house.vectors.markOf(logId)).toMatchObject({ sequence: 600 });
     const tail = cloud(5, { dimensions: DIMENSIONS, seed: 9, from: 601 }).map((row) => memoryOf(row));
     await house.write("a", tail);
     const { room: next, reads } = readingRoom(house);
@@ -357,13 +357,13 @@ describe("snapshots", () => {
   it("are written in the background when one is due", async () => {
     const house = await open();
     const many = cloud(10_000, { dimensions: DIMENSIONS, seed: 4 });
-    const incarnation = await house.write(
+    const logId = await house.write(
       "a",
       many.map((row) => memoryOf(row)),
     );
     const room = house.room();
     expect(await room.size("a")).toBe(10_000);
-    await until(() => house.hasSnapshot(incarnation));
+    await until(() => house.hasSnapshot(logId));
     expect((await room.recall("a", (many[7] as Point).vector, 1))?.[0]).toBe("mem_8");
     // As after a kill: nothing was closed.
     const { room: next, reads } = readingRoom(house);
@@ -374,18 +374,18 @@ describe("snapshots", () => {
 
   it("change no answer: a restart with one and without one are alike", async () => {
     const house = await open();
-    const incarnation = await house.write("a", [
+    const logId = await house.write("a", [
       ...rows.map((row) => memoryOf(row)),
       { op: "delete", opId: "d", target: 7 },
     ]);
     const room = house.room();
     const before = await answersOf(room, "a");
     await room.namespaces.close();
-    expect(house.hasSnapshot(incarnation)).toBe(true);
+    expect(house.hasSnapshot(logId)).toBe(true);
     const withOne = house.room();
     expect(await answersOf(withOne, "a")).toEqual(before);
     await withOne.namespaces.close();
-    await house.vectors.discard(incarnation);
+    await house.vectors.discard(logId);
     const without = house.room();
     expect(await answersOf(without, "a")).toEqual(before);
   });
@@ -395,11 +395,11 @@ describe("snapshots", () => {
     ["is ahead of the log", { sequence: 9000, opId: "another" }],
   ])("are ignored when the mark %s", async (_, mark) => {
     const house = await open();
-    const incarnation = await house.write(
+    const logId = await house.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
-    const wrong = house.vectors.open(incarnation);
+    const wrong = house.vectors.open(logId);
     await wrong.add(cloud(300, { dimensions: DIMENSIONS, seed: 77 }));
     await wrong.snapshot(mark);
     await wrong.close();
@@ -414,7 +414,7 @@ describe("snapshots", () => {
     const room = house.room();
     expect(await room.size("a")).toBe(600);
     expect(await answersOf(room, "a")).toEqual(truth);
-    expect(house.hasSnapshot(incarnation)).toBe(false);
+    expect(house.hasSnapshot(logId)).toBe(false);
   });
 
   it("that cannot be kept harm no call, and do not have the index built anew", async () => {

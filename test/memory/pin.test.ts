@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { editionFor, modelFor } from "../../src/memory/model-change/pin.js";
+import { generationFor, modelFor } from "../../src/memory/model-change/pin.js";
 import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
-import type { Facts, Pinned, Plan } from "../../src/memory/ports/plan.js";
+import type { Pinned, Plan, SystemRecords } from "../../src/memory/ports/plan.js";
 
 const PLAIN: ModelIdentity = { id: "a/b", revision: "0".repeat(64), dtype: "q8", dimensions: 384 };
 const ODD: ModelIdentity = { ...PLAIN, pooling: "cls", passagePrefix: "passage: " };
 
 function pinnedTo(pinned: ModelIdentity) {
-  return { pinModel: async () => ({ model: pinned, edition: "" }) } as unknown as Facts;
+  return { pinModel: async () => ({ model: pinned, generation: "" }) } as unknown as SystemRecords;
 }
-const holdTo = (facts: Facts, model: ModelIdentity, plan?: Plan) => editionFor(facts, { model, plan });
+const holdTo = (systemRecords: SystemRecords, model: ModelIdentity, plan?: Plan) =>
+  generationFor(systemRecords, { model, plan });
 
 describe("a database keeps to the model it was begun with", () => {
   it.each([PLAIN, ODD])("and opens with it", async (model) => {
@@ -52,9 +53,9 @@ describe("a database keeps to the model it was begun with", () => {
 describe("a database whose model changes", () => {
   const plan = (phase: Plan["phase"]): Plan => {
     const progress = { done: 0, of: 0 };
-    return { edition: "e2", modelId: "c/d", phase, begunAtMs: 0, replicas: {}, progress };
+    return { generation: "e2", modelId: "c/d", phase, begunAtMs: 0, replicas: {}, progress };
   };
-  const changed: Pinned = { model: ODD, edition: "e2", previous: { edition: "", modelId: "old/one" } };
+  const changed: Pinned = { model: ODD, generation: "e2", previous: { generation: "", modelId: "old/one" } };
 
   it.each([
     ["is new to the database", "any/one", undefined, undefined, "any/one"],

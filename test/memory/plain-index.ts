@@ -18,7 +18,7 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
     get size() {
       return rows.size;
     },
-    worn: false,
+    fragmented: false,
     large: false,
     get bytes() {
       return rows.size * 100;

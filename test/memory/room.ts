@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ForgetPorts } from "../../src/memory/erasure/forget.js";
-import type { Editions } from "../../src/memory/generations/generations.js";
+import type { Generations } from "../../src/memory/generations/generations.js";
 import { Mover } from "../../src/memory/generations/mover.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { rank } from "../../src/memory/log/score.js";
@@ -15,7 +15,7 @@ import type { Storage } from "../../src/storage/storage.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "../vectors/built.js";
 import type { Point } from "../vectors/clouds.js";
-import { oneEdition } from "./models.js";
+import { oneGeneration } from "./models.js";
 import { type PlainIndex, plainIndex } from "./plain-index.js";
 
 export const DIMENSIONS = 16;
@@ -58,8 +58,8 @@ export class House {
     });
   }
 
-  hasSnapshot(incarnation: string): boolean {
-    return existsSync(join(this.dataDir, "snapshots", `${incarnation}.json`));
+  hasSnapshot(logId: string): boolean {
+    return existsSync(join(this.dataDir, "snapshots", `${logId}.json`));
   }
 
   /** A room as a process that has just started has it. */
@@ -73,12 +73,12 @@ export class House {
   /** Writes memories straight into a namespace's log. */
   async write(namespace: string, entries: readonly Appended[]): Promise<string> {
     const { log } = this.storage;
-    const incarnation = await log.create(scopeOf(namespace));
-    const last = (await log.last(incarnation))?.sequence ?? 0;
+    const logId = await log.create(scopeOf(namespace));
+    const last = (await log.last(logId))?.sequence ?? 0;
     for (let i = 0; i < entries.length; i += 500) {
-      await log.append({ incarnation, from: last + 1 + i, entries: entries.slice(i, i + 500) });
+      await log.append({ logId, from: last + 1 + i, entries: entries.slice(i, i + 500) });
     }
-    return incarnation;
+    return logId;
   }
 
   async close(): Promise<void> {
@@ -92,7 +92,7 @@ export interface RoomOptions {
   readonly vectors?: Vectors;
   readonly indexMemoryBytesMax?: number;
   readonly clock?: Clock;
-  readonly editions?: Editions;
+  readonly generations?: Generations;
 }
 
 /** One process's room. */
@@ -109,14 +109,14 @@ export class Room {
     clock,
     log = storage.log,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
-    editions = oneEdition(DIMENSIONS),
+    generations = oneGeneration(DIMENSIONS),
   }: RoomOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
     this.log = log;
     const { erasures } = storage;
-    const mover = new Mover({ log, erasures, editions, clock });
+    const mover = new Mover({ log, erasures, generations, clock });
     this.namespaces = new Namespaces({
       log,
-      editions,
+      generations,
       mover,
       vectors,
       clock,
@@ -125,13 +125,13 @@ export class Room {
       onLost: (_, what) => this.lost.push(what),
       onTrouble: (error) => this.troubles.push(error),
     });
-    const meter = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
+    const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
-    this.ports = { log, vectors, clock, namespaces, meter, editions, mover, erasures };
+    this.ports = { log, vectors, clock, namespaces, quota, generations, mover, erasures };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {
-    const appending = { memoryIn: async () => memory, admit: async () => {}, once: false };
+    const appending = { memoryIn: async () => memory, admit: async () => {}, idempotent: false };
     await this.namespaces.append(scopeOf(namespace), appending);
   }
 
@@ -160,18 +160,18 @@ export function memoryOf(
   return aMemory({ vectors: vector, id: `mem_${sequence}`, ...given });
 }
 
-/** Indexes that only remember; those opened are listed with their incarnation. */
-export function plainVectors(change: (incarnation: string, nth: number) => Parameters<typeof plainIndex>[0]) {
-  const opened: { incarnation: string; index: PlainIndex }[] = [];
+/** Indexes that only remember; those opened are listed with their log. */
+export function plainVectors(change: (logId: string, nth: number) => Parameters<typeof plainIndex>[0]) {
+  const opened: { logId: string; index: PlainIndex }[] = [];
   const discarded: string[] = [];
   const vectors: Vectors = {
-    open: (incarnation) => {
-      const nth = opened.filter((one) => one.incarnation === incarnation).length;
-      const index = plainIndex(change(incarnation, nth));
-      opened.push({ incarnation, index });
+    open: (logId) => {
+      const nth = opened.filter((one) => one.logId === logId).length;
+      const index = plainIndex(change(logId, nth));
+      opened.push({ logId, index });
       return index;
     },
-    discard: async (incarnation) => void discarded.push(incarnation),
+    discard: async (logId) => void discarded.push(logId),
     kept: async () => [],
     markOf: async () => undefined,
     wipe: async () => {},

@@ -10,7 +10,7 @@ import {
 
 type Batch = Parameters<Log["append"]>[0];
 
-/** One incarnation's log in memory, whose appends and reads go as a test says. */
+/** One log's log in memory, whose appends and reads go as a test says. */
 export class ScriptedLog {
   readonly entries: Entry[] = [];
   /** Every batch that was asked to be written. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { AuditPorts } from "../../src/memory/erasure/leftovers.js";
+import type { LeftoverPorts } from "../../src/memory/erasure/leftovers.js";
 import { keepSweeping } from "../../src/memory/erasure/sweeping.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 
@@ -11,7 +11,7 @@ it("one sweep runs at a time, however long it takes, and the end waits for it", 
   const pending = () => new Promise<Erasure[]>((resolve) => begun.push(() => resolve([])));
   // All that a sweep asks for which finds nothing to erase.
   const log = { names: async () => [] };
-  const ports = { log, erasures: { pending }, vectors: { kept: async () => [] } } as unknown as AuditPorts;
+  const ports = { log, erasures: { pending }, vectors: { kept: async () => [] } } as unknown as LeftoverPorts;
   const close = keepSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });
   await vi.advanceTimersByTimeAsync(180_000);
   expect(begun).toHaveLength(1);

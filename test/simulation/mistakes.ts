@@ -11,19 +11,19 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/generations/copy.ts",
-        "  await log.append({ incarnation: to, from: first.sequence, entries: copies });\n",
-        `  await log.append({ incarnation: to, from: first.sequence, entries: copies });
+        "  await log.append({ logId: to, from: first.sequence, entries: copies });\n",
+        `  await log.append({ log: to, from: first.sequence, entries: copies });
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
   const from = to.split("x")[0] as string;
-  const still = new Set((await log.fetch({ incarnation: from, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));
-  await log.erase({ incarnation: to, sequences: stored.filter((sequence) => !still.has(sequence)) });
+  const still = new Set((await log.fetch({ log: from, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));
+  await log.erase({ log: to, sequences: stored.filter((sequence) => !still.has(sequence)) });
 `,
       ],
     ],
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
-    changes: [["memory/calls/store.ts", "once: attempt !== undefined", "once: false"]],
+    changes: [["memory/calls/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
@@ -38,7 +38,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a call that fails stays paid",
-    changes: [["memory/calls/charged.ts", "meter.refund(caller)", "Promise.resolve()"]],
+    changes: [["memory/calls/within-quota.ts", "quota.refund(caller)", "Promise.resolve()"]],
   },
   {
     what: "whoever asks joins the look at the log that is under way",
@@ -61,15 +61,15 @@ export const MISTAKES: readonly Mistake[] = [
       ],
       [
         "memory/generations/mover.ts",
-        "await erasures.begin({ id: incarnation",
-        "if (Date.now() < 0) await erasures.begin({ id: incarnation",
+        "await erasures.begin({ id: logId",
+        "if (Date.now() < 0) await erasures.begin({ id: logId",
       ],
     ],
   },
   {
     what: "a copier passes over tombstones",
     changes: [
-      ["memory/generations/copy.ts", "  await log.erase({ incarnation: to, sequences: forgotten });\n", ""],
+      ["memory/generations/copy.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
       ["memory/generations/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
     ],
   },
@@ -82,18 +82,20 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/model-change/reembedding.ts",
-        "    const plan = (await facts.plan())?.plan;\n    // After the plan: one that has ended by now has pinned its model before.\n    const pinned = await facts.pinned();\n",
-        "    const pinned = await facts.pinned();\n    const plan = (await facts.plan())?.plan;\n",
+        "    const plan = (await systemRecords.plan())?.plan;\n    // After the plan: one that has ended by now has pinned its model before.\n    const pinned = await systemRecords.pinned();\n",
+        "    const pinned = await systemRecords.pinned();\n    const plan = (await systemRecords.plan())?.plan;\n",
       ],
       [
         "memory/model-change/reembedding.ts",
-        "if (retired !== undefined) this.#models.set(edition, retired.model);\n    this.#retired.delete(edition);",
+        "if (retired !== undefined) this.#models.set(generation, retired.model);\n    this.#retired.delete(generation);",
         "",
       ],
     ],
   },
   {
     what: "a namespace that a stopped process began in the model before is never moved",
-    changes: [["memory/generations/generations.ts", "!this.needed.has(edition)", "!this.known.has(edition)"]],
+    changes: [
+      ["memory/generations/generations.ts", "!this.needed.has(generation)", "!this.known.has(generation)"],
+    ],
   },
 ];

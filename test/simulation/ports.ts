@@ -1,7 +1,7 @@
 import type { Accounts } from "../../src/accounts/account.js";
 import type { Claims } from "../../src/memory/ports/claims.js";
 import type { Erasures } from "../../src/memory/ports/erasures.js";
-import { inEdition } from "../../src/memory/ports/generation.js";
+import { inGeneration } from "../../src/memory/ports/generation.js";
 import {
   type Appended,
   type Entry,
@@ -12,7 +12,7 @@ import {
   seen,
   type What,
 } from "../../src/memory/ports/log.js";
-import type { Facts } from "../../src/memory/ports/plan.js";
+import type { SystemRecords } from "../../src/memory/ports/plan.js";
 import type { Recent } from "../../src/memory/ports/recent.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
 import type { VirtualTime } from "./time.js";
@@ -22,17 +22,16 @@ export function logOf(db: Database, process: Client): Log {
   const { time } = db;
   return {
     find: (scope) => db.request(process, () => db.heads.get(keyOf(scope))),
-    create: (scope, edition = "") =>
+    create: (scope, generation = "") =>
       db.request(process, () => {
-        const head = db.heads.get(keyOf(scope)) ?? inEdition(db.newLogId(), edition);
+        const head = db.heads.get(keyOf(scope)) ?? inGeneration(db.newLogId(), generation);
         db.heads.set(keyOf(scope), head);
         return head;
       }),
-    append: ({ incarnation, from, entries }) =>
-      db.request(process, () => insert(db, { incarnation, from, entries })),
-    read: ({ incarnation, from, limit, what }) =>
+    append: ({ logId, from, entries }) => db.request(process, () => insert(db, { logId, from, entries })),
+    read: ({ logId, from, limit, what }) =>
       db.request(process, () => {
-        const log = db.logOf(incarnation);
+        const log = db.logOf(logId);
         const end = db.mistakes.staleReads && time.chance(0.05) ? log.size : log.size + 1;
         const to = Math.min(end, from + Math.min(limit, sliceOf(time)));
         const numbers = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
@@ -42,42 +41,42 @@ export function logOf(db: Database, process: Client): Log {
         }));
         return { entries, complete: from + limit > end && to === end };
       }),
-    last: (incarnation) =>
+    last: (logId) =>
       db.request(process, () => {
-        const sequence = db.logOf(incarnation).size;
-        const entry = db.logOf(incarnation).get(sequence);
+        const sequence = db.logOf(logId).size;
+        const entry = db.logOf(logId).get(sequence);
         return entry && { sequence, entry: seen(entry, "head") };
       }),
-    fetch: <W extends What>({ incarnation, sequences, what }: Several & { what: W }) =>
+    fetch: <W extends What>({ logId, sequences, what }: Several & { what: W }) =>
       db.request(process, () => {
         const downwards = [...sequences].sort((a, b) => b - a);
         const looked = sliceOf(time);
         const found = downwards.slice(0, looked).flatMap((sequence) => {
-          const entry = db.logOf(incarnation).get(sequence);
+          const entry = db.logOf(logId).get(sequence);
           return entry?.op === "store" ? [{ sequence, entry: seen(entry, what) as Seen[W] }] : [];
         });
         return { found, rest: downwards.slice(looked) };
       }),
-    locate: ({ incarnation, id }) =>
+    locate: ({ logId, id }) =>
       db.request(process, () => {
-        const found = [...db.logOf(incarnation)].find(([, entry]) => entry.op === "store" && entry.id === id);
+        const found = [...db.logOf(logId)].find(([, entry]) => entry.op === "store" && entry.id === id);
         return found?.[0];
       }),
-    numberOf: ({ incarnation, id }) =>
+    numberOf: ({ logId, id }) =>
       db.request(process, () => {
         const isIt = (entry: Entry) => (entry.op === "store" || entry.op === "erased") && entry.id === id;
-        return [...db.logOf(incarnation)].find(([, entry]) => isIt(entry))?.[0];
+        return [...db.logOf(logId)].find(([, entry]) => isIt(entry))?.[0];
       }),
-    erase: ({ incarnation, sequences }) =>
+    erase: ({ logId, sequences }) =>
       db.request(process, () => {
         for (const sequence of sequences) {
-          const entry = db.logOf(incarnation).get(sequence);
-          if (entry?.op === "store") db.logOf(incarnation).set(sequence, erased(entry));
+          const entry = db.logOf(logId).get(sequence);
+          if (entry?.op === "store") db.logOf(logId).set(sequence, erased(entry));
         }
       }),
-    retire: (scope, incarnation) =>
+    retire: (scope, logId) =>
       db.request(process, () => {
-        if (db.heads.get(keyOf(scope)) === incarnation) db.heads.delete(keyOf(scope));
+        if (db.heads.get(keyOf(scope)) === logId) db.heads.delete(keyOf(scope));
       }),
     rename: (scope, { from, to }) =>
       db.request(process, () => {
@@ -87,22 +86,22 @@ export function logOf(db: Database, process: Client): Log {
       db.request(process, () => {
         const behind = after === undefined ? "" : keyOf(after);
         const named = sorted(db.heads).filter(([key]) => key > behind);
-        return named.slice(0, limit).map(([key, incarnation]) => ({ scope: scopeOf(key), incarnation }));
+        return named.slice(0, limit).map(([key, logId]) => ({ scope: scopeOf(key), logId }));
       }),
     list: ({ accountId, after = "", limit }) =>
       db.request(process, () => {
-        const all = sorted(db.heads).map(([key, incarnation]) => ({ ...scopeOf(key), incarnation }));
+        const all = sorted(db.heads).map(([key, logId]) => ({ ...scopeOf(key), logId }));
         const heads = all.filter((head) => head.accountId === accountId && head.namespace > after);
-        return heads.slice(0, limit).map(({ namespace, incarnation }) => ({ namespace, incarnation }));
+        return heads.slice(0, limit).map(({ namespace, logId }) => ({ namespace, logId }));
       }),
-    incarnations: ({ after, limit }) =>
+    logIds: ({ after, limit }) =>
       db.request(process, () => {
         const written = sorted(db.logs).filter(([id, log]) => id > after && log.size > 0);
         return written.slice(0, limit).map(([id]) => id);
       }),
-    measure: ({ incarnation }) =>
+    measure: ({ logId }) =>
       db.request(process, () => {
-        const memories = [...db.logOf(incarnation).values()].filter(({ op }) => op === "store").length;
+        const memories = [...db.logOf(logId).values()].filter(({ op }) => op === "store").length;
         return { memories, bytes: memories };
       }),
   };
@@ -120,9 +119,9 @@ function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
 /** Insert by insert, as a database does it: others come in between. */
 async function insert(
   db: Database,
-  { incarnation, from, entries }: { incarnation: string; from: number; entries: readonly Appended[] },
+  { logId, from, entries }: { logId: string; from: number; entries: readonly Appended[] },
 ): Promise<number> {
-  const log = db.logOf(incarnation);
+  const log = db.logOf(logId);
   let inserted = 0;
   for (const [i, entry] of entries.entries()) {
     if (i > 0) await db.time.sleep(db.time.between(0, 2));
@@ -183,18 +182,18 @@ export function erasuresOf(db: Database, process: Client): Erasures {
 }
 
 /** The records of the whole database as one process sees them. */
-export function factsOf(db: Database, process: Client): Facts {
+export function factsOf(db: Database, process: Client): SystemRecords {
   const { system } = db;
   return {
     pinModel: (model) =>
       db.request(process, () => {
-        system.pinned ??= { model, edition: "" };
+        system.pinned ??= { model, generation: "" };
         return system.pinned;
       }),
     pinned: () => db.request(process, () => system.pinned),
     repin: ({ from, to }) =>
       db.request(process, () => {
-        if (system.pinned?.edition === from) system.pinned = to;
+        if (system.pinned?.generation === from) system.pinned = to;
       }),
     plan: () => db.request(process, () => system.plan && { plan: system.plan, version: system.version }),
     replacePlan: ({ from, to }) =>

@@ -5,14 +5,14 @@ import { store } from "../../src/memory/calls/store.js";
 import { dropAll } from "../../src/memory/erasure/drop-all.js";
 import { deleteMemory, deleteNamespace } from "../../src/memory/erasure/forget.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
-import { Editions } from "../../src/memory/generations/generations.js";
+import { Generations } from "../../src/memory/generations/generations.js";
 import { Mover } from "../../src/memory/generations/mover.js";
-import { Once } from "../../src/memory/idempotency/idempotency.js";
+import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
-import { editionFor, modelFor } from "../../src/memory/model-change/pin.js";
+import { generationFor, modelFor } from "../../src/memory/model-change/pin.js";
 import { type OpenModel, Reembedding } from "../../src/memory/model-change/reembedding.js";
-import type { Meter } from "../../src/memory/ports/quota.js";
+import type { Quota } from "../../src/memory/ports/quota.js";
 import { hit, plainIndex } from "../memory/plain-index.js";
 import type { Client, Database } from "./database.js";
 import { accountsOf, claimsOf, erasuresOf, factsOf, logOf, recentOf } from "./ports.js";
@@ -109,29 +109,29 @@ export class Process implements Client {
   /** Starts as the program does, and again when the database fails it. */
   async #start(): Promise<Room> {
     const clock = this.db.time.clockOf(this);
-    const facts = factsOf(this.db, this);
+    const systemRecords = factsOf(this.db, this);
     for (;;) {
       try {
-        const plan = (await facts.plan())?.plan;
-        const pinned = await facts.pinned();
+        const plan = (await systemRecords.plan())?.plan;
+        const pinned = await systemRecords.pinned();
         const wanted = modelFor(pinned?.model.id ?? FIRST_MODEL, { pinned, plan });
         const model = this.#modelOf(wanted);
-        const edition = await editionFor(facts, { model: model.model, plan });
-        return await this.#furnish({ edition, model });
+        const generation = await generationFor(systemRecords, { model: model.model, plan });
+        return await this.#furnish({ generation, model });
       } catch {
         await clock.sleep(RESTART_MS);
       }
     }
   }
 
-  async #furnish(first: { edition: string; model: OpenModel }): Promise<Room> {
+  async #furnish(first: { generation: string; model: OpenModel }): Promise<Room> {
     const room = roomOf(this.db, this, { first, exclusive: this.options.exclusive });
     const { namespaces } = room;
     if (this.options.followsPlan) {
       const reembedding = new Reembedding(
         {
           ...room,
-          facts: factsOf(this.db, this),
+          systemRecords: factsOf(this.db, this),
           exclusive: this.options.exclusive,
           openModel: (id) => this.#load(id),
           onTrouble: () => {},
@@ -197,7 +197,7 @@ type Room = ReturnType<typeof roomOf>;
 function roomOf(
   db: Database,
   process: Client,
-  { first, exclusive }: { first: { edition: string; model: OpenModel }; exclusive: boolean },
+  { first, exclusive }: { first: { generation: string; model: OpenModel }; exclusive: boolean },
 ) {
   const clock = db.time.clockOf(process);
   const log = logOf(db, process);
@@ -212,18 +212,30 @@ function roomOf(
     wipe: async () => {},
     holds: async () => [],
   };
-  const editions = new Editions(first.edition, first.model, clock);
-  const mover = new Mover({ log, erasures, editions, clock });
+  const generations = new Generations(first.generation, first.model, clock);
+  const mover = new Mover({ log, erasures, generations, clock });
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
-  const namespaces = new Namespaces({ log, editions, mover, clock, vectors, recent, indexMemoryBytesMax });
-  const once = new Once({ claims: claimsOf(db, process), log, clock, exclusive });
-  const meter: Meter = {
+  const namespaces = new Namespaces({ log, generations, mover, clock, vectors, recent, indexMemoryBytesMax });
+  const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
+  const quota: Quota = {
     charge: (caller) => charge(accounts, caller),
     verify: async (caller) => void (await getAccount(accounts, caller)),
     refund: ({ accountId }) => accounts.refund(accountId).catch(() => {}),
     count: () => {},
   };
-  return { log, clock, namespaces, once, vectors, erasures, editions, mover, meter, accounts, recent };
+  return {
+    log,
+    clock,
+    namespaces,
+    idempotency,
+    vectors,
+    erasures,
+    generations,
+    mover,
+    quota,
+    accounts,
+    recent,
+  };
 }
 
 /** Finds all that it holds, and fails when the vectors are not of the query's model. */

@@ -160,7 +160,7 @@ class Schedule {
     if (system.pinned === undefined || system.plan !== undefined) return;
     const phase = this.time.chance(0.5) ? "switching" : "building";
     const plan: Plan = {
-      ...{ edition: "new", modelId: "2", phase, replicas: {} },
+      ...{ generation: "new", modelId: "2", phase, replicas: {} },
       begunAtMs: this.time.clockOf({ alive: true, resumesAtMs: 0 }).wallMs(),
       progress: { done: 0, of: 0 },
     };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
-import { openGate, PLAN_KEPT_MS } from "../../src/accounts/authenticate.js";
+import { openAuthenticator, PLAN_KEPT_MS } from "../../src/accounts/authenticate.js";
 import { UsageCounter } from "../../src/accounts/count-usage.js";
 import { type Key, makeKey, NEVER_MS } from "../../src/accounts/key.js";
 import { LastUsed } from "../../src/accounts/last-used.js";
@@ -31,20 +31,20 @@ describe("a key", () => {
   });
 });
 
-describe("the gate", () => {
-  const gateOf = (account: Account) => {
+describe("the authenticate", () => {
+  const authenticatorOf = (account: Account) => {
     const calls: unknown[] = [];
     const note = (name: string) => async (of: unknown) => void calls.push([name, of]);
     const findByKey = vi.fn(async () => account);
     const accounts = { findByKey, expireKey: note("expire"), settleKey: note("settle") };
     const used = vi.fn();
-    const gate = openGate({ accounts: accounts as unknown as Accounts, onUse: used });
-    return { gate, calls, findByKey, used };
+    const authenticate = openAuthenticator({ accounts: accounts as unknown as Accounts, onUse: used });
+    return { authenticate, calls, findByKey, used };
   };
 
   it("says what a key may do, and remembers it", async () => {
     const { secret, key } = makeKey({ name: "", access: "read_only", namespace: "n" });
-    const { gate, findByKey, used } = gateOf(anAccount([key]));
+    const { authenticate, findByKey, used } = authenticatorOf(anAccount([key]));
     const caller = {
       accountId: "acc_a",
       keyHash: key.hash,
@@ -52,18 +52,18 @@ describe("the gate", () => {
       namespace: "n",
       plan: "free",
     };
-    expect([await gate(secret), await gate(secret)]).toEqual([caller, caller]);
+    expect([await authenticate(secret), await authenticate(secret)]).toEqual([caller, caller]);
     expect(findByKey).toHaveBeenCalledTimes(1);
     expect(used).toHaveBeenCalledTimes(2);
   });
 
   it("follows a change of the plan within a minute, also at the first call after a long time", async () => {
     const { secret, key } = makeKey({ name: "" });
-    const { gate, findByKey } = gateOf(anAccount([key]));
-    await gate(secret);
+    const { authenticate, findByKey } = authenticatorOf(anAccount([key]));
+    await authenticate(secret);
     findByKey.mockResolvedValue({ ...anAccount([key]), plan: "team" });
     await vi.advanceTimersByTimeAsync(2 * PLAN_KEPT_MS + 1);
-    const plans = await Promise.all([gate(secret), gate(secret)]);
+    const plans = await Promise.all([authenticate(secret), authenticate(secret)]);
     expect(plans.map(({ plan }) => plan)).toEqual(["team", "team"]);
     expect(findByKey).toHaveBeenCalledTimes(2);
   });
@@ -75,35 +75,35 @@ describe("the gate", () => {
     "keeps the plan of long ago where the database %s, and waits for it but once, and not long",
     async (_, read) => {
       const { secret, key } = makeKey({ name: "" });
-      const { gate, findByKey } = gateOf(anAccount([key]));
-      await gate(secret);
+      const { authenticate, findByKey } = authenticatorOf(anAccount([key]));
+      await authenticate(secret);
       findByKey.mockImplementation(read);
       await vi.advanceTimersByTimeAsync(2 * PLAN_KEPT_MS + 1);
-      const waiting = gate(secret);
+      const waiting = authenticate(secret);
       await vi.advanceTimersByTimeAsync(1_000);
-      expect([(await waiting).plan, (await gate(secret)).plan]).toEqual(["free", "free"]);
+      expect([(await waiting).plan, (await authenticate(secret)).plan]).toEqual(["free", "free"]);
       expect(findByKey).toHaveBeenCalledTimes(2);
     },
   );
 
   it("reads a plan again behind a call that comes soon, and a database that is away changes nothing", async () => {
     const { secret, key } = makeKey({ name: "" });
-    const { gate, findByKey } = gateOf(anAccount([key]));
-    expect((await gate(secret)).plan).toBe("free");
+    const { authenticate, findByKey } = authenticatorOf(anAccount([key]));
+    expect((await authenticate(secret)).plan).toBe("free");
     findByKey.mockRejectedValue(new Error("away"));
     await vi.advanceTimersByTimeAsync(PLAN_KEPT_MS + 1);
-    expect([(await gate(secret)).plan, (await gate(secret)).plan]).toEqual(["free", "free"]);
+    expect([(await authenticate(secret)).plan, (await authenticate(secret)).plan]).toEqual(["free", "free"]);
     expect(findByKey).toHaveBeenCalledTimes(2);
     findByKey.mockResolvedValue({ ...anAccount([key]), plan: "team" });
     await vi.advanceTimersByTimeAsync(PLAN_KEPT_MS + 1);
-    expect([(await gate(secret)).plan, (await gate(secret)).plan]).toEqual(["free", "team"]);
+    expect([(await authenticate(secret)).plan, (await authenticate(secret)).plan]).toEqual(["free", "team"]);
   });
 
   it("ends the replaced key at the new one's first use, and only then", async () => {
     const { secret, key } = makeKey({ name: "", replaces: "key_old", graceMs: 5_000 });
-    const { gate, calls } = gateOf(anAccount([key]));
-    await gate(secret);
-    await gate(secret);
+    const { authenticate, calls } = authenticatorOf(anAccount([key]));
+    await authenticate(secret);
+    await authenticate(secret);
     expect(calls).toEqual([
       ["expire", { accountId: "acc_a", keyId: "key_old", atMs: NOON_MS + 5_000 }],
       ["settle", { accountId: "acc_a", keyId: key.id }],
@@ -112,17 +112,17 @@ describe("the gate", () => {
 
   it("leaves the end to the next use when the database fails", async () => {
     const { secret, key } = makeKey({ name: "", replaces: "key_old" });
-    const { gate, calls, findByKey } = gateOf(anAccount([key]));
+    const { authenticate, calls, findByKey } = authenticatorOf(anAccount([key]));
     findByKey.mockRejectedValueOnce(new Error("away"));
-    await expect(gate(secret)).rejects.toThrow("away");
-    await gate(secret);
+    await expect(authenticate(secret)).rejects.toThrow("away");
+    await authenticate(secret);
     expect(calls).toHaveLength(2);
   });
 
   it("turns away keys that no account has", async () => {
-    const { gate } = gateOf(anAccount([]));
+    const { authenticate } = authenticatorOf(anAccount([]));
     for (const key of [undefined, "nonsense", makeKey({ name: "" }).secret]) {
-      await expect(gate(key)).rejects.toMatchObject({ code: "unauthenticated" });
+      await expect(authenticate(key)).rejects.toMatchObject({ code: "unauthenticated" });
     }
   });
 });

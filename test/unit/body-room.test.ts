@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BodyRoom, type Place } from "../../src/server/rpc/body-room.js";
+import { BodyRoom, type Reservation } from "../../src/server/rpc/body-room.js";
 
 const LIMITS = { bytesMax: 120, waitingMax: 4, waitMs: 50 };
 
@@ -10,7 +10,7 @@ const outcome = (work: Promise<void>) =>
   );
 
 /** Opens a place and takes room; answers how that went as well. */
-async function take(room: BodyRoom, owner: string, bytes: number): Promise<[Place, string]> {
+async function take(room: BodyRoom, owner: string, bytes: number): Promise<[Reservation, string]> {
   const place = room.open(owner);
   return [place, await outcome(place.resize(bytes))];
 }

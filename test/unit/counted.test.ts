@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Counted } from "../../src/storage/mongo/log/counted.js";
 
 const RANGE = 10;
-const INCARNATION = "i";
+const LOG_ID = "i";
 
 describe("counting a log in MongoDB", () => {
   /** A log of memories of one byte each, and what was asked of the database. */
@@ -21,7 +21,7 @@ describe("counting a log in MongoDB", () => {
         return { memories, bytes: memories };
       },
     });
-    const measure = async () => (await counted.measure(INCARNATION, log.last)).memories;
+    const measure = async () => (await counted.measure(LOG_ID, log.last)).memories;
     return { log, counted, measure };
   };
 
@@ -41,13 +41,13 @@ describe("counting a log in MongoDB", () => {
     await measure();
     for (const sequence of [1, 10, 11, 100]) {
       log.erased.add(sequence);
-      counted.forget(INCARNATION, [sequence]);
+      counted.forget(LOG_ID, [sequence]);
     }
     expect(await measure()).toBe(96);
-    counted.forget(INCARNATION, [50]);
+    counted.forget(LOG_ID, [50]);
     const measuring = measure();
     log.erased.add(50);
-    counted.forget(INCARNATION, [50]);
+    counted.forget(LOG_ID, [50]);
     await measuring;
     expect(await measure()).toBe(95);
   });

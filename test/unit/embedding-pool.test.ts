@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Question, Reading } from "../../src/embedding/encode/encoder.js";
+import { WAITING_MAX } from "../../src/embedding/pool/embed-queue.js";
 import {
   AHEAD_UNITS_MAX,
   Pool,
@@ -8,7 +9,6 @@ import {
   type Reader,
   ReaderLost,
 } from "../../src/embedding/pool/pool.js";
-import { WAITING_MAX } from "../../src/embedding/pool/waiting.js";
 import { MemoryError } from "../../src/errors.js";
 import { SERVICE } from "../../src/memory/ports/embedder.js";
 

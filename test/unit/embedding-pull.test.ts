@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { damageOf, type Manifest, readManifest } from "../../src/embedding/download/manifest.js";
+import { damageOf, type ModelManifest, readManifest } from "../../src/embedding/download/manifest.js";
 import { MODEL_FILES, OPTIONAL_FILES } from "../../src/embedding/download/model-files.js";
 import { pullModel } from "../../src/embedding/download/pull.js";
 import { type FakeHub, openHub, type Repositories } from "../support/hub.js";
@@ -33,7 +33,7 @@ async function setUp(files: Repositories[string] = FILES) {
   let ends = 0;
   const progress = { report: ({ file }: { file: string }) => void seen.push(file), end: () => void ends++ };
   const pull = () => pullModel({ model: MODEL, folder, hub: hub.url, progress });
-  const manifest = async () => (await readManifest(folder)) as Manifest;
+  const manifest = async () => (await readManifest(folder)) as ModelManifest;
   return { folder, hub, pull, manifest, seen, ends: () => ends };
 }
 

@@ -82,14 +82,14 @@ describe("the map of a namespace", () => {
 
   it("has a point for each memory, in the order they were stored", async () => {
     const { maps } = ports((sequence) => sequence % 3 !== 0, 1000);
-    const { points, memories } = await maps.of({ incarnation: "i", last: 1000 });
+    const { points, memories } = await maps.of({ logId: "i", last: 1000 });
     expect([points.length, memories]).toEqual([667, 667]);
     expect(points[2]).toEqual({ id: "mem_4", x: 4, y: 5 });
     expect(new Set(points.map(({ id }) => id)).size).toBe(667);
   });
 
   it(`samples ${MAP_POINTS_MAX} of more, from all over the log, the same ones each time`, async () => {
-    const drawn = [0, 1].map(() => ports(() => true, 100_000).maps.of({ incarnation: "i", last: 100_000 }));
+    const drawn = [0, 1].map(() => ports(() => true, 100_000).maps.of({ logId: "i", last: 100_000 }));
     const [one, other] = await Promise.all(drawn);
     expect(one).toEqual(other);
     expect(one?.memories).toBe(100_000);
@@ -101,18 +101,18 @@ describe("the map of a namespace", () => {
 
   it("is drawn once for as long as nothing is stored", async () => {
     const { maps, calls } = ports(() => true, 10);
-    const [one, other] = await Promise.all([10, 10].map((last) => maps.of({ incarnation: "i", last })));
+    const [one, other] = await Promise.all([10, 10].map((last) => maps.of({ logId: "i", last })));
     expect(one).toBe(other);
-    await maps.of({ incarnation: "i", last: 9 });
+    await maps.of({ logId: "i", last: 9 });
     expect(calls.projected).toBe(2);
   });
 
   it("is drawn for a few at a time, and others are told to wait", async () => {
     const { maps } = ports(() => true, 10);
-    const drawing = Array.from({ length: 6 }, (_, i) => maps.of({ incarnation: `i${i}`, last: 10 }));
+    const drawing = Array.from({ length: 6 }, (_, i) => maps.of({ logId: `i${i}`, last: 10 }));
     const ended = await Promise.allSettled(drawing);
     expect(ended.filter(({ status }) => status === "rejected")).toHaveLength(2);
-    await maps.of({ incarnation: "i5", last: 10 });
+    await maps.of({ logId: "i5", last: 10 });
   });
 
   it.each([1, 2, 3, 10, 1000, 6765])("comes by each of %i numbers once", (last) => {

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { MemoryError, unavailable } from "../../src/errors.js";
 import { Sealed } from "../../src/memory/log/replica.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
-import type { Meter } from "../../src/memory/ports/quota.js";
+import type { Quota } from "../../src/memory/ports/quota.js";
 import { untimed } from "../../src/memory/ports/steps.js";
 import { Telemetry } from "../../src/telemetry/telemetry.js";
 import { startCollector } from "../support/collector.js";
@@ -31,7 +31,7 @@ async function open(metrics = true) {
   return { telemetry, value, step };
 }
 
-function meterThat(charge: () => Promise<void>): Meter {
+function quotaThat(charge: () => Promise<void>): Quota {
   return { charge, verify: async () => {}, refund: async () => {}, count: () => {} };
 }
 
@@ -60,12 +60,12 @@ it.each([
   ["failed", new Error("a fault")],
 ])("counts a charge that is %s, and passes on what came of it (%s)", async (outcome, error) => {
   const { telemetry, value } = await open();
-  const meter = telemetry.meter(
-    meterThat(async () => {
+  const quota = telemetry.quota(
+    quotaThat(async () => {
       if (error !== undefined) throw error;
     }),
   );
-  const charging = meter.charge(CALLER);
+  const charging = quota.charge(CALLER);
   if (error === undefined) await charging;
   else await expect(charging).rejects.toBe(error);
   expect(await value(`recalld_charges_total{outcome="${outcome}"}`)).toBe(1);

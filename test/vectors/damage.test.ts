@@ -20,19 +20,19 @@ const pick = (below: number) => Math.floor(random() * below);
 
 beforeAll(async () => {
   const vectors = vectorsIn(join(folder, "whole"));
-  for (const [incarnation, rows] of [
+  for (const [logId, rows] of [
     ["mine", mine],
     ["other", others],
   ] as const) {
-    const index = vectors.open(incarnation);
+    const index = vectors.open(logId);
     await index.add(rows.slice(0, 400));
     await index.snapshot({ sequence: 400, opId: "op400" });
     // Which leaves a journal that can be damaged too.
-    if (incarnation === "mine") await vectors.wipe("mine", [5, 6, 300]);
-    if (incarnation === "mine") cpSync(join(folder, "whole"), join(folder, "older"), { recursive: true });
+    if (logId === "mine") await vectors.wipe("mine", [5, 6, 300]);
+    if (logId === "mine") cpSync(join(folder, "whole"), join(folder, "older"), { recursive: true });
     await index.add(rows.slice(400));
     await index.snapshot({ sequence: 600, opId: "op600" });
-    if (incarnation === "mine") await vectors.wipe("mine", [7, 8]);
+    if (logId === "mine") await vectors.wipe("mine", [7, 8]);
     await index.close();
   }
 });

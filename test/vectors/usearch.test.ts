@@ -110,13 +110,13 @@ describe("an index by USearch", () => {
     expect(await recallOf(index, rows.slice(3, EXACT_ROWS_MAX + 1))).toBeGreaterThan(0.98);
   });
 
-  it("says when so much was taken out that it is worn", async () => {
+  it("says when so much was taken out that it is fragmented", async () => {
     const { index } = open();
     await index.add(rows);
     await index.remove(rows.slice(0, 500).map(({ sequence }) => sequence));
-    expect(index.worn).toBe(false);
+    expect(index.fragmented).toBe(false);
     await index.remove(rows.slice(500, 700).map(({ sequence }) => sequence));
-    expect(index.worn).toBe(true);
+    expect(index.fragmented).toBe(true);
   });
 
   describe.each([

@@ -10,12 +10,12 @@ export interface ConventionSettings {
   readonly passagePrefix?: string | undefined;
 }
 
-export type Part = keyof ConventionSettings;
+export type SettingName = keyof ConventionSettings;
 
 export interface FoundConvention {
   readonly convention: Convention;
   /** Where each part was found: a setting, a file of the model, a known family, or nowhere. */
-  readonly from: Readonly<Record<Part, string>>;
+  readonly from: Readonly<Record<SettingName, string>>;
 }
 
 export const ASSUMED = "assumed";
@@ -69,12 +69,12 @@ export function settled(found: FoundConvention, pooling: Pooling): FoundConventi
   };
 }
 
-interface Place {
+interface SettingSource {
   readonly model: string;
   readonly folder: string;
 }
 
-async function findPooling(place: Place & { settings: ConventionSettings }): Promise<Found<Pooling>> {
+async function findPooling(place: SettingSource & { settings: ConventionSettings }): Promise<Found<Pooling>> {
   const chosen = set(place.settings.pooling, POOLING_SETTING);
   if (chosen !== undefined) return chosen;
   const inFolder = await poolingIn(place.folder);
@@ -83,7 +83,7 @@ async function findPooling(place: Place & { settings: ConventionSettings }): Pro
   return family === undefined ? [PLAIN.pooling, ASSUMED] : [family.pooling, known(family.name)];
 }
 
-async function findPrefixes(place: Place): Promise<Record<"query" | "passage", Found<string>>> {
+async function findPrefixes(place: SettingSource): Promise<Record<"query" | "passage", Found<string>>> {
   const inFolder = await prefixesIn(place.folder);
   if (inFolder !== undefined) {
     const { query, passage, file } = inFolder;

@@ -7,7 +7,7 @@ import {
 } from "../convention/find-convention.js";
 import { asObject, readJson } from "../convention/model-json.js";
 import { BUNDLED, folderOf, isModelId } from "./locate.js";
-import { type Manifest, readManifest } from "./manifest.js";
+import { type ModelManifest, readManifest } from "./manifest.js";
 import { missingFiles, OPTIONAL_FILES, requiredFiles, revisionOf } from "./model-files.js";
 
 /** What can be said of a model without loading it. */
@@ -20,7 +20,7 @@ export interface ModelSummary {
   readonly revision: string;
   readonly found: FoundConvention;
   /** Absent when the folder was not filled by a download. */
-  readonly manifest: Manifest | undefined;
+  readonly manifest: ModelManifest | undefined;
 }
 
 /** The ids of the bundled model and of all that are in `modelsDir`, whole or not. */

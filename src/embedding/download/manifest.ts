@@ -16,7 +16,7 @@ export interface FileRecord {
 }
 
 /** What was downloaded of a model, and from where. */
-export interface Manifest {
+export interface ModelManifest {
   readonly model: string;
   readonly hub: string;
   /** The hub's name for the state of the model's repository. */
@@ -24,13 +24,13 @@ export interface Manifest {
   readonly files: Readonly<Record<string, FileRecord>>;
 }
 
-export async function readManifest(folder: string): Promise<Manifest | undefined> {
+export async function readManifest(folder: string): Promise<ModelManifest | undefined> {
   const manifest = await readJson(folder, MANIFEST_FILE);
   if (manifest === undefined || isManifest(manifest)) return manifest;
   throw new MemoryError("failed_precondition", `${join(folder, MANIFEST_FILE)} is not as it was written`);
 }
 
-function isManifest(value: unknown): value is Manifest {
+function isManifest(value: unknown): value is ModelManifest {
   const { model, hub, commit = "", files } = asObject(value) ?? {};
   const records = Object.values(asObject(files) ?? {}).map(asObject);
   return (
@@ -49,9 +49,13 @@ function isManifest(value: unknown): value is Manifest {
  * Notes what was downloaded. Another process may write at the same moment, so each notes all of its own
  * every time: whoever writes last leaves nothing out that it has brought itself.
  */
-export async function noteDownloads(folder: string, downloads: Manifest): Promise<void> {
+export async function noteDownloads(folder: string, downloads: ModelManifest): Promise<void> {
   const before = await readManifest(folder);
-  const manifest: Manifest = { ...before, ...downloads, files: { ...before?.files, ...downloads.files } };
+  const manifest: ModelManifest = {
+    ...before,
+    ...downloads,
+    files: { ...before?.files, ...downloads.files },
+  };
   const path = join(folder, MANIFEST_FILE);
   const draft = partOf(path);
   await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`);
@@ -59,7 +63,7 @@ export async function noteDownloads(folder: string, downloads: Manifest): Promis
 }
 
 /** What is wrong with a model's files, a line each. */
-export async function damageOf(folder: string, { files }: Manifest): Promise<string[]> {
+export async function damageOf(folder: string, { files }: ModelManifest): Promise<string[]> {
   const damage: string[] = [];
   for (const [file, { bytes, digest }] of Object.entries(files)) {
     const path = join(folder, file);

@@ -1,7 +1,7 @@
 import { MemoryError } from "../../errors.js";
 import { SERVICE } from "../../memory/ports/embedder.js";
+import type { EmbedQueue } from "./embed-queue.js";
 import type { Task } from "./task.js";
-import type { Waiting } from "./waiting.js";
 
 /**
  * A text is let in when it is expected to be done within this share of the time that its call has
@@ -17,7 +17,7 @@ const RETRY_MS = { min: 1_000, max: 30_000 };
 
 /** What the model can do: the texts that wait for it, and how long a cost of 1 takes all its readers together. */
 export interface Prospect {
-  readonly waiting: Waiting;
+  readonly waiting: EmbedQueue;
   readonly msPerCost: number;
 }
 

@@ -5,9 +5,9 @@ import { cuttingCostOf } from "../encode/cost.js";
 import type { Question, Reading } from "../encode/encoder.js";
 import { Abandoned } from "./abandoned.js";
 import { admit, giveUpLate, type Prospect } from "./admission.js";
+import { EmbedQueue } from "./embed-queue.js";
 import { Pace } from "./pace.js";
 import { type Piece, Task } from "./task.js";
-import { Waiting } from "./waiting.js";
 
 /** A text is tried on a second reader, not on a third: it may be what kills them. */
 const ATTEMPTS_MAX = 2;
@@ -60,7 +60,7 @@ export class Pool {
   readonly #readers = new Map<Reader, Work>();
   /** Lost, but not ended. */
   readonly #stuck = new Set<Reader>();
-  readonly #waiting = new Waiting();
+  readonly #waiting = new EmbedQueue();
   readonly #pace = new Pace();
   readonly #abandoned = new Abandoned();
   readonly #underWay = new Set<Promise<void>>();

@@ -1,10 +1,10 @@
 import { MemoryError } from "../../errors.js";
-import { permitFree } from "../input/authorize.js";
+import { authorizeFree } from "../input/authorize.js";
 import { parseMemoryId } from "../input/id.js";
 import { scopeOf } from "../input/namespace.js";
 import { findMemory } from "../log/find.js";
 import type { Log, Seen } from "../ports/log.js";
-import type { Caller, Meter } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 
 export interface MemoryRequest {
   readonly caller: Caller;
@@ -18,12 +18,12 @@ export interface MemoryRequest {
  * @throws MemoryError `not_found` when this namespace of this account has none with this id.
  */
 export async function getMemory(
-  { meter, log }: { meter: Meter; log: Log },
+  { quota, log }: { quota: Quota; log: Log },
   { caller, ...request }: MemoryRequest,
 ): Promise<Seen["text"]> {
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
-  await permitFree(meter, caller, { writes: false, namespace: scope.namespace });
+  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
   const found = await findMemory(log, scope, id);
   if (found === undefined) throw noSuchMemory();
   return found;

@@ -1,7 +1,7 @@
 import { pageToken, parsePageSize, parsePageToken } from "../input/page.js";
 import { mapSome } from "../pacing/map-some.js";
 import type { Head, Log, Measured } from "../ports/log.js";
-import type { Caller, Meter } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 import { endOf, type Page } from "./list.js";
 
 /** Namespaces measured at a time. */
@@ -22,12 +22,12 @@ export interface Namespace extends Measured {
 
 /** The namespaces that the caller's key may touch, in the order of their names' bytes. */
 export async function listNamespaces(
-  { meter, log }: { meter: Meter; log: Log },
+  { quota, log }: { quota: Quota; log: Log },
   { caller, ...request }: ListNamespacesRequest,
 ): Promise<Page<Namespace>> {
   const limit = parsePageSize(request.pageSize);
   let after = parsePageToken(request.pageToken, ["namespaces", 1])?.[0] ?? "";
-  await meter.verify(caller);
+  await quota.verify(caller);
   const { accountId } = caller;
   if (caller.namespace !== undefined) return { items: await only(log, caller), nextPageToken: "" };
   const items: Namespace[] = [];

@@ -1,10 +1,10 @@
-import { permitFree } from "../input/authorize.js";
+import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import { badToken, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
 import { fetchAll } from "../log/fetch-all.js";
 import { baseOf } from "../ports/generation.js";
 import type { Log, Numbered, Scope, Seen } from "../ports/log.js";
-import type { Caller, Meter } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 
 /** Entries read at a time, and how often for one page: in between may be many that were deleted. */
 const READ_MANY = 128;
@@ -33,54 +33,51 @@ export interface Page<T> {
  * @throws MemoryError `invalid_argument` also for a token of another namespace, or of one dropped since.
  */
 export async function listMemories(
-  { meter, log }: { meter: Meter; log: Log },
+  { quota, log }: { quota: Quota; log: Log },
   { caller, ...request }: ListRequest,
 ): Promise<Page<Seen["text"]>> {
   const scope = scopeOf({ caller, ...request });
   const size = parsePageSize(request.pageSize);
   const token = parsePageToken(request.pageToken, ["memories", 2]);
-  await permitFree(meter, caller, { writes: false, namespace: scope.namespace });
+  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
   const end = await endOf(log, scope);
   if (end === undefined) {
     if (token !== undefined) throw badToken();
     return { items: [], nextPageToken: "" };
   }
   const { items, before } = await newest(log, { ...end, before: placeIn(end, token), size });
-  const nextPageToken = before > 1 ? pageToken(["memories", baseOf(end.incarnation), String(before)]) : "";
+  const nextPageToken = before > 1 ? pageToken(["memories", baseOf(end.logId), String(before)]) : "";
   return { items, nextPageToken };
 }
 
-/** The living incarnation of a namespace and its last number; undefined when it holds nothing yet, or was dropped. */
-export async function endOf(
-  log: Log,
-  scope: Scope,
-): Promise<{ incarnation: string; last: number } | undefined> {
-  const incarnation = await log.find(scope);
-  const last = incarnation === undefined ? undefined : await log.last(incarnation);
-  if (incarnation === undefined || last === undefined || last.entry.op === "drop") return undefined;
-  return { incarnation, last: last.sequence };
+/** The living log of a namespace and its last number; undefined when it holds nothing yet, or was dropped. */
+export async function endOf(log: Log, scope: Scope): Promise<{ logId: string; last: number } | undefined> {
+  const logId = await log.find(scope);
+  const last = logId === undefined ? undefined : await log.last(logId);
+  if (logId === undefined || last === undefined || last.entry.op === "drop") return undefined;
+  return { logId, last: last.sequence };
 }
 
-function placeIn(end: { incarnation: string; last: number }, token: string[] | undefined): number {
+function placeIn(end: { logId: string; last: number }, token: string[] | undefined): number {
   if (token === undefined) return end.last + 1;
   const [base, before] = token;
-  // A copy in another edition has the same numbers.
-  if (base !== baseOf(end.incarnation) || !/^[1-9]\d{0,14}$/.test(before ?? "")) throw badToken();
+  // A copy in another model generation has the same numbers.
+  if (base !== baseOf(end.logId) || !/^[1-9]\d{0,14}$/.test(before ?? "")) throw badToken();
   return Math.min(Number(before), end.last + 1);
 }
 
 /** Up to `size` memories with numbers below `before`, the newest first, and below which the rest is. */
 async function newest(
   log: Log,
-  of: { incarnation: string; before: number; size: number },
+  of: { logId: string; before: number; size: number },
 ): Promise<{ items: Seen["text"][]; before: number }> {
-  const { incarnation, size } = of;
+  const { logId, size } = of;
   const items: Seen["text"][] = [];
   let bytes = 0;
   let { before } = of;
   for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
     const from = Math.max(1, before - (reads === 0 ? size : READ_MANY));
-    for await (const { sequence, entry } of backwards(log, { incarnation, from, before })) {
+    for await (const { sequence, entry } of backwards(log, { logId, from, before })) {
       items.push(entry);
       bytes += Buffer.byteLength(entry.text) + Buffer.byteLength(entry.metadata);
       if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, before: sequence };
@@ -92,8 +89,8 @@ async function newest(
 
 async function* backwards(
   log: Log,
-  { incarnation, from, before }: { incarnation: string; from: number; before: number },
+  { logId, from, before }: { logId: string; from: number; before: number },
 ): AsyncGenerator<Numbered<Seen["text"]>> {
   const sequences = Array.from({ length: before - from }, (_, i) => from + i);
-  for await (const some of fetchAll(log, { incarnation, sequences, what: "text" })) yield* some;
+  for await (const some of fetchAll(log, { logId, sequences, what: "text" })) yield* some;
 }

@@ -1,12 +1,12 @@
 import { unavailable } from "../../errors.js";
-import { permitFree } from "../input/authorize.js";
+import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import { fetchAll } from "../log/fetch-all.js";
 import { vectorsOf } from "../log/windows.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Log, Numbered, Seen } from "../ports/log.js";
-import type { Caller, Meter } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 import { endOf } from "./list.js";
 
 /** Points of a map: beyond this, memories are sampled. */
@@ -22,7 +22,7 @@ const MAP_KEPT_MS = 60_000;
 /** Maps drawn at once. */
 const DRAWING_MAX = 4;
 
-/** The port to what lays vectors out in a plane, away from the event loop. */
+/** The port to what projects vectors to two dimensions, away from the event loop. */
 export interface Projector {
   /**
    * `rows` are vectors one behind the other. Answers x and y of each in turn, from -1 to 1: the two
@@ -59,8 +59,8 @@ export class Maps {
   constructor(private readonly ports: MapPorts) {}
 
   /** The map of a log up to its last entry. */
-  of(end: { incarnation: string; last: number }): Promise<NamespaceMap> {
-    const key = `${end.incarnation}:${end.last}`;
+  of(end: { logId: string; last: number }): Promise<NamespaceMap> {
+    const key = `${end.logId}:${end.last}`;
     const kept = this.#kept.get(key);
     this.#kept.delete(key);
     const nowMs = this.ports.clock.nowMs();
@@ -72,7 +72,7 @@ export class Maps {
     return drawn.map;
   }
 
-  async #draw(end: { incarnation: string; last: number }): Promise<NamespaceMap> {
+  async #draw(end: { logId: string; last: number }): Promise<NamespaceMap> {
     if (this.#drawing >= DRAWING_MAX) throw unavailable("too many maps are being drawn");
     this.#drawing++;
     try {
@@ -85,18 +85,18 @@ export class Maps {
 
 /** A namespace as a map; one that nobody stored to is empty. Costs nothing. */
 export async function mapNamespace(
-  { meter, log, maps }: { meter: Meter; log: Log; maps: Maps },
+  { quota, log, maps }: { quota: Quota; log: Log; maps: Maps },
   { caller, ...request }: { caller: Caller; namespace: string },
 ): Promise<NamespaceMap> {
   const scope = scopeOf({ caller, ...request });
-  await permitFree(meter, caller, { writes: false, namespace: scope.namespace });
+  await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
   const end = await endOf(log, scope);
   return end === undefined ? { points: [], memories: 0 } : maps.of(end);
 }
 
 async function draw(
   { log, projector, clock }: MapPorts,
-  end: { incarnation: string; last: number },
+  end: { logId: string; last: number },
 ): Promise<NamespaceMap> {
   const { memories } = await log.measure(end);
   const sampled: Row[] = [];
@@ -107,7 +107,7 @@ async function draw(
   for (let read = 0; !isEnough() && read < READ_ENTRIES_MAX; read += READ_MANY) {
     const sequences = [...take(numbers, READ_MANY)];
     if (sequences.length === 0) break;
-    for await (const some of fetchAll(log, { incarnation: end.incarnation, sequences, what: "vectors" })) {
+    for await (const some of fetchAll(log, { logId: end.logId, sequences, what: "vectors" })) {
       sampled.push(...some.map(rowOf));
       for (const { entry } of some) bytes += weightOf(entry);
       if (isEnough()) break;

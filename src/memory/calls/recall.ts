@@ -1,15 +1,15 @@
-import { permit } from "../input/authorize.js";
+import { authorize } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";
 import { type Ranked, rank } from "../log/score.js";
 import { vectorsOf } from "../log/windows.js";
 import type { Embedding } from "../ports/embedder.js";
-import { type Edition, editionOf } from "../ports/generation.js";
+import { type Generation, generationOf } from "../ports/generation.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
-import { charged } from "./charged.js";
 import { either, type Ports } from "./store.js";
+import { withinQuota } from "./within-quota.js";
 
 /** Asked of the index beyond `top_k`, so that its rounding does not decide who is the last result. */
 const SPARE_CANDIDATES = 8;
@@ -43,18 +43,18 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
   const text = parseText("query", request.query);
   const scope = scopeOf(request);
   const topK = parseTopK(request.topK);
-  await permit(ports.meter, caller, { writes: false, namespace: scope.namespace });
+  await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
-  return charged({ meter: ports.meter, caller, steps }, async ({ paid, unpaid }) => {
+  return withinQuota({ quota: ports.quota, caller, steps }, async ({ paid, unpaid }) => {
     const signal = either(unpaid, request.signal);
-    const embed = (edition: Edition) =>
+    const embed = (generation: Generation) =>
       steps.time("embed", (onBegin) => {
         const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
-        return ports.editions.embed(edition, { ...asked, text, field: "query", signal, onBegin });
+        return ports.generations.embed(generation, { ...asked, text, field: "query", signal, onBegin });
       });
     const found = await ports.namespaces.reading(scope, async ({ replica }) => {
       // The model of the log that is searched: of its vectors and the query's, never two.
-      const embedding = embed(editionOf(replica.incarnation));
+      const embedding = embed(generationOf(replica.logId));
       const current = steps.time("catch_up", () => replica.current());
       // The log's end decides first: that its model is gone is no trouble of a log that has moved.
       embedding.catch(() => {});
@@ -65,10 +65,10 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       const scored = await replica.nearest({ vectors, limit, signal, steps });
       return { results: rank(scored, topK), queryTokens: embedded.tokens };
     });
-    const recalled = found ?? (await nothing(embed(ports.editions.newest), paid));
+    const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
     // The caller has been told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
-    ports.meter.count(caller, { call: "recall", tokens: recalled.queryTokens });
+    ports.quota.count(caller, { call: "recall", tokens: recalled.queryTokens });
     return recalled;
   });
 }

@@ -1,31 +1,31 @@
 import { MemoryError } from "../../errors.js";
-import type { Editions } from "../generations/generations.js";
+import type { Generations } from "../generations/generations.js";
 import {
   type Answered,
   type Attempt,
-  type Once,
+  type Idempotency,
   type Outcome,
   parseIdempotencyKey,
 } from "../idempotency/idempotency.js";
-import { permit } from "../input/authorize.js";
+import { authorize } from "../input/authorize.js";
 import { newMemoryId } from "../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
-import type { Edition } from "../ports/generation.js";
+import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
-import type { Caller, Meter } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
-import { charged } from "./charged.js";
+import { withinQuota } from "./within-quota.js";
 
 /** What the room needs of the rest of the house. */
 export interface Ports {
-  readonly editions: Editions;
-  readonly meter: Meter;
+  readonly generations: Generations;
+  readonly quota: Quota;
   readonly namespaces: Namespaces;
-  readonly once: Once;
+  readonly idempotency: Idempotency;
   readonly clock: Clock;
 }
 
@@ -54,13 +54,13 @@ export async function store(ports: Ports, request: StoreRequest): Promise<Outcom
   const text = parseText("text", request.text);
   const scope = scopeOf(request);
   const metadata = parseMetadata(request.metadata);
-  await permit(ports.meter, caller, { writes: true, namespace: scope.namespace });
+  await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const write = (attempt?: Attempt) => writeMemory(ports, { ...request, text, metadata, scope, attempt });
   const outcome =
     request.idempotencyKey === undefined
       ? { answered: await write(), replayed: false }
-      : await storeOnce(ports, { ...request, text, metadata, scope, write });
-  if (!outcome.replayed) ports.meter.count(caller, { call: "store", tokens: outcome.answered.tokens });
+      : await storeIdempotently(ports, { ...request, text, metadata, scope, write });
+  if (!outcome.replayed) ports.quota.count(caller, { call: "store", tokens: outcome.answered.tokens });
   return outcome;
 }
 
@@ -75,26 +75,26 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
 /** Charges, embeds and appends one memory. */
 function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
   const { caller, text, metadata, scope, attempt, steps = untimed } = writing;
-  const { meter, editions, namespaces } = ports;
-  return charged({ meter, caller, steps }, async ({ paid, unpaid }) => {
+  const { quota, generations, namespaces } = ports;
+  return withinQuota({ quota, caller, steps }, async ({ paid, unpaid }) => {
     const signal = either(unpaid, writing.signal);
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
-    const embed = onceEach((edition: Edition) =>
-      steps.time("embed", (onBegin) => editions.embed(edition, { ...asked, signal, onBegin })),
+    const embed = onceEach((generation: Generation) =>
+      steps.time("embed", (onBegin) => generations.embed(generation, { ...asked, signal, onBegin })),
     );
-    await Promise.all([embed(namespaces.editionOf(scope)), paid]);
+    await Promise.all([embed(namespaces.generationOf(scope)), paid]);
     const id = attempt?.memoryId ?? newMemoryId();
     const memory = { op: "store", opId: id, id, text, metadata, createdAtMs: ports.clock.wallMs() } as const;
     // Too late for the caller is too late for the log.
     signal.throwIfAborted();
-    const memoryIn = async (edition: Edition) => {
+    const memoryIn = async (generation: Generation) => {
       // The namespace may have moved to another model meanwhile.
-      const embedded = await embed(edition);
+      const embedded = await embed(generation);
       await attempt?.confirm();
       return { ...memory, ...embedded };
     };
-    const admit = () => meter.verify(caller);
-    const appending = { memoryIn, admit, once: attempt !== undefined };
+    const admit = () => quota.verify(caller);
+    const appending = { memoryIn, admit, idempotent: attempt !== undefined };
     const standing = await steps.time("append", () => namespaces.append(scope, appending));
     return answerOf(standing);
   });
@@ -106,8 +106,8 @@ function answerOf(standing: Entry<"head">): Answered {
   throw new MemoryError("internal", "another entry was appended in place of a memory");
 }
 
-async function storeOnce(
-  { meter, once }: Ports,
+async function storeIdempotently(
+  { quota, idempotency }: Ports,
   {
     caller,
     text,
@@ -120,10 +120,10 @@ async function storeOnce(
 ): Promise<Outcome> {
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
   // A replay is not charged, and so proves nothing of the key.
-  await meter.verify(caller);
+  await quota.verify(caller);
   const content = [text, canonicalMetadata(metadata)];
   const asked = { scope, idempotencyKey, content, earlierContent: [text, metadata] };
-  return once.run(asked, { write, undo: () => meter.refund(caller) });
+  return idempotency.run(asked, { write, undo: () => quota.refund(caller) });
 }
 
 /** Does the work once for each of what it is asked for. */

@@ -1,8 +1,8 @@
 import { MemoryError } from "../../errors.js";
 import { type MemoryRequest, noSuchMemory } from "../calls/get.js";
-import type { Editions } from "../generations/generations.js";
+import type { Generations } from "../generations/generations.js";
 import type { Mover } from "../generations/mover.js";
-import { permitFree } from "../input/authorize.js";
+import { authorizeFree } from "../input/authorize.js";
 import { newOperationId, parseMemoryId } from "../input/id.js";
 import { scopeOf } from "../input/namespace.js";
 import { appendDirect, type Living, onLiving } from "../log/append-direct.js";
@@ -12,7 +12,7 @@ import type { Clock } from "../pacing/clock.js";
 import type { Erasure, Erasures } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
 import { type Deleted, isEnd, type Log, type Scope } from "../ports/log.js";
-import type { Caller, Meter } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 import type { Vectors } from "../ports/vectors.js";
 
 /** Memories of a dropped namespace erased in one go. */
@@ -25,11 +25,11 @@ const UNFINISHED_MS = 60_000;
 
 export interface ForgetPorts {
   readonly vectors: Vectors;
-  readonly meter: Meter;
+  readonly quota: Quota;
   readonly log: Log;
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
-  readonly editions: Editions;
+  readonly generations: Generations;
   readonly mover: Mover;
   readonly clock: Clock;
 }
@@ -44,7 +44,7 @@ export interface ForgetPorts {
 export async function deleteMemory(ports: ForgetPorts, { caller, ...request }: MemoryRequest): Promise<void> {
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
-  await permitFree(ports.meter, caller, { writes: true, namespace: scope.namespace });
+  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const found = await locate(ports, { scope, id });
   if (!found) throw noSuchMemory();
   await ports.erasures.begin(found);
@@ -53,12 +53,12 @@ export async function deleteMemory(ports: ForgetPorts, { caller, ...request }: M
 
 /** Needs no index: the log knows the number of each memory. */
 async function locate(ports: ForgetPorts, { scope, id }: { scope: Scope; id: string }) {
-  const located = await onLiving(ports, scope, async ({ incarnation }) => {
-    return { incarnation, sequence: await ports.log.locate({ incarnation, id }) };
+  const located = await onLiving(ports, scope, async ({ logId }) => {
+    return { logId, sequence: await ports.log.locate({ logId, id }) };
   });
   if (located?.sequence === undefined) return undefined;
-  const { incarnation, sequence } = located;
-  return { ...newErasure(ports.clock, { scope, incarnation }), sequence };
+  const { logId, sequence } = located;
+  return { ...newErasure(ports.clock, { scope, logId }), sequence };
 }
 
 export interface DropRequest {
@@ -77,7 +77,7 @@ export interface DropRequest {
 export async function deleteNamespace(ports: ForgetPorts, request: DropRequest): Promise<number> {
   const { caller, force } = request;
   const scope = scopeOf(request);
-  await permitFree(ports.meter, caller, { writes: true, namespace: scope.namespace });
+  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const dropped = await drop(ports, scope, { force });
   if (dropped === undefined) throw new MemoryError("not_found", "there is no namespace with this name");
   return dropped;
@@ -89,8 +89,8 @@ export async function drop(
   scope: Scope,
   { force }: { force: boolean },
 ): Promise<number | undefined> {
-  const dropped = await onLiving(ports, scope, async ({ incarnation }) => {
-    const erasure = newErasure(ports.clock, { scope, incarnation });
+  const dropped = await onLiving(ports, scope, async ({ logId }) => {
+    const erasure = newErasure(ports.clock, { scope, logId });
     const count = await seal(ports, { erasure, force });
     return count === undefined ? undefined : { erasure, count };
   });
@@ -117,13 +117,13 @@ export async function sweep(ports: ForgetPorts): Promise<number> {
 
 /** Another replica's drop leaves this one's snapshot behind. */
 async function discardOrphans({ vectors, log }: ForgetPorts): Promise<void> {
-  for (const incarnation of await vectors.kept()) {
-    const last = await log.last(incarnation);
-    if (last === undefined || isEnd(last.entry)) await vectors.discard(incarnation);
+  for (const logId of await vectors.kept()) {
+    const last = await log.last(logId);
+    if (last === undefined || isEnd(last.entry)) await vectors.discard(logId);
   }
 }
 
-function newErasure(clock: Clock, of: { scope: Scope; incarnation: string }): Erasure {
+function newErasure(clock: Clock, of: { scope: Scope; logId: string }): Erasure {
   return { id: newOperationId(), ...of, begunAtMs: clock.wallMs() };
 }
 
@@ -135,17 +135,17 @@ async function seal(
   ports: ForgetPorts,
   { erasure, force }: { erasure: Erasure; force: boolean },
 ): Promise<number | undefined> {
-  const { incarnation, id } = erasure;
+  const { logId, id } = erasure;
   const check = async () => {
-    const { memories } = await ports.log.measure({ incarnation });
+    const { memories } = await ports.log.measure({ logId });
     if (memories > 0) throw notEmpty(memories);
   };
   if (!force) await check();
   await ports.erasures.begin(erasure);
   const entry = { op: "drop", opId: id } as const;
-  if (!(await appendDirect(ports, { incarnation, entry, ...(!force && { check }) }))) return undefined;
+  if (!(await appendDirect(ports, { logId, entry, ...(!force && { check }) }))) return undefined;
   // Nothing can come after the seal: what is counted now is what was dropped.
-  return (await ports.log.measure({ incarnation })).memories;
+  return (await ports.log.measure({ logId })).memories;
 }
 
 function notEmpty(size: number): MemoryError {
@@ -165,25 +165,25 @@ async function finish(ports: ForgetPorts, erasure: Erasure): Promise<void> {
 
 async function eraseOne(
   ports: ForgetPorts,
-  { id, scope, incarnation, sequence }: Erasure & { sequence: number },
+  { id, scope, logId, sequence }: Erasure & { sequence: number },
 ): Promise<void> {
-  const { namespaces, log, editions, vectors } = ports;
+  const { namespaces, log, generations, vectors } = ports;
   const tombstone = { op: "delete", opId: id, target: sequence } as const;
-  const buried = await bury(ports, { scope, incarnation, tombstone });
+  const buried = await bury(ports, { scope, logId, tombstone });
   await namespaces.ifOpen(scope, async ({ replica }) => {
-    if (baseOf(replica.incarnation) === baseOf(incarnation)) await replica.forget(sequence);
+    if (baseOf(replica.logId) === baseOf(logId)) await replica.forget(sequence);
   });
   // The original first: whoever copies it looks there again behind his copy. The log that has the tombstone
-  // too: it may have moved to an edition that this process has not heard of.
-  for (const each of new Set([incarnation, buried, ...editions.familyOf(incarnation)])) {
-    await log.erase({ incarnation: each, sequences: [sequence] });
+  // too: it may have moved to a model generation that this process has not heard of.
+  for (const each of new Set([logId, buried, ...generations.familyOf(logId)])) {
+    await log.erase({ logId: each, sequences: [sequence] });
     await vectors.wipe(each, [sequence]);
   }
 }
 
 interface Burial {
   readonly scope: Scope;
-  readonly incarnation: string;
+  readonly logId: string;
   readonly tombstone: Deleted;
 }
 
@@ -191,15 +191,15 @@ interface Burial {
  * Appends a tombstone to the log, or to the one it moved to, and answers which has it. In a dropped one there
  * is nobody left to tell.
  */
-async function bury(ports: ForgetPorts, { scope, incarnation, tombstone }: Burial): Promise<string> {
+async function bury(ports: ForgetPorts, { scope, logId, tombstone }: Burial): Promise<string> {
   const buried = await onLiving(ports, scope, async (living) => {
-    if (baseOf(living.incarnation) !== baseOf(incarnation)) return incarnation;
-    if (await appendHere(ports, { scope, living, tombstone })) return living.incarnation;
+    if (baseOf(living.logId) !== baseOf(logId)) return logId;
+    if (await appendHere(ports, { scope, living, tombstone })) return living.logId;
     const entry = tombstone;
     // Undefined when that has ended: the tombstone belongs to the log behind it.
-    return (await appendDirect(ports, { ...living, entry })) ? living.incarnation : undefined;
+    return (await appendDirect(ports, { ...living, entry })) ? living.logId : undefined;
   });
-  return buried ?? incarnation;
+  return buried ?? logId;
 }
 
 /** Appends by way of the open namespace, so that its stores and deletes do not race; false if it is not ready. */
@@ -208,7 +208,7 @@ async function appendHere(
   { scope, living, tombstone }: { scope: Scope; living: Living; tombstone: Deleted },
 ): Promise<boolean> {
   const appended = await namespaces.ifOpen(scope, async ({ replica, appender }) => {
-    if (replica.incarnation !== living.incarnation || !replica.isNear(living.last)) return false;
+    if (replica.logId !== living.logId || !replica.isNear(living.last)) return false;
     try {
       await appender.append(tombstone);
       return true;
@@ -223,26 +223,26 @@ async function appendHere(
 
 /** False when it is too early. */
 async function eraseAll(ports: ForgetPorts, erasure: Erasure): Promise<boolean> {
-  const { scope, incarnation } = erasure;
-  const { log, editions } = ports;
-  const end = (await log.last(incarnation))?.entry.op;
+  const { scope, logId } = erasure;
+  const { log, generations } = ports;
+  const end = (await log.last(logId))?.entry.op;
   if (end === "moved") {
     // Until its copy has the name, it is all there is.
-    if ((await log.find(scope)) === incarnation) return false;
-    await eraseEntries(log, incarnation);
+    if ((await log.find(scope)) === logId) return false;
+    await eraseEntries(log, logId);
   }
   // A drop that was never sealed did not happen: only its trace is to be taken away.
   if (end !== "drop") return true;
   await release(ports, erasure);
-  await eraseEntries(log, incarnation);
-  for (const copy of editions.familyOf(incarnation)) if (copy !== incarnation) await endCopy(ports, copy);
+  await eraseEntries(log, logId);
+  for (const copy of generations.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);
   return true;
 }
 
 /** Takes the name off a dropped log, and closes and erases its index. */
-async function release({ log, namespaces }: ForgetPorts, { scope, incarnation }: Erasure): Promise<void> {
-  await log.retire(scope, incarnation);
-  namespaces.forget(scope, incarnation);
+async function release({ log, namespaces }: ForgetPorts, { scope, logId }: Erasure): Promise<void> {
+  await log.retire(scope, logId);
+  namespaces.forget(scope, logId);
 }
 
 /**
@@ -250,16 +250,16 @@ async function release({ log, namespaces }: ForgetPorts, { scope, incarnation }:
  *
  * @throws MemoryError `unavailable` when others write to it without a pause; nothing is erased then.
  */
-export async function endCopy(ports: Pick<ForgetPorts, "log" | "clock">, incarnation: string): Promise<void> {
+export async function endCopy(ports: Pick<ForgetPorts, "log" | "clock">, logId: string): Promise<void> {
   // False when another has ended it, which is as well.
-  await appendDirect(ports, { incarnation, entry: { op: "drop", opId: newOperationId() } });
-  await eraseEntries(ports.log, incarnation);
+  await appendDirect(ports, { logId, entry: { op: "drop", opId: newOperationId() } });
+  await eraseEntries(ports.log, logId);
 }
 
-async function eraseEntries(log: Log, incarnation: string): Promise<void> {
+async function eraseEntries(log: Log, logId: string): Promise<void> {
   for (let from = 1; ; ) {
-    const { entries, complete } = await log.read({ incarnation, from, limit: ERASE_MANY, what: "head" });
-    await log.erase({ incarnation, sequences: entries.map(({ sequence }) => sequence) });
+    const { entries, complete } = await log.read({ logId, from, limit: ERASE_MANY, what: "head" });
+    await log.erase({ logId, sequences: entries.map(({ sequence }) => sequence) });
     if (complete) return;
     from += entries.length;
   }

@@ -6,7 +6,7 @@ import { drop, type ForgetPorts } from "./forget.js";
 /** Names looked at in one go. */
 const NAMES_MAX = 100;
 
-export interface AuditPorts extends ForgetPorts {
+export interface LeftoverPorts extends ForgetPorts {
   readonly log: Log;
   readonly mover: Mover;
   readonly clock: Clock;
@@ -18,10 +18,10 @@ export interface AuditPorts extends ForgetPorts {
  * Looks at every name in turn, some at a time, for what processes that died or slept have left behind:
  * names of logs that have ended, and of accounts that were closed while a store was under way.
  */
-export class Audit {
+export class Leftovers {
   #after: Scope | undefined;
 
-  constructor(private readonly ports: AuditPorts) {}
+  constructor(private readonly ports: LeftoverPorts) {}
 
   /** Looks at the next names; answers how many it had to clear away. */
   async next(): Promise<number> {
@@ -41,11 +41,11 @@ export class Audit {
     return closed;
   }
 
-  async #clear({ scope, incarnation }: Named, closed: ReadonlySet<string>): Promise<boolean> {
+  async #clear({ scope, logId }: Named, closed: ReadonlySet<string>): Promise<boolean> {
     const { log, mover } = this.ports;
-    const entry = (await log.last(incarnation))?.entry;
+    const entry = (await log.last(logId))?.entry;
     if (entry !== undefined && isEnd(entry)) {
-      await mover.leave(scope, { from: incarnation, to: entry.op === "moved" ? entry.to : undefined });
+      await mover.leave(scope, { from: logId, to: entry.op === "moved" ? entry.to : undefined });
       return true;
     }
     if (!closed.has(scope.accountId)) return false;

@@ -1,5 +1,5 @@
 import { sweep } from "./forget.js";
-import { Audit, type AuditPorts } from "./leftovers.js";
+import { type LeftoverPorts, Leftovers } from "./leftovers.js";
 
 /** How often interrupted erasures are looked for. */
 const SWEEP_MS = 60_000;
@@ -12,16 +12,16 @@ export interface SweepingOptions {
 
 /** Finishes what was interrupted, and clears away what nobody has noted. */
 export class Sweeper {
-  readonly #audit: Audit;
+  readonly #leftovers: Leftovers;
 
-  constructor(private readonly ports: AuditPorts) {
-    this.#audit = new Audit(ports);
+  constructor(private readonly ports: LeftoverPorts) {
+    this.#leftovers = new Leftovers(ports);
   }
 
   /** Answers how much there was to do. */
   async run(): Promise<number> {
     // Neither waits for the other to succeed.
-    const [cleared, finished] = await Promise.allSettled([this.#audit.next(), sweep(this.ports)]);
+    const [cleared, finished] = await Promise.allSettled([this.#leftovers.next(), sweep(this.ports)]);
     if (cleared.status === "rejected") throw cleared.reason;
     if (finished.status === "rejected") throw finished.reason;
     return cleared.value + finished.value;
@@ -30,7 +30,7 @@ export class Sweeper {
 
 /** Finishes interrupted erasures, now and every minute; answers what ends it. */
 export function keepSweeping(
-  ports: AuditPorts,
+  ports: LeftoverPorts,
   { onSwept, onTrouble }: SweepingOptions,
 ): () => Promise<void> {
   const sweeper = new Sweeper(ports);

@@ -1,9 +1,9 @@
 import type { Clock } from "../pacing/clock.js";
 import { mapSome } from "../pacing/map-some.js";
 import { SERVICE } from "../ports/embedder.js";
-import { editionOf } from "../ports/generation.js";
+import { generationOf } from "../ports/generation.js";
 import { type Appended, type Entry, isEnd, type Log, type Numbered } from "../ports/log.js";
-import type { Editions } from "./generations.js";
+import type { Generations } from "./generations.js";
 
 /** Entries copied at a time, and how many of them are embedded at once: calls come first. */
 const COPY_MANY = 64;
@@ -11,11 +11,11 @@ const EMBEDDING_MAX = 4;
 
 export interface CopyPorts {
   readonly log: Log;
-  readonly editions: Editions;
+  readonly generations: Generations;
   readonly clock: Clock;
 }
 
-/** A log and its copy in another edition. */
+/** A log and its copy in another model generation. */
 export interface Copying {
   readonly from: string;
   readonly to: string;
@@ -53,7 +53,7 @@ export async function copyTail(
     const last = await log.last(to);
     const copied = last?.sequence ?? 0;
     if (last?.entry.op === "drop") return { copied, ended: "drop" };
-    const range = { incarnation: from, from: copied + 1, limit: COPY_MANY, what: "text" } as const;
+    const range = { logId: from, from: copied + 1, limit: COPY_MANY, what: "text" } as const;
     const { entries, complete } = await log.read(range);
     const end = entries.findIndex(({ entry }) => isEnd(entry));
     const news = end < 0 ? entries : entries.slice(0, end);
@@ -67,7 +67,7 @@ export async function copyTail(
 }
 
 async function copyEntries(
-  { log, editions }: CopyPorts,
+  { log, generations }: CopyPorts,
   {
     to,
     news,
@@ -81,14 +81,14 @@ async function copyEntries(
   if (first === undefined) return;
   const forgotten = news.flatMap(({ entry }) => (entry.op === "delete" ? [entry.target] : []));
   // Before their tombstones: whoever goes on after a crash begins behind those.
-  await log.erase({ incarnation: to, sequences: forgotten });
+  await log.erase({ logId: to, sequences: forgotten });
   const gone = new Set(forgotten);
   const copies = await mapSome(news, EMBEDDING_MAX, async ({ sequence, entry }): Promise<Appended> => {
     if (entry.op !== "store" || gone.has(sequence)) return withoutText(entry);
     const input = { text: entry.text, field: "text", owner: SERVICE, ...(signal && { signal }) } as const;
-    return { ...entry, ...(await editions.embed(editionOf(to), input)) };
+    return { ...entry, ...(await generations.embed(generationOf(to), input)) };
   });
-  await log.append({ incarnation: to, from: first.sequence, entries: copies });
+  await log.append({ logId: to, from: first.sequence, entries: copies });
 }
 
 /** Of a memory, its number alone; what cannot be read keeps its number too. */

@@ -1,7 +1,7 @@
 import { unavailable } from "../../errors.js";
 import { newOperationId } from "../input/id.js";
 import type { Erasures } from "../ports/erasures.js";
-import { inEdition } from "../ports/generation.js";
+import { inGeneration } from "../ports/generation.js";
 import { isEnd, type Scope } from "../ports/log.js";
 import { type Copying, type CopyPorts, copyTail } from "./copy.js";
 
@@ -16,7 +16,7 @@ export interface MoverPorts extends CopyPorts {
 }
 
 /**
- * Moves a namespace to its log's copy in the newest edition. The move is an entry of the old log, its
+ * Moves a namespace to its log's copy in the newest model generation. The move is an entry of the old log, its
  * last: every recall before it is answered by the old model, every one behind it by the new, on
  * whichever replica. Each step may be taken again, by any process.
  */
@@ -33,7 +33,7 @@ export class Mover {
    */
   move(scope: Scope, from: string): Promise<void> {
     return this.#share(from, async () => {
-      const copying = { from, to: inEdition(from, this.ports.editions.newest) };
+      const copying = { from, to: inGeneration(from, this.ports.generations.newest) };
       if (await this.#seal(copying)) await this.#finish(scope, copying);
       // Whoever dropped it may have died before this, and everybody would come here again and again.
       else await this.#retire(scope, from);
@@ -74,10 +74,10 @@ export class Mover {
   }
 
   /** First the trace, then the name: a crash in between leaves no texts behind that nobody knows of. */
-  async #beginErasing(scope: Scope, incarnation: string): Promise<void> {
+  async #beginErasing(scope: Scope, logId: string): Promise<void> {
     const { erasures, clock } = this.ports;
     // The same trace, whoever leaves it.
-    await erasures.begin({ id: incarnation, scope, incarnation, begunAtMs: clock.wallMs() });
+    await erasures.begin({ id: logId, scope, logId, begunAtMs: clock.wallMs() });
   }
 
   /** Ends the log with the move; false when it was dropped instead. */
@@ -90,7 +90,7 @@ export class Mover {
       const entries = [{ op: "moved", opId: newOperationId(), to }] as const;
       // Only right behind what was copied. A copy that is ahead has been stored to: that move is over.
       const isTail = copied === (last?.sequence ?? 0);
-      if (isTail && (await log.append({ incarnation: from, from: copied + 1, entries })) === 1) return true;
+      if (isTail && (await log.append({ logId: from, from: copied + 1, entries })) === 1) return true;
       await clock.sleep(clock.random() * PAUSE_MS_MAX);
     }
     throw unavailable("others store in this namespace without a pause; try again");

@@ -34,7 +34,7 @@ export interface OncePorts {
   onTrouble?(error: unknown): void;
 }
 
-export interface OnceRequest {
+export interface IdempotentRequest {
   readonly scope: Scope;
   readonly idempotencyKey: string;
   /** What makes two requests the same. */
@@ -53,7 +53,7 @@ export interface Attempt {
   confirm(): Promise<void>;
 }
 
-export interface OnceWork {
+export interface IdempotentWork {
   /** Stores the memory, if no attempt has stored it before. */
   write(attempt: Attempt): Promise<Answered>;
   /** Gives back what `write` cost: another attempt was answered first. Never throws. */
@@ -77,7 +77,7 @@ class TakenOver extends Error {}
  * one's answer. Exactly one memory comes of it even when owners die or sleep: an attempt appends only
  * to a log that it chose while it held the claim, and only if that log has never held the memory.
  */
-export class Once {
+export class Idempotency {
   readonly #process = randomUUID();
   /** Owners that are attempts of this process and still run. */
   readonly #running = new Set<string>();
@@ -89,7 +89,7 @@ export class Once {
    * `failed_precondition` when its memory was deleted since, `unavailable` when the first call takes too
    * long; and whatever `write` throws.
    */
-  async run(request: OnceRequest, work: OnceWork): Promise<Outcome> {
+  async run(request: IdempotentRequest, work: IdempotentWork): Promise<Outcome> {
     const owner = `${this.#process}:${randomUUID()}`;
     this.#running.add(owner);
     try {
@@ -99,7 +99,10 @@ export class Once {
     }
   }
 
-  async #compete(request: OnceRequest, { owner, work }: { owner: string; work: OnceWork }): Promise<Outcome> {
+  async #compete(
+    request: IdempotentRequest,
+    { owner, work }: { owner: string; work: IdempotentWork },
+  ): Promise<Outcome> {
     const { claims, clock } = this.ports;
     const claim = newClaim(request, { owner, claimedAtMs: clock.wallMs() });
     const deadlineMs = clock.nowMs() + WAIT_MS;
@@ -122,7 +125,7 @@ export class Once {
   /** Undefined when another attempt has taken the claim over. */
   async #own(
     { isNew, ...claim }: Claim & { isNew: boolean },
-    { write, undo }: OnceWork,
+    { write, undo }: IdempotentWork,
   ): Promise<Outcome | undefined> {
     let appending = false;
     const confirm = async () => {
@@ -206,7 +209,7 @@ export function parseIdempotencyKey(value: string): string {
 }
 
 function newClaim(
-  { scope, idempotencyKey, content }: OnceRequest,
+  { scope, idempotencyKey, content }: IdempotentRequest,
   { owner, claimedAtMs }: { owner: string; claimedAtMs: number },
 ): Claim {
   return {
@@ -219,7 +222,7 @@ function newClaim(
   };
 }
 
-function earlierHash({ scope, content, earlierContent = content }: OnceRequest): string {
+function earlierHash({ scope, content, earlierContent = content }: IdempotentRequest): string {
   return hashOf(scope, earlierContent);
 }
 

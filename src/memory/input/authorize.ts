@@ -1,5 +1,5 @@
 import { MemoryError } from "../../errors.js";
-import type { Caller, Meter } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 
 /** What a call is about to do. */
 export interface Action {
@@ -14,11 +14,11 @@ export interface Action {
  *
  * @throws MemoryError `permission_denied`; `unauthenticated` when the key does not even live.
  */
-export async function permit(meter: Meter, caller: Caller, action: Action): Promise<void> {
+export async function authorize(quota: Quota, caller: Caller, action: Action): Promise<void> {
   const refusal = refusalOf(caller, action);
   if (refusal === undefined) return;
   // A revoked key learns nothing else.
-  await meter.verify(caller);
+  await quota.verify(caller);
   throw refusal;
 }
 
@@ -27,8 +27,8 @@ export async function permit(meter: Meter, caller: Caller, action: Action): Prom
  *
  * @throws MemoryError `unauthenticated`, or `permission_denied`.
  */
-export async function permitFree(meter: Meter, caller: Caller, action: Action): Promise<void> {
-  await meter.verify(caller);
+export async function authorizeFree(quota: Quota, caller: Caller, action: Action): Promise<void> {
+  await quota.verify(caller);
   const refusal = refusalOf(caller, action);
   if (refusal !== undefined) throw refusal;
 }

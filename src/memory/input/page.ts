@@ -4,15 +4,18 @@ export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
 
 /** What a page token stands for: the list it belongs to, and where in it to go on. */
-export type Place = readonly [list: "memories" | "namespaces", ...where: string[]];
+export type PagePosition = readonly [list: "memories" | "namespaces", ...where: string[]];
 
 /** A token that only this program reads. */
-export function pageToken(place: Place): string {
+export function pageToken(place: PagePosition): string {
   return Buffer.from(JSON.stringify(place)).toString("base64url");
 }
 
 /** Where a token of this list says to go on, in as many words as it was given; undefined without one. */
-export function parsePageToken(token: string, [list, words]: [Place[0], number]): string[] | undefined {
+export function parsePageToken(
+  token: string,
+  [list, words]: [PagePosition[0], number],
+): string[] | undefined {
   if (token === "") return undefined;
   const place = decode(token);
   const where = place.slice(1);

@@ -7,8 +7,8 @@ import { type Deleted, type Dropped, isEnd, type Log, type Scope } from "../port
 const ATTEMPTS_MAX = 50;
 const APPEND_TIMEOUT_MS = 10_000;
 const PAUSE_MS_MAX = 50;
-/** How often a name is followed to a new incarnation. */
-const INCARNATIONS_MAX = 5;
+/** How often a name is followed to a new log. */
+const LOG_IDS_MAX = 5;
 
 export interface DirectPorts {
   readonly log: Log;
@@ -17,7 +17,7 @@ export interface DirectPorts {
 
 /** A log that goes on, and the number of its last entry. */
 export interface Living {
-  readonly incarnation: string;
+  readonly logId: string;
   readonly last: number;
 }
 
@@ -30,7 +30,7 @@ export async function onLiving<T>(
   scope: Scope,
   work: (living: Living) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  for (let i = 0; i < INCARNATIONS_MAX; i++) {
+  for (let i = 0; i < LOG_IDS_MAX; i++) {
     const living = await livingLog(ports, scope);
     if (living === undefined) return undefined;
     const done = living === "ended" ? undefined : await work(living);
@@ -44,17 +44,17 @@ async function livingLog(
   { log, mover }: { readonly log: Log; readonly mover: Mover },
   scope: Scope,
 ): Promise<Living | "ended" | undefined> {
-  const incarnation = await log.find(scope);
-  if (incarnation === undefined) return undefined;
-  const last = await log.last(incarnation);
-  if (last === undefined || !isEnd(last.entry)) return { incarnation, last: last?.sequence ?? 0 };
+  const logId = await log.find(scope);
+  if (logId === undefined) return undefined;
+  const last = await log.last(logId);
+  if (last === undefined || !isEnd(last.entry)) return { logId, last: last?.sequence ?? 0 };
   const to = last.entry.op === "moved" ? last.entry.to : undefined;
-  await mover.leave(scope, { from: incarnation, to });
+  await mover.leave(scope, { from: logId, to });
   return "ended";
 }
 
 export interface DirectAppend {
-  readonly incarnation: string;
+  readonly logId: string;
   readonly entry: Deleted | Dropped;
   /** Run before each attempt; it throws when the entry must not come behind what the log has by then. */
   check?(): Promise<void>;
@@ -68,7 +68,7 @@ export interface DirectAppend {
  */
 export async function appendDirect(
   { log, clock }: DirectPorts,
-  { incarnation, entry, check }: DirectAppend,
+  { logId, entry, check }: DirectAppend,
 ): Promise<boolean> {
   const deadlineMs = clock.nowMs() + APPEND_TIMEOUT_MS;
   let failure: unknown;
@@ -77,15 +77,15 @@ export async function appendDirect(
   for (let attempt = 0; attempt < ATTEMPTS_MAX && clock.nowMs() <= deadlineMs; attempt++) {
     let from: number | undefined;
     try {
-      const last = await log.last(incarnation);
+      const last = await log.last(logId);
       if (doubtful !== undefined && (last?.sequence ?? 0) >= doubtful) {
-        if (await isAt(log, { incarnation, sequence: doubtful, opId: entry.opId })) return true;
+        if (await isAt(log, { logId, sequence: doubtful, opId: entry.opId })) return true;
         doubtful = undefined;
       }
       if (last && isEnd(last.entry)) return false;
       await check?.();
       from = (last?.sequence ?? 0) + 1;
-      if ((await log.append({ incarnation, from, entries: [entry] })) === 1) return true;
+      if ((await log.append({ logId, from, entries: [entry] })) === 1) return true;
     } catch (error) {
       if (!isAway(error)) throw error;
       failure = error;
@@ -98,9 +98,9 @@ export async function appendDirect(
 
 async function isAt(
   log: Log,
-  { incarnation, sequence, opId }: { incarnation: string; sequence: number; opId: string },
+  { logId, sequence, opId }: { logId: string; sequence: number; opId: string },
 ): Promise<boolean> {
-  const { entries } = await log.read({ incarnation, from: sequence, limit: 1, what: "head" });
+  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
   const [found] = entries;
   return found?.sequence === sequence && found.entry.opId === opId;
 }

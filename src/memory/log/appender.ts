@@ -30,7 +30,7 @@ export class WaitingBytes {
   }
 }
 
-interface Waiting {
+interface PendingAppend {
   readonly entry: Appended;
   readonly bytes: number;
   readonly deadlineMs: number;
@@ -49,12 +49,12 @@ export interface AppenderOptions {
 }
 
 /**
- * Appends to one incarnation's log, one write in flight at a time. Every attempt is an insert at the
+ * Appends to one log's log, one write in flight at a time. Every attempt is an insert at the
  * number after the last one applied, so whichever way a write ended, reading on from there tells:
  * an entry of ours that comes by is done, and all others are written again, further on.
  */
 export class Appender {
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PendingAppend>();
   readonly #allWaiting: WaitingBytes;
   #waitingBytes = 0;
   #writing = false;
@@ -117,10 +117,10 @@ export class Appender {
   /** Settles an entry that the log holds already, and lets any other be written. */
   async #lookUp({ opId, id }: Stored): Promise<void> {
     const { log } = this.options;
-    const { incarnation } = this.replica;
+    const { logId } = this.replica;
     try {
-      const from = await log.numberOf({ incarnation, id });
-      const range = from === undefined ? undefined : { incarnation, from, limit: 1, what: "head" as const };
+      const from = await log.numberOf({ logId, id });
+      const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };
       const [found] = range === undefined ? [] : (await log.read(range)).entries;
       const waiting = this.#waiting.get(opId);
       if (found !== undefined) this.#settle({ opId }, ({ resolve }) => resolve(found.entry));
@@ -132,7 +132,7 @@ export class Appender {
   }
 
   /** Those that may be written, oldest first. */
-  get #ready(): Waiting[] {
+  get #ready(): PendingAppend[] {
     return [...this.#waiting.values()].filter(({ ready }) => ready);
   }
 
@@ -166,7 +166,7 @@ export class Appender {
     this.#reject({ overdueOnly: true }, () =>
       unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
     );
-    const { incarnation, applied, sealed } = this.replica;
+    const { logId, applied, sealed } = this.replica;
     // The number after a log's last entry is free, and must stay so.
     if (sealed) return new Sealed();
     const entries = this.#group();
@@ -174,7 +174,7 @@ export class Appender {
     if (entries.length === 0) return undefined;
     try {
       const { log, steps = untimed } = this.options;
-      const inserted = await steps.time("write", () => log.append({ incarnation, from, entries }));
+      const inserted = await steps.time("write", () => log.append({ logId, from, entries }));
       const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
       // Not awaited: the log has them, and that is all a store promises. A replica whose index failed
       // says so itself, and is replaced.
@@ -229,13 +229,13 @@ export class Appender {
     await clock.sleep(clock.random() * RETRY_PAUSE_MS_MAX);
   }
 
-  #settle(entry: Pick<Entry<"head">, "opId">, how: (waiting: Waiting) => void): void {
+  #settle(entry: Pick<Entry<"head">, "opId">, how: (waiting: PendingAppend) => void): void {
     const waiting = this.#take(entry);
     if (waiting !== undefined) how(waiting);
   }
 
   /** Takes an entry out of what waits. */
-  #take({ opId }: Pick<Entry<"head">, "opId">): Waiting | undefined {
+  #take({ opId }: Pick<Entry<"head">, "opId">): PendingAppend | undefined {
     const waiting = this.#waiting.get(opId);
     this.#waiting.delete(opId);
     if (waiting !== undefined) this.#count(-waiting.bytes);

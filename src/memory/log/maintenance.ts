@@ -7,7 +7,7 @@ import type { Replica } from "./replica.js";
 /** How often a namespace in use is noted as such. */
 const TOUCH_MS = 600_000;
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly vectors: Vectors;
   readonly recent: Recent;
   readonly clock: Clock;
@@ -26,43 +26,43 @@ export interface Tended {
 }
 
 /** What is done for open namespaces beside the calls: no call waits for it, but the end of the program does. */
-export class Upkeep {
+export class Maintenance {
   readonly #running = new Set<Promise<void>>();
-  /** By incarnation: its indexes that are being closed. */
+  /** By log: its indexes that are being closed. */
   readonly #closing = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly options: UpkeepOptions) {}
+  constructor(private readonly options: MaintenanceOptions) {}
 
-  /** After each use: notes it, keeps a snapshot when one is due, and has a worn index renewed. */
+  /** After each use: notes it, keeps a snapshot when one is due, and has a fragmented index renewed. */
   tend(open: Tended, renew: () => Promise<void>): void {
     const { replica } = open;
     if (replica.broken || replica.sealed) return;
     this.#touch(open);
-    if (replica.worn) this.#renew(open, renew);
+    if (replica.fragmented) this.#renew(open, renew);
     else if (replica.snapshotDue) this.#run(() => replica.keepSnapshot());
   }
 
   close(replica: Replica): void {
-    const { incarnation } = replica;
+    const { logId } = replica;
     const closed = this.#run(async () => {
       await replica.close();
-      if (replica.sealed) await this.options.vectors.discard(incarnation);
+      if (replica.sealed) await this.options.vectors.discard(logId);
     });
-    const all = Promise.all([this.#closing.get(incarnation), closed]).finally(() => {
-      if (this.#closing.get(incarnation) === all) this.#closing.delete(incarnation);
+    const all = Promise.all([this.#closing.get(logId), closed]).finally(() => {
+      if (this.#closing.get(logId) === all) this.#closing.delete(logId);
     });
-    this.#closing.set(incarnation, all);
+    this.#closing.set(logId, all);
   }
 
-  /** Resolves when no index of this incarnation is being closed, and so none writes its snapshot. */
-  async closed(incarnation: string): Promise<void> {
-    await this.#closing.get(incarnation);
+  /** Resolves when no index of this log is being closed, and so none writes its snapshot. */
+  async closed(logId: string): Promise<void> {
+    await this.#closing.get(logId);
   }
 
-  discard(incarnation: string): void {
+  discard(logId: string): void {
     this.#run(async () => {
-      await this.closed(incarnation);
-      await this.options.vectors.discard(incarnation);
+      await this.closed(logId);
+      await this.options.vectors.discard(logId);
     });
   }
 

@@ -1,22 +1,22 @@
 import { unavailable } from "../../errors.js";
-import type { Editions } from "../generations/generations.js";
+import type { Generations } from "../generations/generations.js";
 import type { Mover } from "../generations/mover.js";
-import { type Edition, editionOf, inEdition } from "../ports/generation.js";
+import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import { Appender, WaitingBytes } from "./appender.js";
-import { type Tended, Upkeep, type UpkeepOptions } from "./maintenance.js";
+import { Maintenance, type MaintenanceOptions, type Tended } from "./maintenance.js";
 import { Replica, Sealed } from "./replica.js";
-import { Prepared } from "./standby.js";
+import { Standby } from "./standby.js";
 
 /** Namespaces held open at once, whatever their size. */
 const OPEN_MAX = 10_000;
-/** How often one call follows a name to a new incarnation before it gives up. */
-const INCARNATIONS_MAX = 5;
+/** How often one call follows a name to a new log before it gives up. */
+const LOG_IDS_MAX = 5;
 
-export interface NamespacesOptions extends UpkeepOptions {
+export interface NamespacesOptions extends MaintenanceOptions {
   readonly log: Log;
-  readonly editions: Editions;
+  readonly generations: Generations;
   readonly mover: Mover;
   /** Beyond this, the least recently used indexes are closed, in bytes. */
   readonly indexMemoryBytesMax: number;
@@ -24,17 +24,17 @@ export interface NamespacesOptions extends UpkeepOptions {
   /** As in `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Told of entries that are missing or unreadable. */
-  onLost?(incarnation: string, lost: Numbered<Lost>): void;
+  onLost?(logId: string, lost: Numbered<Lost>): void;
 }
 
 /** A memory to append. */
 export interface Appending {
-  /** Makes it for the edition of the log that it goes to; called again when the namespace gets another log. */
-  memoryIn(edition: Edition): Promise<Stored>;
+  /** Makes it for the model generation of the log that it goes to; called again when the namespace gets another log. */
+  memoryIn(generation: Generation): Promise<Stored>;
   /** Refuses callers whose account was closed. */
   admit(): Promise<void>;
   /** Another attempt may have stored the same memory before. */
-  readonly once: boolean;
+  readonly idempotent: boolean;
 }
 
 /** A namespace this process holds open. */
@@ -56,27 +56,27 @@ export interface Held {
 /** The namespaces this process holds open: a replica and an appender each, within a memory budget. */
 export class Namespaces {
   readonly #options: NamespacesOptions;
-  readonly #upkeep: Upkeep;
+  readonly #maintenance: Maintenance;
   /** By scope, the least recently used first. */
   readonly #open = new Map<string, Open>();
-  readonly #prepared: Prepared<Open>;
+  readonly #standby: Standby<Open>;
   readonly #allWaiting = new WaitingBytes();
-  /** Fresh indexes that are being built to take the place of worn ones. */
+  /** Fresh indexes that are being built to take the place of fragmented ones. */
   readonly #fresh = new Set<Replica>();
   #closing = false;
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
-    this.#upkeep = new Upkeep(options);
-    this.#prepared = new Prepared({
-      open: (scope, incarnation) => this.#create(scope, incarnation),
-      close: (replica) => this.#upkeep.close(replica),
+    this.#maintenance = new Maintenance(options);
+    this.#standby = new Standby({
+      open: (scope, logId) => this.#create(scope, logId),
+      close: (replica) => this.#maintenance.close(replica),
     });
   }
 
   /**
    * Runs work on a namespace, which stays open for it; undefined when nobody stored there. Work that
-   * meets the namespace's end (Sealed) is run again on the name's new incarnation, if it has one.
+   * meets the namespace's end (Sealed) is run again on the name's new log, if it has one.
    */
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     return this.#following(scope, () => this.#options.log.find(scope), work);
@@ -89,68 +89,68 @@ export class Namespaces {
   }
 
   /**
-   * Appends the memory that is made for the edition of the namespace, which comes into being if needed;
+   * Appends the memory that is made for the model generation of the namespace, which comes into being if needed;
    * answers the entry as the log has it. Errors as `Appender.append`.
    */
-  async append(scope: Scope, { memoryIn, admit, once }: Appending): Promise<Entry<"head">> {
-    const { log, editions } = this.#options;
+  async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
+    const { log, generations } = this.#options;
     const create = async () => {
-      const incarnation = await log.create(scope, editions.newest);
+      const logId = await log.create(scope, generations.newest);
       // Behind the name, not before it: whoever closes the account either finds this name, or ends it here.
       await admit();
-      return incarnation;
+      return logId;
     };
     const work = async ({ replica, appender }: Open) => {
-      const memory = await memoryIn(editionOf(replica.incarnation));
-      return once ? appender.appendOnce(memory) : appender.append(memory);
+      const memory = await memoryIn(generationOf(replica.logId));
+      return idempotent ? appender.appendOnce(memory) : appender.append(memory);
     };
     return (await this.#following(scope, create, work)) as Entry<"head">;
   }
 
-  /** The edition that a memory will most probably be appended in. */
-  editionOf(scope: Scope): Edition {
-    const { editions } = this.#options;
+  /** The model generation that a memory will most probably be appended in. */
+  generationOf(scope: Scope): Generation {
+    const { generations } = this.#options;
     const open = this.#open.get(keyOf(scope));
-    const edition = open ? editionOf(open.replica.incarnation) : editions.newest;
+    const generation = open ? generationOf(open.replica.logId) : generations.newest;
     // A model is let go when all have moved away from it, also when this process has not noticed yet.
-    return editions.has(edition) ? edition : editions.newest;
+    return generations.has(generation) ? generation : generations.newest;
   }
 
-  /** Opens the copies that the open namespaces have in another edition, for when they move there. */
-  async prepare(edition: Edition): Promise<void> {
+  /** Opens the copies that the open namespaces have in another model generation, for when they move there. */
+  async prepare(generation: Generation): Promise<void> {
     for (const { scope, replica } of [...this.#open.values()]) {
-      const incarnation = inEdition(replica.incarnation, edition);
-      if (incarnation === replica.incarnation || this.isFull) continue;
-      await this.#prepared.prepare(scope, incarnation);
+      const logId = inGeneration(replica.logId, generation);
+      if (logId === replica.logId || this.isFull) continue;
+      await this.#standby.prepare(scope, logId);
     }
   }
 
   /** Closes what was prepared and is not needed. */
   unprepare(): void {
-    this.#prepared.clear();
+    this.#standby.clear();
   }
 
-  /** Erases the index of a dropped incarnation. */
-  forget(scope: Scope, incarnation: string): void {
-    this.#upkeep.forget(scope);
+  /** Erases the index of a dropped log. */
+  forget(scope: Scope, logId: string): void {
+    this.#maintenance.forget(scope);
     const key = keyOf(scope);
     const open = this.#open.get(key);
-    if (open?.replica.incarnation === incarnation) {
+    if (open?.replica.logId === logId) {
       // It may not have read the end of its log yet: it keeps no snapshot any more.
       open.replica.sealed = true;
       this.#letGo(key, open);
-    } else this.#upkeep.discard(incarnation);
+    } else this.#maintenance.discard(logId);
   }
 
   async close(): Promise<void> {
     this.#closing = true;
     const open = [...this.#open.values()].map(({ replica }) => replica);
-    const held = [...open, ...this.#prepared.replicas, ...this.#fresh];
+    const held = [...open, ...this.#standby.replicas, ...this.#fresh];
     for (const [key, open] of this.#open) this.#letGo(key, open);
     this.unprepare();
     // Nobody waits any more for those that are still being built.
     await Promise.all(held.map((replica) => replica.stop()));
-    await this.#upkeep.settled();
+    await this.#maintenance.settled();
   }
 
   async #following<T>(
@@ -158,16 +158,16 @@ export class Namespaces {
     resolve: () => Promise<string | undefined>,
     work: (open: Open) => Promise<T>,
   ): Promise<T | undefined> {
-    for (let i = 0; i < INCARNATIONS_MAX; i++) {
+    for (let i = 0; i < LOG_IDS_MAX; i++) {
       const open = this.#lookUp(scope) ?? (await this.#admit(scope, resolve));
       if (open === undefined) return undefined;
       try {
         return await this.#using(open, work);
       } catch (error) {
         if (!(error instanceof Sealed)) throw error;
-        const { incarnation: from, movedTo: to } = open.replica;
+        const { logId: from, movedTo: to } = open.replica;
         await this.#options.mover.leave(scope, { from, to });
-        if (to === undefined) this.#upkeep.forget(scope);
+        if (to === undefined) this.#maintenance.forget(scope);
         this.#letGo(keyOf(scope), open);
       }
     }
@@ -182,8 +182,8 @@ export class Namespaces {
       return await work(open);
     } finally {
       replica.users--;
-      if (open.gone && replica.users === 0) this.#upkeep.close(replica);
-      else if (!open.gone) this.#upkeep.tend(open, () => this.#renew(open));
+      if (open.gone && replica.users === 0) this.#maintenance.close(replica);
+      else if (!open.gone) this.#maintenance.tend(open, () => this.#renew(open));
       if (replica.bytes > bytesBefore) this.#makeRoom();
     }
   }
@@ -194,7 +194,7 @@ export class Namespaces {
     if (open === undefined) return undefined;
     this.#open.delete(key);
     // A stopped process may have made it for a model that all others had left.
-    if (open.replica.broken || this.#options.editions.isOut(editionOf(open.replica.incarnation))) {
+    if (open.replica.broken || this.#options.generations.isOut(generationOf(open.replica.logId))) {
       this.#letGo(key, open);
       return undefined;
     }
@@ -203,27 +203,27 @@ export class Namespaces {
   }
 
   async #admit(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
-    const incarnation = await resolve();
-    if (incarnation === undefined) return undefined;
-    if (await this.#options.editions.isOutdated(incarnation)) {
-      await this.#options.mover.move(scope, incarnation);
+    const logId = await resolve();
+    if (logId === undefined) return undefined;
+    if (await this.#options.generations.isOutdated(logId)) {
+      await this.#options.mover.move(scope, logId);
       // Asked again: it may have been dropped instead, and a store needs one in any case.
       return this.#admit(scope, resolve);
     }
     // Its snapshot is being written: it is quicker to read than the log, and belongs to one at a time.
-    await this.#upkeep.closed(incarnation);
+    await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.
-    const open = this.#lookUp(scope) ?? this.#prepared.take(incarnation) ?? this.#create(scope, incarnation);
+    const open = this.#lookUp(scope) ?? this.#standby.take(logId) ?? this.#create(scope, logId);
     this.#open.set(keyOf(scope), open);
     this.#makeRoom();
     return open;
   }
 
-  #create(scope: Scope, incarnation: string): Open {
+  #create(scope: Scope, logId: string): Open {
     const { log, vectors, clock, steps, onCaughtUp, onLost } = this.#options;
-    const replica = new Replica(incarnation, {
+    const replica = new Replica(logId, {
       log,
-      index: vectors.open(incarnation),
+      index: vectors.open(logId),
       clock,
       steps,
       onCaughtUp,
@@ -236,12 +236,12 @@ export class Namespaces {
   #letGo(key: string, open: Open): void {
     if (this.#open.get(key) === open) this.#open.delete(key);
     open.gone = true;
-    if (open.replica.users === 0) this.#upkeep.close(open.replica);
+    if (open.replica.users === 0) this.#maintenance.close(open.replica);
   }
 
-  /** Builds a fresh index from the log while the worn one serves, then lets it take its place. */
-  async #renew(worn: Open): Promise<void> {
-    const fresh = this.#create(worn.scope, worn.replica.incarnation);
+  /** Builds a fresh index from the log while the fragmented one serves, then lets it take its place. */
+  async #renew(fragmented: Open): Promise<void> {
+    const fresh = this.#create(fragmented.scope, fragmented.replica.logId);
     this.#fresh.add(fresh.replica);
     try {
       await (this.#options.steps ?? untimed).time("rebuild", () => fresh.replica.rebuild());
@@ -253,9 +253,9 @@ export class Namespaces {
     } finally {
       this.#fresh.delete(fresh.replica);
     }
-    const key = keyOf(worn.scope);
-    if (this.#closing || this.#open.get(key) !== worn) return fresh.replica.close();
-    this.#letGo(key, worn);
+    const key = keyOf(fragmented.scope);
+    if (this.#closing || this.#open.get(key) !== fragmented) return fresh.replica.close();
+    this.#letGo(key, fragmented);
     this.#open.set(key, fresh);
   }
 
@@ -284,7 +284,7 @@ export class Namespaces {
   #bytes(): number {
     let bytes = 0;
     for (const { replica } of this.#open.values()) bytes += replica.bytes;
-    for (const replica of this.#prepared.replicas) bytes += replica.bytes;
+    for (const replica of this.#standby.replicas) bytes += replica.bytes;
     return bytes;
   }
 

@@ -31,7 +31,7 @@ const SNAPSHOT_SHARE = 0.1;
 /** What stands for a memory whose vector was damaged: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
 
-/** Thrown to whoever uses a replica whose log has ended: its name may have a new incarnation. */
+/** Thrown to whoever uses a replica whose log has ended: its name may have a new log. */
 export class Sealed extends Error {}
 
 export interface ReplicaOptions {
@@ -42,7 +42,7 @@ export interface ReplicaOptions {
   /** Told of entries that were read from the log, at the start or because another process wrote them. */
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Told of entries that are missing or unreadable. */
-  onLost?(incarnation: string, lost: Numbered<Lost>): void;
+  onLost?(logId: string, lost: Numbered<Lost>): void;
 }
 
 export interface NearestOptions {
@@ -60,7 +60,7 @@ interface Found {
 }
 
 /**
- * One process's view of one incarnation: an index that has applied the log up to a number. Many
+ * One process's view of one log: an index that has applied the log up to a number. Many
  * processes may hold a replica each; what they share is the log alone.
  */
 export class Replica {
@@ -99,7 +99,7 @@ export class Replica {
   });
 
   constructor(
-    readonly incarnation: string,
+    readonly logId: string,
     private readonly options: ReplicaOptions,
   ) {
     options.index.onSnapshotLost = () => {
@@ -123,8 +123,8 @@ export class Replica {
   }
 
   /** A fresh replica would serve better. */
-  get worn(): boolean {
-    return this.options.index.worn;
+  get fragmented(): boolean {
+    return this.options.index.fragmented;
   }
 
   /** So much was applied since the last snapshot that a restart would take long. */
@@ -154,7 +154,7 @@ export class Replica {
     if (this.sealed) throw new Sealed();
   }
 
-  /** As `current`, but from the log alone: for an index whose snapshot is as worn as itself. */
+  /** As `current`, but from the log alone: for an index whose snapshot is as fragmented as itself. */
   rebuild(): Promise<void> {
     this.#restored = true;
     return this.current();
@@ -220,7 +220,7 @@ export class Replica {
     const { index } = this.options;
     const changed = index.large && this.#applied > this.#kept;
     try {
-      if (changed && !index.worn && !this.broken && !this.sealed) await this.keepSnapshot();
+      if (changed && !index.fragmented && !this.broken && !this.sealed) await this.keepSnapshot();
     } finally {
       await index.close();
     }
@@ -265,8 +265,8 @@ export class Replica {
     vectors: readonly Float32Array[],
     { nearby, sequences }: { nearby: Map<number, Pair[]>; sequences: number[] },
   ): Promise<{ some: Scored[]; rest: number[] }> {
-    const { incarnation } = this;
-    const { found, rest } = await this.options.log.fetch({ incarnation, sequences, what: "all" });
+    const { logId } = this;
+    const { found, rest } = await this.options.log.fetch({ logId, sequences, what: "all" });
     const some = found.map((each) => score(vectors, { ...each, pairs: nearby.get(each.sequence) ?? [] }));
     return { some, rest: [...rest] };
   }
@@ -279,7 +279,7 @@ export class Replica {
     this.#restored = true;
     const kept = this.#unchecked;
     if (kept === undefined) return;
-    const range = { incarnation: this.incarnation, from: kept.sequence, limit: 1, what: "head" } as const;
+    const range = { logId: this.logId, from: kept.sequence, limit: 1, what: "head" } as const;
     const [at] = (await log.read(range)).entries;
     const isOurs = at?.sequence === kept.sequence && at.entry.opId === kept.opId;
     if (!isOurs) await index.reset();
@@ -315,10 +315,10 @@ export class Replica {
       // Of a memory alone: the log that this one moves to has other entries from its end on.
       if (entry.op === "store" && this.#forgotten.delete(sequence)) continue;
       if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, vectors });
-      else if (entry.op === "store") onLost?.(this.incarnation, { sequence, entry: UNFIT });
+      else if (entry.op === "store") onLost?.(this.logId, { sequence, entry: UNFIT });
       else if (entry.op === "delete" && !this.#unconfirmed.delete(entry.target)) forgotten.push(entry.target);
       else if (isEnd(entry)) this.#seal(entry);
-      else if (entry.op === "lost") onLost?.(this.incarnation, { sequence, entry });
+      else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
     }
     await Promise.all([
       rows.length > 0 ? index.add(rows) : undefined,
@@ -353,7 +353,7 @@ export class Replica {
       if (this.sealed) return;
       if (!this.#restored || this.#unchecked) await this.#restore();
       const from = this.#applied + 1;
-      const range = { incarnation: this.incarnation, from, limit, what: "vectors" } as const;
+      const range = { logId: this.logId, from, limit, what: "vectors" } as const;
       const { entries, complete } = await this.options.log.read(range);
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
       await this.apply(entries);

@@ -5,32 +5,32 @@ interface Copy {
   readonly replica: Replica;
 }
 
-export interface PreparedOptions<C extends Copy> {
-  open(scope: Scope, incarnation: string): C;
+export interface StandbyOptions<C extends Copy> {
+  open(scope: Scope, logId: string): C;
   close(replica: Replica): void;
 }
 
-/** Copies that are to take the place of open namespaces when the database changes its model, by incarnation. */
-export class Prepared<C extends Copy> {
+/** Copies that are to take the place of open namespaces when the database changes its model, by log. */
+export class Standby<C extends Copy> {
   readonly #copies = new Map<string, C>();
 
-  constructor(private readonly options: PreparedOptions<C>) {}
+  constructor(private readonly options: StandbyOptions<C>) {}
 
   get replicas(): Replica[] {
     return [...this.#copies.values()].map(({ replica }) => replica);
   }
 
   /** Opens a copy, and brings it up to what is in its log. One whose namespace was dropped meanwhile is let go. */
-  async prepare(scope: Scope, incarnation: string): Promise<void> {
-    const copy = this.#copies.get(incarnation) ?? this.options.open(scope, incarnation);
-    this.#copies.set(incarnation, copy);
+  async prepare(scope: Scope, logId: string): Promise<void> {
+    const copy = this.#copies.get(logId) ?? this.options.open(scope, logId);
+    this.#copies.set(logId, copy);
     try {
       await copy.replica.current();
     } catch (error) {
       const isDropped = error instanceof Sealed;
       // Whoever has taken it meanwhile closes it.
-      if ((isDropped || copy.replica.broken) && this.#copies.get(incarnation) === copy) {
-        this.#copies.delete(incarnation);
+      if ((isDropped || copy.replica.broken) && this.#copies.get(logId) === copy) {
+        this.#copies.delete(logId);
         this.options.close(copy.replica);
       }
       if (!isDropped) throw error;
@@ -38,9 +38,9 @@ export class Prepared<C extends Copy> {
   }
 
   /** Hands a copy over, for good. */
-  take(incarnation: string): C | undefined {
-    const copy = this.#copies.get(incarnation);
-    this.#copies.delete(incarnation);
+  take(logId: string): C | undefined {
+    const copy = this.#copies.get(logId);
+    this.#copies.delete(logId);
     return copy;
   }
 

@@ -2,7 +2,7 @@ import type { Erasure, Erasures } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
 import { type Entry, isEnd, type Log, type Numbered } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
-import { allIncarnations, allNames } from "./walk.js";
+import { allLogIds, allNames } from "./walk.js";
 import { vectorsOf } from "./windows.js";
 
 const ENTRIES_MANY = 512;
@@ -13,11 +13,11 @@ export interface VerifyPorts {
   readonly erasures: Erasures;
   readonly vectors: Vectors;
   /** What a vector of a log must be long; undefined when it is of no model that the database has. */
-  dimensionsOf(incarnation: string): number | undefined;
+  dimensionsOf(logId: string): number | undefined;
 }
 
 export interface Verified {
-  incarnations: number;
+  logIds: number;
   memories: number;
   erased: number;
   snapshots: number;
@@ -32,18 +32,18 @@ export interface Verified {
  * was forgotten nothing is left. Meant for a database that no server is using.
  */
 export async function verify(ports: VerifyPorts): Promise<Verified> {
-  const counted = { incarnations: 0, memories: 0, erased: 0, snapshots: 0 };
+  const counted = { logIds: 0, memories: 0, erased: 0, snapshots: 0 };
   const pending = await ports.erasures.pending(ERASURES_MAX);
   const verified: Verified = { ...counted, unfinished: pending.length, problems: [] };
   const living = await livingIn(ports.log);
-  for await (const incarnation of allIncarnations(ports.log)) {
-    await verifyLog(ports, { incarnation, verified, pending, living });
+  for await (const logId of allLogIds(ports.log)) {
+    await verifyLog(ports, { logId, verified, pending, living });
   }
-  for (const incarnation of await ports.vectors.kept()) {
+  for (const logId of await ports.vectors.kept()) {
     verified.snapshots++;
-    const last = await ports.log.last(incarnation);
+    const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
-      verified.problems.push(`${incarnation}: a snapshot is left of a log that has ended`);
+      verified.problems.push(`${logId}: a snapshot is left of a log that has ended`);
     }
   }
   return verified;
@@ -58,54 +58,54 @@ interface Walk {
 }
 
 interface Subject {
-  readonly incarnation: string;
+  readonly logId: string;
   readonly verified: Verified;
   readonly pending: readonly Erasure[];
-  /** The incarnations that have a name. */
+  /** The logs that have a name. */
   readonly living: ReadonlySet<string>;
 }
 
 async function livingIn(log: Log): Promise<Set<string>> {
   const living = new Set<string>();
-  for await (const { incarnation } of allNames(log)) living.add(incarnation);
+  for await (const { logId } of allNames(log)) living.add(logId);
   return living;
 }
 
 async function verifyLog(
   { log, vectors, dimensionsOf }: VerifyPorts,
-  { incarnation, verified, pending, living }: Subject,
+  { logId, verified, pending, living }: Subject,
 ): Promise<void> {
   const walk: Walk = { ids: new Set(), stored: new Set(), targets: new Set(), ended: undefined };
-  const dimensions = dimensionsOf(incarnation);
+  const dimensions = dimensionsOf(logId);
   const complain = (sequence: number, what: string) =>
-    verified.problems.push(`${incarnation}, entry ${sequence}: ${what}`);
-  verified.incarnations++;
+    verified.problems.push(`${logId}, entry ${sequence}: ${what}`);
+  verified.logIds++;
   for (let from = 1; ; ) {
-    const { entries, complete } = await log.read({ incarnation, from, limit: ENTRIES_MANY, what: "all" });
+    const { entries, complete } = await log.read({ logId, from, limit: ENTRIES_MANY, what: "all" });
     for (const numbered of entries) step(numbered, { walk, verified, dimensions, complain });
     if (complete) break;
     from += entries.length;
   }
-  // Copies in other editions are erased with the original.
-  const erasing = pending.filter((each) => baseOf(each.incarnation) === baseOf(incarnation));
+  // Copies in other model generations are erased with the original.
+  const erasing = pending.filter((each) => baseOf(each.logId) === baseOf(logId));
   const isErasing = (sequence: number) => erasing.some((each) => each.sequence === sequence);
   for (const target of walk.targets)
     if (walk.stored.has(target) && !isErasing(target)) complain(target, "was deleted, but is not erased");
   // Until its copy has the name, a log that moves is all there is.
-  const isMoving = walk.ended === "moved" && living.has(incarnation);
+  const isMoving = walk.ended === "moved" && living.has(logId);
   if (isMoving) verified.unfinished++;
   if (walk.ended !== undefined && !isMoving && !erasing.some(({ sequence }) => sequence === undefined)) {
     const how = walk.ended === "drop" ? "was dropped" : "has moved";
     for (const sequence of walk.stored) complain(sequence, `${how}, but is not erased`);
   }
   // Deletions that came after it was made must have been made in it too.
-  const mark = await vectors.markOf(incarnation);
+  const mark = await vectors.markOf(logId);
   if (mark === undefined) return;
-  const at = { incarnation, from: mark.sequence, limit: 1, what: "head" } as const;
+  const at = { logId, from: mark.sequence, limit: 1, what: "head" } as const;
   const [behind] = (await log.read(at)).entries;
   if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "a snapshot is of another log");
   const deleted = [...walk.targets].filter((target) => !isErasing(target));
-  for (const target of await vectors.holds(incarnation, deleted)) {
+  for (const target of await vectors.holds(logId, deleted)) {
     complain(target, "was deleted, but a snapshot has its vector; using the namespace takes it out");
   }
 }

@@ -1,6 +1,6 @@
 import type { Log, Named, Scope } from "../ports/log.js";
 
-/** Names and incarnations looked up at a time. */
+/** Names and logs looked up at a time. */
 const LIST_MANY = 100;
 
 /** The names of all accounts' namespaces. */
@@ -14,9 +14,9 @@ export async function* allNames(log: Log): AsyncGenerator<Named> {
 }
 
 /** All logs that there are, also such as have no name any more, or none yet. */
-export async function* allIncarnations(log: Log): AsyncGenerator<string> {
+export async function* allLogIds(log: Log): AsyncGenerator<string> {
   for (let after = ""; ; ) {
-    const some = await log.incarnations({ after, limit: LIST_MANY });
+    const some = await log.logIds({ after, limit: LIST_MANY });
     yield* some;
     after = some.at(-1) ?? after;
     if (some.length < LIST_MANY) return;

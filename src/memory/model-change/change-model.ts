@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError } from "../../errors.js";
-import type { Edition } from "../ports/generation.js";
-import { changePlan, type Facts, type Plan } from "../ports/plan.js";
+import type { Generation } from "../ports/generation.js";
+import { changePlan, type Plan, type SystemRecords } from "../ports/plan.js";
 
 /** How often progress is looked up. */
 const LOOK_MS = 500;
@@ -14,48 +14,48 @@ const LOOK_MS = 500;
  * @throws MemoryError `failed_precondition` when there is nothing to change, or another change is under way.
  */
 export async function begin(
-  facts: Facts,
+  systemRecords: SystemRecords,
   { modelId, atOnce }: { modelId: string; atOnce: boolean },
-): Promise<Edition> {
-  const pinned = await facts.pinned();
+): Promise<Generation> {
+  const pinned = await systemRecords.pinned();
   if (pinned === undefined)
     throw refused(`the database holds nothing yet: start the service with MODEL=${modelId}`);
-  const standing = (await facts.plan())?.plan;
+  const standing = (await systemRecords.plan())?.plan;
   if (standing === undefined) {
     const plan = newPlan(modelId, atOnce);
-    if (await facts.replacePlan({ from: 0, to: plan })) return plan.edition;
-    return begin(facts, { modelId, atOnce });
+    if (await systemRecords.replacePlan({ from: 0, to: plan })) return plan.generation;
+    return begin(systemRecords, { modelId, atOnce });
   }
-  if (standing.modelId === modelId && standing.phase !== "abandoned") return standing.edition;
+  if (standing.modelId === modelId && standing.phase !== "abandoned") return standing.generation;
   throw refused(`a change to ${standing.modelId} is under way (${standing.phase}); see \`reembed --status\``);
 }
 
 /** How a database stands, as a look from outside shows it. */
-export interface Standing {
+export interface ModelChangeStatus {
   /** What is under way, and how far it is, in a line. */
-  readonly change?: { readonly edition: Edition; readonly line: string };
+  readonly change?: { readonly generation: Generation; readonly line: string };
   /** The model whose vectors the database holds; absent while it is empty. */
-  readonly holds?: { readonly edition: Edition; readonly modelId: string };
+  readonly holds?: { readonly generation: Generation; readonly modelId: string };
 }
 
-export async function standingOf(facts: Facts): Promise<Standing> {
-  const plan = (await facts.plan())?.plan;
+export async function standingOf(systemRecords: SystemRecords): Promise<ModelChangeStatus> {
+  const plan = (await systemRecords.plan())?.plan;
   // After the plan: one that has ended by now has pinned its model before.
-  const pinned = await facts.pinned();
+  const pinned = await systemRecords.pinned();
   return {
-    ...(plan && { change: { edition: plan.edition, line: describe(plan) } }),
-    ...(pinned && { holds: { edition: pinned.edition, modelId: pinned.model.id } }),
+    ...(plan && { change: { generation: plan.generation, line: describe(plan) } }),
+    ...(pinned && { holds: { generation: pinned.generation, modelId: pinned.model.id } }),
   };
 }
 
 /** Shows how far the change is until it has ended; answers how the database stands then. */
 export async function follow(
-  look: () => Promise<Standing>,
-  { edition, show }: { edition: Edition; show: (line: string) => void },
-): Promise<Standing> {
+  look: () => Promise<ModelChangeStatus>,
+  { generation, show }: { generation: Generation; show: (line: string) => void },
+): Promise<ModelChangeStatus> {
   for (;;) {
     const standing = await look().catch(showTrouble(show));
-    if (standing !== undefined && standing.change?.edition !== edition) return standing;
+    if (standing !== undefined && standing.change?.generation !== generation) return standing;
     if (standing?.change !== undefined) show(standing.change.line);
     await sleep(LOOK_MS);
   }
@@ -75,17 +75,17 @@ function showTrouble(show: (line: string) => void): (error: unknown) => undefine
  *
  * @throws MemoryError `failed_precondition` when there is none, or namespaces have begun to move.
  */
-export async function abandon(facts: Facts): Promise<Edition> {
-  const standing = (await facts.plan())?.plan;
+export async function abandon(systemRecords: SystemRecords): Promise<Generation> {
+  const standing = (await systemRecords.plan())?.plan;
   if (standing === undefined) throw refused("the model is not being changed");
-  await changePlan(facts, (plan) =>
+  await changePlan(systemRecords, (plan) =>
     plan.phase === "switching" ? undefined : { ...plan, phase: "abandoned" },
   );
-  const now = (await facts.plan())?.plan;
-  if (now?.edition === standing.edition && now.phase !== "abandoned") {
+  const now = (await systemRecords.plan())?.plan;
+  if (now?.generation === standing.generation && now.phase !== "abandoned") {
     throw refused("namespaces have begun to move to the new model: let it end, then change it back");
   }
-  return standing.edition;
+  return standing.generation;
 }
 
 /** One line: the phase, how far it is, and what keeps it. */
@@ -106,7 +106,7 @@ function stages(reports: readonly { stage: string }[]): string {
 
 function newPlan(modelId: string, atOnce: boolean): Plan {
   return {
-    edition: randomBytes(4).toString("hex"),
+    generation: randomBytes(4).toString("hex"),
     modelId,
     phase: atOnce ? "switching" : "building",
     begunAtMs: Date.now(),

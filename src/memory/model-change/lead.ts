@@ -1,11 +1,11 @@
 import { endCopy } from "../erasure/forget.js";
 import { type CopyPorts, copyTail } from "../generations/copy.js";
 import type { Mover } from "../generations/mover.js";
-import { allIncarnations, allNames } from "../log/walk.js";
+import { allLogIds, allNames } from "../log/walk.js";
 import type { Clock } from "../pacing/clock.js";
-import { editionOf, inEdition } from "../ports/generation.js";
+import { generationOf, inGeneration } from "../ports/generation.js";
 import type { Log, Named } from "../ports/log.js";
-import { changePlan, type Facts, type Plan, type ReplicaReport } from "../ports/plan.js";
+import { changePlan, type Plan, type ReplicaReport, type SystemRecords } from "../ports/plan.js";
 
 /** A lead that says nothing for so long is taken for dead, and so is any replica. */
 export const LEASE_MS = 10_000;
@@ -13,7 +13,7 @@ export const SILENCE_MS = 15_000;
 
 export interface LeadPorts extends CopyPorts {
   readonly log: Log;
-  readonly facts: Facts;
+  readonly systemRecords: SystemRecords;
   readonly mover: Mover;
   readonly clock: Clock;
   /** No other process can be at work on this database. */
@@ -47,8 +47,8 @@ export async function lead(ports: LeadPorts, leading: Leading): Promise<void> {
   if (plan.phase === "switching") return moveAll(ports, leading);
   await copyAll(ports, leading);
   const ready = plan.phase === "building" ? ["loaded", "warm"] : ["warm"];
-  await changePlan(ports.facts, (standing) => {
-    if (standing.edition !== plan.edition || standing.phase !== plan.phase) return undefined;
+  await changePlan(ports.systemRecords, (standing) => {
+    if (standing.generation !== plan.generation || standing.phase !== plan.phase) return undefined;
     if (!allAre(standing, ready, ports)) return undefined;
     return { ...standing, phase: plan.phase === "building" ? "warming" : "switching" };
   });
@@ -63,12 +63,12 @@ function allAre(plan: Plan, stages: string[], { clock, exclusive }: LeadPorts): 
 async function copyAll(ports: LeadPorts, { plan, signal, onProgress }: Leading): Promise<void> {
   const { log } = ports;
   let of = 0;
-  for await (const { incarnation } of outside(log, { plan, signal })) {
-    of += (await log.last(incarnation))?.sequence ?? 0;
+  for await (const { logId } of outside(log, { plan, signal })) {
+    of += (await log.last(logId))?.sequence ?? 0;
   }
   let done = 0;
-  for await (const { incarnation: from } of outside(log, { plan, signal })) {
-    const to = inEdition(from, plan.edition);
+  for await (const { logId: from } of outside(log, { plan, signal })) {
+    const to = inGeneration(from, plan.generation);
     done += (await log.last(to))?.sequence ?? 0;
     const onCopied = (entries: number) => {
       done += entries;
@@ -80,58 +80,64 @@ async function copyAll(ports: LeadPorts, { plan, signal, onProgress }: Leading):
   onProgress({ done, of: done });
 }
 
-/** A pass that finds nothing left to move is the last: new namespaces are in the new edition already. */
+/** A pass that finds nothing left to move is the last: new namespaces are in the new model generation already. */
 async function moveAll(ports: LeadPorts, { plan, signal, onProgress }: Leading): Promise<void> {
-  const { log, mover, facts } = ports;
+  const { log, mover, systemRecords } = ports;
   let moved = 0;
-  for await (const { scope, incarnation } of outside(log, { plan, signal })) {
-    await mover.move(scope, incarnation);
+  for await (const { scope, logId } of outside(log, { plan, signal })) {
+    await mover.move(scope, logId);
     onProgress({ done: ++moved, of: moved });
   }
   if (moved > 0 || plan.model === undefined) return;
-  const pinned = await facts.pinned();
-  if (pinned !== undefined && pinned.edition !== plan.edition) {
-    await endCopies(ports, { plan, which: async (copy) => isDropped(log, inEdition(copy, pinned.edition)) });
-    const previous = { edition: pinned.edition, modelId: pinned.model.id };
-    await facts.repin({ from: pinned.edition, to: { model: plan.model, edition: plan.edition, previous } });
+  const pinned = await systemRecords.pinned();
+  if (pinned !== undefined && pinned.generation !== plan.generation) {
+    await endCopies(ports, {
+      plan,
+      which: async (copy) => isDropped(log, inGeneration(copy, pinned.generation)),
+    });
+    const previous = { generation: pinned.generation, modelId: pinned.model.id };
+    await systemRecords.repin({
+      from: pinned.generation,
+      to: { model: plan.model, generation: plan.generation, previous },
+    });
   }
-  await end(facts, plan);
+  await end(systemRecords, plan);
 }
 
 async function abandon(ports: LeadPorts, { plan }: Leading): Promise<void> {
   await endCopies(ports, { plan, which: async () => true });
-  await end(ports.facts, plan);
+  await end(ports.systemRecords, plan);
 }
 
 async function endCopies(
   ports: LeadPorts,
   { plan, which }: { plan: Plan; which: (copy: string) => Promise<boolean> },
 ): Promise<void> {
-  for await (const each of allIncarnations(ports.log)) {
-    if (editionOf(each) === plan.edition && (await which(each))) await endCopy(ports, each);
+  for await (const each of allLogIds(ports.log)) {
+    if (generationOf(each) === plan.generation && (await which(each))) await endCopy(ports, each);
   }
 }
 
-async function isDropped(log: Log, incarnation: string): Promise<boolean> {
-  return (await log.last(incarnation))?.entry.op === "drop";
+async function isDropped(log: Log, logId: string): Promise<boolean> {
+  return (await log.last(logId))?.entry.op === "drop";
 }
 
 /** Takes the plan away. */
-async function end(facts: Facts, { edition }: Plan): Promise<void> {
+async function end(systemRecords: SystemRecords, { generation }: Plan): Promise<void> {
   for (;;) {
-    const standing = await facts.plan();
-    if (standing?.plan.edition !== edition) return;
-    if (await facts.replacePlan({ from: standing.version, to: undefined })) return;
+    const standing = await systemRecords.plan();
+    if (standing?.plan.generation !== generation) return;
+    if (await systemRecords.replacePlan({ from: standing.version, to: undefined })) return;
   }
 }
 
-/** The namespaces that are not in the plan's edition. */
+/** The namespaces that are not in the plan's model generation. */
 async function* outside(
   log: Log,
   { plan, signal }: { plan: Plan; signal: AbortSignal },
 ): AsyncGenerator<Named> {
   for await (const named of allNames(log)) {
     signal.throwIfAborted();
-    if (editionOf(named.incarnation) !== plan.edition) yield named;
+    if (generationOf(named.logId) !== plan.generation) yield named;
   }
 }

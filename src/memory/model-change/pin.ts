@@ -1,7 +1,7 @@
 import { MemoryError } from "../../errors.js";
 import type { ModelIdentity } from "../ports/embedder.js";
-import type { Edition } from "../ports/generation.js";
-import type { Facts, Pinned, Plan } from "../ports/plan.js";
+import type { Generation } from "../ports/generation.js";
+import type { Pinned, Plan, SystemRecords } from "../ports/plan.js";
 
 /**
  * Which model to load for a database: the one that it holds vectors of. `MODEL` must name it, or the
@@ -43,19 +43,19 @@ const WORDS: Readonly<Record<Aspect, (model: ModelIdentity) => string>> = {
 };
 
 /**
- * The edition that a model's vectors belong to. Vectors of two models cannot be compared: a database
+ * The model generation that a model's vectors belong to. Vectors of two models cannot be compared: a database
  * keeps to the one it has until it is re-embedded.
  *
  * @throws MemoryError `failed_precondition` when the database has another model.
  */
-export async function editionFor(
-  facts: Facts,
+export async function generationFor(
+  systemRecords: SystemRecords,
   { model, plan }: { model: ModelIdentity; plan: Plan | undefined },
-): Promise<Edition> {
-  const pinned = await facts.pinModel(model);
-  if (plan?.phase === "switching" && isSame(plan.model ?? model, model)) return plan.edition;
+): Promise<Generation> {
+  const pinned = await systemRecords.pinModel(model);
+  if (plan?.phase === "switching" && isSame(plan.model ?? model, model)) return plan.generation;
   const differing = differences(pinned.model, model);
-  if (differing.length === 0) return pinned.edition;
+  if (differing.length === 0) return pinned.generation;
   throw refused(
     pinned.model,
     `${describe(model)}. They differ in ${differing.map((aspect) => NAMES[aspect]).join(", ")}; ` +

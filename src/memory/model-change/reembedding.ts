@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { MemoryError } from "../../errors.js";
-import type { Editions } from "../generations/generations.js";
+import type { Generations } from "../generations/generations.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Embedder, ModelIdentity } from "../ports/embedder.js";
-import type { Edition } from "../ports/generation.js";
-import { changePlan, type Facts, type Pinned, type Plan, type ReplicaReport } from "../ports/plan.js";
+import type { Generation } from "../ports/generation.js";
+import { changePlan, type Pinned, type Plan, type ReplicaReport, type SystemRecords } from "../ports/plan.js";
 import { type LeadPorts, lead, takeLead } from "./lead.js";
 import { isSame } from "./pin.js";
 
@@ -14,14 +14,14 @@ export const PLAN_POLL_MS = 1000;
 /** A model that is not needed any more is kept for the calls that still run. */
 const RETIRED_MS = 60_000;
 
-/** A model that was opened for an edition. */
+/** A model that was opened for a model generation. */
 export interface OpenModel extends Embedder {
   close(): Promise<void>;
 }
 
 export interface ReembeddingPorts extends LeadPorts {
-  readonly facts: Facts;
-  readonly editions: Editions;
+  readonly systemRecords: SystemRecords;
+  readonly generations: Generations;
   readonly namespaces: Namespaces;
   readonly clock: Clock;
   openModel(id: string): Promise<OpenModel>;
@@ -37,24 +37,24 @@ export interface ReembeddingPorts extends LeadPorts {
  */
 export class Reembedding {
   readonly #replica = randomUUID();
-  readonly #models = new Map<Edition, OpenModel>();
-  readonly #retired = new Map<Edition, { model: OpenModel; untilMs: number }>();
+  readonly #models = new Map<Generation, OpenModel>();
+  readonly #retired = new Map<Generation, { model: OpenModel; untilMs: number }>();
   #stepping: Promise<void> | undefined;
   #work: Work | undefined;
   #timer: NodeJS.Timeout | undefined;
   #phase: Plan["phase"] | undefined;
-  /** How far this replica is with each edition. */
-  readonly #reports = new Map<Edition, Omit<ReplicaReport, "seenAtMs">>();
+  /** How far this replica is with each model generation. */
+  readonly #reports = new Map<Generation, Omit<ReplicaReport, "seenAtMs">>();
   #progress: Plan["progress"] | undefined;
   #closed = false;
 
-  /** @param first the model that the process started with, of the pinned edition */
+  /** @param first the model that the process started with, of the pinned model generation */
   constructor(
     private readonly ports: ReembeddingPorts,
-    first: { edition: Edition; model: OpenModel },
+    first: { generation: Generation; model: OpenModel },
   ) {
-    this.#models.set(first.edition, first.model);
-    ports.editions.refresh = () => this.step();
+    this.#models.set(first.generation, first.model);
+    ports.generations.refresh = () => this.step();
   }
 
   /** Catches up with the plan, and then does so every second. */
@@ -83,11 +83,11 @@ export class Reembedding {
 
   async #step(): Promise<void> {
     if (this.#closed) return;
-    const { facts } = this.ports;
-    await changePlan(facts, (plan) => this.#reported(plan));
-    const plan = (await facts.plan())?.plan;
+    const { systemRecords } = this.ports;
+    await changePlan(systemRecords, (plan) => this.#reported(plan));
+    const plan = (await systemRecords.plan())?.plan;
     // After the plan: one that has ended by now has pinned its model before.
-    const pinned = await facts.pinned();
+    const pinned = await systemRecords.pinned();
     if (pinned === undefined) return;
     this.#settle(pinned, plan);
     await this.#closeRetired();
@@ -98,65 +98,65 @@ export class Reembedding {
     if (plan !== undefined) this.#work ??= this.#begin(plan);
   }
 
-  /** Which editions there are; models of others are let go. */
-  #settle({ model, edition, previous }: Pinned, plan: Plan | undefined): void {
-    const { editions, namespaces } = this.ports;
-    const needed = new Map<Edition, Wanted>([[edition, model]]);
+  /** Which model generations there are; models of others are let go. */
+  #settle({ model, generation, previous }: Pinned, plan: Plan | undefined): void {
+    const { generations, namespaces } = this.ports;
+    const needed = new Map<Generation, Wanted>([[generation, model]]);
     if (plan !== undefined && plan.phase !== "abandoned") {
-      needed.set(plan.edition, plan.model ?? { id: plan.modelId });
+      needed.set(plan.generation, plan.model ?? { id: plan.modelId });
     }
-    editions.newest = plan?.phase === "switching" ? plan.edition : edition;
-    editions.needed = new Set(needed.keys());
-    editions.known = new Set([...needed.keys(), ...(previous ? [previous.edition] : [])]);
+    generations.newest = plan?.phase === "switching" ? plan.generation : generation;
+    generations.needed = new Set(needed.keys());
+    generations.known = new Set([...needed.keys(), ...(previous ? [previous.generation] : [])]);
     for (const [each, wanted] of needed) if (!this.#takeBack(each)) this.#load(each, wanted);
     for (const each of this.#models.keys()) if (!needed.has(each)) this.#retire(each);
     if (needed.size === 1) namespaces.unprepare();
   }
 
   /** Whether a model is there; one that was let go is kept for a while. */
-  #takeBack(edition: Edition): boolean {
-    const retired = this.#retired.get(edition);
-    if (retired !== undefined) this.#models.set(edition, retired.model);
-    this.#retired.delete(edition);
-    return this.#models.has(edition);
+  #takeBack(generation: Generation): boolean {
+    const retired = this.#retired.get(generation);
+    if (retired !== undefined) this.#models.set(generation, retired.model);
+    this.#retired.delete(generation);
+    return this.#models.has(generation);
   }
 
-  #load(edition: Edition, wanted: Wanted): void {
-    const { editions, openModel, onTrouble } = this.ports;
-    if (!editions.startLoading(edition)) return;
-    this.#reports.set(edition, { stage: "loading" });
+  #load(generation: Generation, wanted: Wanted): void {
+    const { generations, openModel, onTrouble } = this.ports;
+    if (!generations.startLoading(generation)) return;
+    this.#reports.set(generation, { stage: "loading" });
     const opened = openModel(wanted.id).then(async (model) => {
       if (this.#closed) return model.close();
       if ("revision" in wanted && !isSame(model.model, wanted)) {
-        editions.giveUp(edition, { forGood: true });
+        generations.giveUp(generation, { forGood: true });
         await model.close();
         throw new MemoryError("failed_precondition", `model ${wanted.id} has another revision here`);
       }
-      this.#models.set(edition, model);
-      editions.add(edition, model);
-      this.#reports.set(edition, { stage: "loaded" });
+      this.#models.set(generation, model);
+      generations.add(generation, model);
+      this.#reports.set(generation, { stage: "loaded" });
     });
     opened.catch((error: unknown) => {
       // Not awaited any more, so that the next step tries again.
-      editions.giveUp(edition, { forGood: false });
+      generations.giveUp(generation, { forGood: false });
       const trouble = error instanceof MemoryError ? error.message : String(error);
-      this.#reports.set(edition, { stage: "failed", trouble });
+      this.#reports.set(generation, { stage: "failed", trouble });
       onTrouble(error);
     });
   }
 
-  #retire(edition: Edition): void {
-    const model = this.#models.get(edition);
+  #retire(generation: Generation): void {
+    const model = this.#models.get(generation);
     if (model === undefined) return;
-    this.#models.delete(edition);
-    this.#retired.set(edition, { model, untilMs: this.ports.clock.nowMs() + RETIRED_MS });
+    this.#models.delete(generation);
+    this.#retired.set(generation, { model, untilMs: this.ports.clock.nowMs() + RETIRED_MS });
   }
 
   async #closeRetired(): Promise<void> {
-    for (const [edition, { model, untilMs }] of this.#retired) {
+    for (const [generation, { model, untilMs }] of this.#retired) {
       if (this.ports.clock.nowMs() < untilMs) continue;
-      this.#retired.delete(edition);
-      this.ports.editions.remove(edition);
+      this.#retired.delete(generation);
+      this.ports.generations.remove(generation);
       await model.close();
     }
   }
@@ -165,8 +165,8 @@ export class Reembedding {
   #reported(plan: Plan): Plan {
     const { clock, exclusive } = this.ports;
     const nowMs = clock.wallMs();
-    const model = this.#models.get(plan.edition)?.model;
-    const said = this.#reports.get(plan.edition) ?? { stage: "loading" };
+    const model = this.#models.get(plan.generation)?.model;
+    const said = this.#reports.get(plan.generation) ?? { stage: "loading" };
     const replicas = { ...plan.replicas, [this.#replica]: { ...said, seenAtMs: nowMs } };
     const reported = { ...plan, replicas, ...(model && !plan.model && { model }) };
     const led = takeLead(reported, { replica: this.#replica, nowMs, exclusive });
@@ -186,18 +186,18 @@ export class Reembedding {
         this.#work = undefined;
       });
     const isOf = (now: Plan) =>
-      now.edition === plan.edition &&
+      now.generation === plan.generation &&
       now.phase === plan.phase &&
       leads === (now.lead?.replica === this.#replica);
     return { isOf, stopping, done };
   }
 
   async #take(plan: Plan, { leads, signal }: { leads: boolean; signal: AbortSignal }): Promise<void> {
-    const { editions, namespaces } = this.ports;
-    if (!editions.has(plan.edition) && plan.phase !== "abandoned") return;
+    const { generations, namespaces } = this.ports;
+    if (!generations.has(plan.generation) && plan.phase !== "abandoned") return;
     if (plan.phase === "warming") {
-      await namespaces.prepare(plan.edition);
-      this.#reports.set(plan.edition, { stage: "warm" });
+      await namespaces.prepare(plan.generation);
+      this.#reports.set(plan.generation, { stage: "warm" });
     }
     const onProgress = (progress: Plan["progress"]) => {
       this.#progress = progress;

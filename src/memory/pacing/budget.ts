@@ -11,7 +11,7 @@ export interface BudgetOptions {
   readonly what: string;
 }
 
-interface Waiting {
+interface Waiter {
   readonly weight: number;
   begin(): void;
 }
@@ -19,7 +19,7 @@ interface Waiting {
 /** Lets work begin, in the order it asked, while all that runs weighs no more than so much. */
 export class Budget {
   #used = 0;
-  #waiting: Waiting[] = [];
+  #waiting: Waiter[] = [];
 
   constructor(private readonly options: BudgetOptions) {}
 
@@ -56,7 +56,7 @@ export class Budget {
         // Those that fail at once let the next begin: each has a turn of its own.
         void turn().then(resolve);
       };
-      const waiting: Waiting = { weight, begin };
+      const waiting: Waiter = { weight, begin };
       this.#waiting.push(waiting);
     });
   }

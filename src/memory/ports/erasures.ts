@@ -4,8 +4,8 @@ import type { Scope } from "./log.js";
 export interface Erasure {
   readonly id: string;
   readonly scope: Scope;
-  readonly incarnation: string;
-  /** The number of one memory; undefined is the whole incarnation. */
+  readonly logId: string;
+  /** The number of one memory; undefined is the whole log. */
   readonly sequence?: number;
   /** When it was begun, by the wall clock. */
   readonly begunAtMs: number;

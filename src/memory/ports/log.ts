@@ -1,11 +1,11 @@
 /**
- * The log: the ground truth. Each namespace has one, named by a random incarnation; its entries
+ * The log: the ground truth. Each namespace has one, named by a random log; its entries
  * are numbered 1, 2, 3… without a hole, and each entry is the memory itself. Whatever else this
  * program holds (indexes, caches) is derived from it and may be thrown away.
  */
 
 import type { Window } from "./embedder.js";
-import type { Edition } from "./generation.js";
+import type { Generation } from "./generation.js";
 
 /** Whose namespace: names belong to an account. */
 export interface Scope {
@@ -54,7 +54,7 @@ export interface Deleted {
   readonly target: number;
 }
 
-/** The last entry of a log: the namespace was dropped, and its name begins a new incarnation. */
+/** The last entry of a log: the namespace was dropped, and its name begins a new log. */
 export interface Dropped {
   readonly op: "drop";
   readonly opId: string;
@@ -64,7 +64,7 @@ export interface Dropped {
 export interface Moved {
   readonly op: "moved";
   readonly opId: string;
-  /** The copy's incarnation. */
+  /** The copy's log. */
   readonly to: string;
 }
 
@@ -98,20 +98,20 @@ export interface Numbered<E extends Entry<"head"> = Entry> {
  * a write may have happened or not.
  */
 export interface Log {
-  /** The living incarnation of a namespace; undefined when nobody stored to it. */
+  /** The living log of a namespace; undefined when nobody stored to it. */
   find(scope: Scope): Promise<string | undefined>;
 
   /**
-   * The living incarnation of a namespace, which this call brings into being if needed: in this
-   * edition, else in the first.
+   * The living log of a namespace, which this call brings into being if needed: in this
+   * model generation, else in the first.
    */
-  create(scope: Scope, edition?: Edition): Promise<string>;
+  create(scope: Scope, generation?: Generation): Promise<string>;
 
   /**
    * Inserts the entries at `from`, `from` + 1, … in this order, each only if its number is free, and
    * stops at the first that is taken. Answers how many were inserted, once they survive a crash.
    */
-  append(batch: { incarnation: string; from: number; entries: readonly Appended[] }): Promise<number>;
+  append(batch: { logId: string; from: number; entries: readonly Appended[] }): Promise<number>;
 
   /**
    * The entries from number `from` on, dense and in order; only such as survive a crash. At most
@@ -122,7 +122,7 @@ export interface Log {
   read<W extends What>(range: Range<W>): Promise<Tail<W>>;
 
   /** The last entry; undefined when there is none. */
-  last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined>;
+  last(logId: string): Promise<Numbered<Entry<"head">> | undefined>;
 
   /**
    * The memories with these numbers, from the highest number down, and no more than a slice
@@ -130,14 +130,14 @@ export interface Log {
    */
   fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>>;
 
-  /** The number of the memory with this id, in this incarnation; undefined when it is not there or was erased. */
-  locate(of: { incarnation: string; id: string }): Promise<number | undefined>;
+  /** The number of the memory with this id, in this log; undefined when it is not there or was erased. */
+  locate(of: { logId: string; id: string }): Promise<number | undefined>;
 
   /**
-   * The number that the memory with this id has in this incarnation, or had until it was erased;
+   * The number that the memory with this id has in this log, or had until it was erased;
    * undefined when it was never there.
    */
-  numberOf(of: { incarnation: string; id: string }): Promise<number | undefined>;
+  numberOf(of: { logId: string; id: string }): Promise<number | undefined>;
 
   /**
    * Turns memories into Erased entries: text, vector and metadata are gone once this is answered.
@@ -145,10 +145,10 @@ export interface Log {
    */
   erase(of: Several): Promise<void>;
 
-  /** Takes the name off an incarnation, if it still has it: the next `create` begins a new one. */
-  retire(scope: Scope, incarnation: string): Promise<void>;
+  /** Takes the name off a log, if it still has it: the next `create` begins a new one. */
+  retire(scope: Scope, logId: string): Promise<void>;
 
-  /** Gives a name another incarnation, if it still has the one given. */
+  /** Gives a name another log, if it still has the one given. */
   rename(scope: Scope, of: { from: string; to: string }): Promise<void>;
 
   /** The living namespaces of all accounts, in a fixed order, after the one given. */
@@ -157,22 +157,22 @@ export interface Log {
   /** The account's living namespaces in order of their names' bytes, after the one given. */
   list(of: { accountId: string; after?: string; limit: number }): Promise<Head[]>;
 
-  /** What an incarnation holds now, without what was erased. */
-  measure(of: { incarnation: string }): Promise<Measured>;
+  /** What a log holds now, without what was erased. */
+  measure(of: { logId: string }): Promise<Measured>;
 
-  /** The incarnations that have entries, dropped ones included, in their order, after the one given. */
-  incarnations(of: { after: string; limit: number }): Promise<string[]>;
+  /** The logs that have entries, dropped ones included, in their order, after the one given. */
+  logIds(of: { after: string; limit: number }): Promise<string[]>;
 }
 
-/** Entries of one incarnation. */
+/** Entries of one log. */
 export interface Several {
-  readonly incarnation: string;
+  readonly logId: string;
   readonly sequences: readonly number[];
 }
 
 /** A part of a log, and what of its memories is to be read. */
 export interface Range<W extends What = What> {
-  readonly incarnation: string;
+  readonly logId: string;
   readonly from: number;
   readonly limit: number;
   readonly what: W;
@@ -218,14 +218,14 @@ export interface Measured {
   readonly bytes: number;
 }
 
-/** A namespace of any account, and its living incarnation. */
+/** A namespace of any account, and its living log. */
 export interface Named {
   readonly scope: Scope;
-  readonly incarnation: string;
+  readonly logId: string;
 }
 
-/** A namespace and its living incarnation. */
+/** A namespace and its living log. */
 export interface Head {
   readonly namespace: string;
-  readonly incarnation: string;
+  readonly logId: string;
 }

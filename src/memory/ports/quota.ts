@@ -1,5 +1,5 @@
 /** The port to whoever counts calls. */
-export interface Meter {
+export interface Quota {
   /**
    * Takes one call from the caller's plan, which also proves that the key still lives.
    *

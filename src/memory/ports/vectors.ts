@@ -1,29 +1,29 @@
 /** The port to the vector indexes. An index is derived state: it may vanish and is rebuilt from the log. */
 export interface Vectors {
-  /** The index of one incarnation, empty until it is restored or added to. */
-  open(incarnation: string): VectorIndex;
+  /** The index of one log, empty until it is restored or added to. */
+  open(logId: string): VectorIndex;
   /** Erases what is kept of an index outside of memory. */
-  discard(incarnation: string): Promise<void>;
+  discard(logId: string): Promise<void>;
   /**
    * Resolves when what is kept outside of memory has none of these memories' vectors, whether the index is
    * open or not. Numbers that it does not have are passed over.
    *
    * @throws MemoryError `unavailable`
    */
-  wipe(incarnation: string, sequences: readonly number[]): Promise<void>;
+  wipe(logId: string, sequences: readonly number[]): Promise<void>;
   /** Of these memories, those whose vectors are kept outside of memory. */
-  holds(incarnation: string, sequences: readonly number[]): Promise<number[]>;
-  /** The incarnations of which something is kept outside of memory. */
+  holds(logId: string, sequences: readonly number[]): Promise<number[]>;
+  /** The logs of which something is kept outside of memory. */
   kept(): Promise<string[]>;
   /** Up to where the kept one has applied its log; undefined when it is damaged or there is none. */
-  markOf(incarnation: string): Promise<Mark | undefined>;
+  markOf(logId: string): Promise<Mark | undefined>;
 }
 
 export interface VectorIndex {
   /** How many memories are in it. */
   readonly size: number;
   /** So much was taken out of it that a new one, built from the log, would serve better. */
-  readonly worn: boolean;
+  readonly fragmented: boolean;
   /** It is so large that building it anew takes long: worth a snapshot. */
   readonly large: boolean;
   /** What it takes in memory, in bytes, about. */

@@ -28,7 +28,7 @@ const HSTS = "max-age=31536000";
 /** A caller's own request id is taken over when it looks like one, and not like a key: it is logged. */
 const REQUEST_ID = /^(?!.*rcl_)[A-Za-z0-9._:-]{1,128}$/;
 
-export interface BareAppOptions {
+export interface HttpServerOptions {
   readonly readiness: Readiness;
   readonly logger: FastifyBaseLogger;
   /** Blocks of addresses (CIDR). */
@@ -44,7 +44,7 @@ export interface BareAppOptions {
 }
 
 /** A server without a route: what holds for every request, whatever it asks. */
-export function bareApp(options: BareAppOptions): FastifyInstance {
+export function httpServer(options: HttpServerOptions): FastifyInstance {
   const { logger, readiness, tls, onFault } = options;
   const app = Fastify({
     loggerInstance: logger,

@@ -8,7 +8,7 @@ import { type Protocol, sniff } from "./first-bytes.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { Pace } from "./pace.js";
-import { Answers } from "./slow-readers.js";
+import { SlowReaders } from "./slow-readers.js";
 import type { Tls } from "./tls.js";
 import { UnreadBodies } from "./unread.js";
 
@@ -52,7 +52,7 @@ export class OnePortServer extends Server {
   /** Connections whose handshake is not over, by the other side's address and port. */
   readonly #handshaking = new Map<string, Socket>();
   readonly #connections: ConnectionLimit;
-  readonly #answers: Answers;
+  readonly #answers: SlowReaders;
   readonly #pace = new Pace();
   readonly #sniffing = new Set<Socket>();
   readonly #http2Sockets = new Set<Socket>();
@@ -83,7 +83,7 @@ export class OnePortServer extends Server {
     this.on("drop", () => {
       counts.refused.total += 1;
     });
-    this.#answers = new Answers(limits, counts.cutOff);
+    this.#answers = new SlowReaders(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
     // As above: refused by the handler, in words.
     this.on("checkExpectation", (request, response) => this.emit("request", request, response));

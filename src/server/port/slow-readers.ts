@@ -40,7 +40,7 @@ interface Answer {
  * read is held in memory, and Node's own timeouts look at connections, which one byte now and then
  * satisfies. So are clients that send request upon request without waiting for an answer.
  */
-export class Answers {
+export class SlowReaders {
   readonly #answers = new Map<Response, Answer>();
   /** Those under way on an HTTP/1 connection: Node forgets the ones that queue when it closes. */
   readonly #connections = new Map<Socket, Set<Response>>();

@@ -49,8 +49,8 @@ export class BodyRoom {
   }
 
   /** Opens an empty place; it must be closed. */
-  open(owner: string): Place {
-    return new Place(
+  open(owner: string): Reservation {
+    return new Reservation(
       (bytes) => this.#take(owner, bytes),
       (bytes) => this.#give(owner, bytes),
     );
@@ -123,7 +123,7 @@ export class BodyRoom {
 }
 
 /** The room that one body takes. */
-export class Place {
+export class Reservation {
   #bytes = 0;
   #closed = false;
 
@@ -155,7 +155,7 @@ export const bodyRoomKey = createContextKey<BodyRoom | undefined>(undefined, {
 });
 
 /** Opens the place of a call that the gate let in; it closes when the answer was taken. */
-export function placeOf(values: ContextValues): Place {
+export function reservationOf(values: ContextValues): Reservation {
   const room = values.get(bodyRoomKey) ?? new BodyRoom();
   const key = values.get(callerKey)?.keyHash;
   const place = room.open(key ?? `address ${networkOf(values.get(clientAddressKey))}`);

@@ -4,7 +4,7 @@ import {
   createContextValues,
   type HandlerContext,
 } from "@connectrpc/connect";
-import type { Guest } from "../../accounts/authenticate.js";
+import type { Principal } from "../../accounts/authenticate.js";
 import type { KeyLimits } from "../../accounts/key-limits.js";
 import type { Plans } from "../../accounts/plan.js";
 import type { Caller } from "../../memory/ports/quota.js";
@@ -33,7 +33,7 @@ export function callerOf(context: HandlerContext): Caller {
 
 export interface GateOptions {
   /** Answers who holds a key. */
-  authenticate(key: string | undefined): Promise<Guest>;
+  authenticate(key: string | undefined): Promise<Principal>;
   readonly plans: Plans;
   readonly keyLimits: KeyLimits;
   /** RPCs that need no key, as `service/method`, or `service/` for all of one. */

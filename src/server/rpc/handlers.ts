@@ -14,7 +14,7 @@ import { shown } from "../wire/json-text.js";
 import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
 import { checkedBody, ENVELOPE_BYTES, type Encoding, tooLarge } from "../wire/request-body.js";
 import { checkedStream } from "../wire/request-stream.js";
-import { type Place, placeOf } from "./body-room.js";
+import { type Reservation, reservationOf } from "./body-room.js";
 import { type ObserveOptions, observed } from "./observe.js";
 
 /** Of all that a call of health or reflection sends, however long it lasts. */
@@ -103,9 +103,9 @@ function bodyOf(
 
 /** Takes room for a request's body; opened with the first claim, when the gate has said whose it is. */
 function claimOf({ contextValues }: UniversalServerRequest): (bytes: number) => Promise<void> {
-  let place: Place | undefined;
+  let place: Reservation | undefined;
   return (bytes) => {
-    place ??= placeOf(contextValues ?? createContextValues());
+    place ??= reservationOf(contextValues ?? createContextValues());
     return place.resize(bytes);
   };
 }

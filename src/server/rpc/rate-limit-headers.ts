@@ -1,11 +1,11 @@
-import type { Standing } from "../../accounts/key-limits.js";
+import type { RateLimitStatus } from "../../accounts/key-limits.js";
 
 /**
  * Tells where a key stands with its limits: `RateLimit-Policy` and `RateLimit`, as
  * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is said as its size (`q`) in the seconds
  * that fill it (`w`, rounded up: whoever keeps to it is never refused).
  */
-export function setRateLimitHeaders(header: Headers, { rate, concurrency }: Standing): void {
+export function setRateLimitHeaders(header: Headers, { rate, concurrency }: RateLimitStatus): void {
   const policies: string[] = [];
   const now: string[] = [];
   if (rate !== undefined) {

@@ -1,10 +1,11 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
+import { type ErasureRecord, fromErasureRecord, toErasureRecord } from "../erasure-record.js";
 import { durably, reading } from "./durably.js";
 
 /** The erasures under way, in LMDB. */
 export class LocalErasures implements Erasures {
-  readonly #erasures: Database<Erasure, string>;
+  readonly #erasures: Database<ErasureRecord, string>;
 
   constructor(root: RootDatabase) {
     this.#erasures = root.openDB("erasures", { encoding: "json" });
@@ -13,7 +14,9 @@ export class LocalErasures implements Erasures {
   begin(erasure: Erasure): Promise<void> {
     return durably(this.#erasures, () => {
       // One that is begun again stands as it was: several may meet what one of them ended.
-      if (!this.#erasures.doesExist(erasure.id)) this.#erasures.putSync(erasure.id, erasure);
+      if (!this.#erasures.doesExist(erasure.id)) {
+        this.#erasures.putSync(erasure.id, toErasureRecord(erasure));
+      }
     });
   }
 
@@ -22,6 +25,8 @@ export class LocalErasures implements Erasures {
   }
 
   async pending(limit: number): Promise<Erasure[]> {
-    return reading(() => [...this.#erasures.getRange({ limit })].map(({ value }) => value));
+    return reading(() =>
+      [...this.#erasures.getRange({ limit })].map(({ value }) => fromErasureRecord(value)),
+    );
   }
 }

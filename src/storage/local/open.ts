@@ -4,7 +4,7 @@ import type { RootDatabase } from "lmdb";
 import { MemoryError, unavailable } from "../../errors.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
-import { Snapshots } from "./backup/snapshots.js";
+import { DatabaseSnapshots } from "./backup/snapshots.js";
 import { LocalClaims } from "./claims.js";
 import { reading, settled } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
@@ -14,7 +14,7 @@ import { LocalLog } from "./log/log.js";
 import { claim } from "./owner/owner.js";
 import type { Answering } from "./owner/request.js";
 import { LocalRecent } from "./recent.js";
-import { LocalFacts, type Meta } from "./system-records.js";
+import { LocalSystemRecords, type Meta } from "./system-records.js";
 import { LocalUsage } from "./usage.js";
 import { writesOf } from "./writes.js";
 
@@ -72,12 +72,12 @@ function storageIn(
   { path, release }: { path: string; release: () => Promise<void> },
 ): Storage {
   const meta: Meta = root.openDB("meta", { encoding: "json" });
-  const snapshots = new Snapshots(root);
+  const snapshots = new DatabaseSnapshots(root);
   return {
     log: new LocalLog(root),
     accounts: new LocalAccounts(root),
     usage: new LocalUsage(root),
-    facts: new LocalFacts(meta),
+    systemRecords: new LocalSystemRecords(meta),
     formats: new LocalFormats(meta),
     // Format 1 is the first there is.
     migrations: [],
@@ -108,7 +108,7 @@ export async function removeDraft(dataDir: string): Promise<void> {
 }
 
 /** LMDB waits for its last flush, and after one that failed, for ever: so there is one more, of nothing. */
-async function close(root: RootDatabase, snapshots: Snapshots): Promise<void> {
+async function close(root: RootDatabase, snapshots: DatabaseSnapshots): Promise<void> {
   await snapshots.close();
   await settled(root);
   await root.close();

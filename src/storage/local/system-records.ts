@@ -1,20 +1,34 @@
 import type { Database } from "lmdb";
 import type { ModelIdentity } from "../../memory/ports/embedder.js";
-import type { Facts, Pinned, Versioned } from "../../memory/ports/plan.js";
-import { fromModelRecord, type ModelRecord, toModelRecord } from "../model-record.js";
+import type { Pinned, SystemRecords, Versioned } from "../../memory/ports/plan.js";
+import {
+  fromModelRecord,
+  fromPlanRecord,
+  type ModelRecord,
+  type PlanRecord,
+  toModelRecord,
+  toPlanRecord,
+} from "../model-record.js";
 import { durably, reading } from "./durably.js";
 
-/** Facts of the whole database, by name. */
+/** The records that hold for the whole database, by name. */
 export type Meta = Database<unknown, string>;
 
-export class LocalFacts implements Facts {
+/** What is left of a plan that has ended is its version. */
+interface PlanMark {
+  readonly plan?: PlanRecord;
+  readonly version?: number;
+}
+
+/** The records that hold for the whole database, in LMDB. */
+export class LocalSystemRecords implements SystemRecords {
   constructor(private readonly meta: Meta) {}
 
   pinModel(model: ModelIdentity): Promise<Pinned> {
     return durably(this.meta, () => {
       const pinned = this.#model();
-      if (pinned === undefined) this.meta.putSync("model", toModelRecord({ model, edition: "" }));
-      return pinned ?? { model, edition: "" };
+      if (pinned === undefined) this.meta.putSync("model", toModelRecord({ model, generation: "" }));
+      return pinned ?? { model, generation: "" };
     });
   }
 
@@ -22,9 +36,9 @@ export class LocalFacts implements Facts {
     return reading(() => this.#model());
   }
 
-  async repin({ from, to }: Parameters<Facts["repin"]>[0]): Promise<void> {
+  async repin({ from, to }: Parameters<SystemRecords["repin"]>[0]): Promise<void> {
     await durably(this.meta, () => {
-      if (this.#model()?.edition === from) this.meta.putSync("model", toModelRecord(to));
+      if (this.#model()?.generation === from) this.meta.putSync("model", toModelRecord(to));
     });
   }
 
@@ -32,12 +46,12 @@ export class LocalFacts implements Facts {
     return reading(() => this.#plan());
   }
 
-  replacePlan({ from, to: plan }: Parameters<Facts["replacePlan"]>[0]): Promise<boolean> {
+  replacePlan({ from, to: plan }: Parameters<SystemRecords["replacePlan"]>[0]): Promise<boolean> {
     return durably(this.meta, () => {
       if ((this.#plan()?.version ?? 0) !== from) return false;
       // What is left of a plan is its version, so that none comes again.
       const { version = 0 } = this.#kept() ?? {};
-      this.meta.putSync("plan", { ...(plan && { plan }), version: version + 1 });
+      this.meta.putSync("plan", { ...(plan && { plan: toPlanRecord(plan) }), version: version + 1 });
       return true;
     });
   }
@@ -48,10 +62,10 @@ export class LocalFacts implements Facts {
 
   #plan(): Versioned | undefined {
     const { plan, version = 0 } = this.#kept() ?? {};
-    return plan && { plan, version };
+    return plan && { plan: fromPlanRecord(plan), version };
   }
 
-  #kept(): Partial<Versioned> | undefined {
-    return this.meta.get("plan") as Partial<Versioned> | undefined;
+  #kept(): PlanMark | undefined {
+    return this.meta.get("plan") as PlanMark | undefined;
   }
 }

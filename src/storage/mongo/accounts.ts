@@ -2,7 +2,7 @@ import { type Collection, type Db, MongoServerError } from "mongodb";
 import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
-import { answer } from "./with-timeout.js";
+import { withTimeout } from "./with-timeout.js";
 
 /** To set a plan, while others set it too. */
 const PLAN_ATTEMPTS_MAX = 5;
@@ -28,71 +28,71 @@ export class MongoAccounts implements Accounts {
   }
 
   create({ id, createdAtMs, ...account }: Account): Promise<void> {
-    return answer(this.#insert({ _id: id, ...account, createdAt: new Date(createdAtMs) }));
+    return withTimeout(this.#insert({ _id: id, ...account, createdAt: new Date(createdAtMs) }));
   }
 
   async find(accountId: string): Promise<Account | undefined> {
-    const record = await answer(this.#accounts.findOne({ _id: accountId }));
+    const record = await withTimeout(this.#accounts.findOne({ _id: accountId }));
     return record === null ? undefined : fromRecord(record);
   }
 
   async list({ after, limit }: Parameters<Accounts["list"]>[0]): Promise<Account[]> {
     const found = this.#accounts.find({ _id: { $gt: after } }, { sort: { _id: 1 }, limit });
-    return (await answer(found.toArray())).map(fromRecord);
+    return (await withTimeout(found.toArray())).map(fromRecord);
   }
 
   async findByKey(keyHash: string): Promise<Account | undefined> {
-    const record = await answer(this.#accounts.findOne(withKey({ hash: keyHash })));
+    const record = await withTimeout(this.#accounts.findOne(withKey({ hash: keyHash })));
     return record === null ? undefined : fromRecord(record);
   }
 
   async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
     const payable = { _id: accountId, ...withKey({ hash: keyHash }), callsLeft: { $gte: 1 } };
     const paid = this.#accounts.findOneAndUpdate(payable, { $inc: { callsLeft: -1 } }, ONLY_WHETHER);
-    return (await answer(paid)) !== null;
+    return (await withTimeout(paid)) !== null;
   }
 
   async refund(accountId: string): Promise<void> {
     const paid = { _id: accountId, $expr: { $lt: ["$callsLeft", "$callsLimit"] } };
-    await answer(this.#accounts.findOneAndUpdate(paid, { $inc: { callsLeft: 1 } }, ONLY_WHETHER));
+    await withTimeout(this.#accounts.findOneAndUpdate(paid, { $inc: { callsLeft: 1 } }, ONLY_WHETHER));
   }
 
   async setPlan({ accountId, plan, callsLimit }: Parameters<Accounts["setPlan"]>[0]): Promise<boolean> {
     for (let attempt = 0; attempt < PLAN_ATTEMPTS_MAX; attempt++) {
-      const found = await answer(this.#accounts.findOne({ _id: accountId }));
+      const found = await withTimeout(this.#accounts.findOne({ _id: accountId }));
       if (found === null) return false;
       // Only as long as the limit is what was read: calls may be charged meanwhile, plans not.
       const unchanged = { _id: accountId, callsLimit: found.callsLimit };
       const to = { $set: { plan, callsLimit }, $inc: { callsLeft: callsLimit - found.callsLimit } };
       const changed = this.#accounts.findOneAndUpdate(unchanged, to, ONLY_WHETHER);
-      if ((await answer(changed)) !== null) return true;
+      if ((await withTimeout(changed)) !== null) return true;
     }
     throw unavailable("the account's plan is changed by others at the same time");
   }
 
   async addKey({ accountId, key }: Parameters<Accounts["addKey"]>[0]): Promise<boolean> {
     const expired = { $pull: { keys: { expiresAtMs: { $lte: Date.now() } } } };
-    await answer(this.#accounts.updateOne({ _id: accountId }, expired));
+    await withTimeout(this.#accounts.updateOne({ _id: accountId }, expired));
     const withRoom = { _id: accountId, [`keys.${KEYS_MAX - 1}`]: { $exists: false } };
     const added = this.#accounts.findOneAndUpdate(withRoom, { $push: { keys: key } }, ONLY_WHETHER);
-    return (await answer(added)) !== null;
+    return (await withTimeout(added)) !== null;
   }
 
   async removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
     const notLast = force ? {} : withKey({ id: { $ne: keyId } });
     const removable = { _id: accountId, "keys.id": keyId, ...notLast };
     const without = { $pull: { keys: { id: keyId } } };
-    return (await answer(this.#accounts.findOneAndUpdate(removable, without, ONLY_WHETHER))) !== null;
+    return (await withTimeout(this.#accounts.findOneAndUpdate(removable, without, ONLY_WHETHER))) !== null;
   }
 
   async expireKey({ accountId, keyId, atMs }: Parameters<Accounts["expireKey"]>[0]): Promise<void> {
     const sooner = { $min: { "keys.$.expiresAtMs": atMs } };
-    await answer(this.#accounts.updateOne({ _id: accountId, "keys.id": keyId }, sooner));
+    await withTimeout(this.#accounts.updateOne({ _id: accountId, "keys.id": keyId }, sooner));
   }
 
   async settleKey({ accountId, keyId }: Parameters<Accounts["settleKey"]>[0]): Promise<void> {
     const settled = { $unset: { "keys.$.replaces": "", "keys.$.graceMs": "" } } as const;
-    await answer(this.#accounts.updateOne({ _id: accountId, "keys.id": keyId }, settled));
+    await withTimeout(this.#accounts.updateOne({ _id: accountId, "keys.id": keyId }, settled));
   }
 
   async touch(uses: readonly KeyUse[]): Promise<void> {
@@ -102,19 +102,19 @@ export class MongoAccounts implements Accounts {
         update: { $max: { "keys.$.lastUsedAtMs": atMs } },
       },
     }));
-    if (writes.length > 0) await answer(this.#accounts.bulkWrite(writes, { ordered: false }));
+    if (writes.length > 0) await withTimeout(this.#accounts.bulkWrite(writes, { ordered: false }));
   }
 
   async remove(accountId: string): Promise<void> {
     if ((await this.find(accountId)) === undefined) return;
     // First the note, which alone says nothing: after a crash in between the account is not closed.
     const note = { $setOnInsert: { closedAt: new Date() } };
-    await answer(this.#closed.updateOne({ _id: accountId }, note, { upsert: true }));
-    await answer(this.#accounts.deleteOne({ _id: accountId }));
+    await withTimeout(this.#closed.updateOne({ _id: accountId }, note, { upsert: true }));
+    await withTimeout(this.#accounts.deleteOne({ _id: accountId }));
   }
 
   async isClosed(accountId: string): Promise<boolean> {
-    if ((await answer(this.#closed.findOne({ _id: accountId }))) === null) return false;
+    if ((await withTimeout(this.#closed.findOne({ _id: accountId }))) === null) return false;
     return (await this.find(accountId)) === undefined;
   }
 

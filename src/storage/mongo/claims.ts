@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
 import type { Claim, Claims } from "../../memory/ports/claims.js";
 import { findOrInsert } from "./find-or-insert.js";
-import { answer as ask } from "./with-timeout.js";
+import { withTimeout } from "./with-timeout.js";
 
 interface ClaimRecord extends Omit<Claim, "id" | "expiresAtMs"> {
   readonly _id: string;
@@ -24,8 +24,8 @@ export class MongoClaims implements Claims {
 
   async claim({ id, expiresAtMs, ...claim }: Claim): Promise<Claim> {
     // MongoDB takes up to a minute to remove what has expired.
-    await ask(this.#claims.deleteOne({ _id: id, expiresAt: { $lte: new Date(claim.claimedAtMs) } }));
-    const standing = await ask(
+    await withTimeout(this.#claims.deleteOne({ _id: id, expiresAt: { $lte: new Date(claim.claimedAtMs) } }));
+    const standing = await withTimeout(
       findOrInsert(this.#claims, { _id: id, ...claim, expiresAt: new Date(expiresAtMs) }),
     );
     const { _id, expiresAt, ...rest } = standing;
@@ -35,19 +35,19 @@ export class MongoClaims implements Claims {
   async takeOver({ id, from, to, claimedAtMs }: Parameters<Claims["takeOver"]>[0]): Promise<boolean> {
     const standing = { _id: id, owner: from, answer: { $exists: false } };
     const taken = this.#claims.updateOne(standing, { $set: { owner: to, claimedAtMs } });
-    return (await ask(taken)).matchedCount === 1;
+    return (await withTimeout(taken)).matchedCount === 1;
   }
 
   async answer({ id, owner, answer }: Parameters<Claims["answer"]>[0]): Promise<boolean> {
     const unanswered = { _id: id, answer: { $exists: false } };
-    const kept = await ask(this.#claims.updateOne(unanswered, { $set: { owner, answer } }));
+    const kept = await withTimeout(this.#claims.updateOne(unanswered, { $set: { owner, answer } }));
     if (kept.matchedCount === 1) return true;
-    const standing = await ask(this.#claims.findOne({ _id: id }, { projection: { owner: 1 } }));
+    const standing = await withTimeout(this.#claims.findOne({ _id: id }, { projection: { owner: 1 } }));
     // One that has expired meanwhile has no other answer either.
     return standing === null || standing.owner === owner;
   }
 
   async release({ id, owner }: Parameters<Claims["release"]>[0]): Promise<void> {
-    await ask(this.#claims.deleteOne({ _id: id, owner }));
+    await withTimeout(this.#claims.deleteOne({ _id: id, owner }));
   }
 }

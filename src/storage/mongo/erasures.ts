@@ -1,28 +1,30 @@
 import type { Collection, Db } from "mongodb";
 import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
-import { answer } from "./with-timeout.js";
+import { type ErasureRecord, fromErasureRecord, toErasureRecord } from "../erasure-record.js";
+import { withTimeout } from "./with-timeout.js";
 
-type ErasureRecord = Omit<Erasure, "id"> & { readonly _id: string };
+type ErasureDocument = Omit<ErasureRecord, "id"> & { readonly _id: string };
 
 /** The erasures under way, in MongoDB. */
 export class MongoErasures implements Erasures {
-  readonly #erasures: Collection<ErasureRecord>;
+  readonly #erasures: Collection<ErasureDocument>;
 
   constructor(db: Db) {
     this.#erasures = db.collection("erasures");
   }
 
-  async begin({ id, ...erasure }: Erasure): Promise<void> {
+  async begin(begun: Erasure): Promise<void> {
+    const { id, ...erasure } = toErasureRecord(begun);
     // One that is begun again stands as it was: several may meet what one of them ended.
-    await answer(this.#erasures.updateOne({ _id: id }, { $setOnInsert: erasure }, { upsert: true }));
+    await withTimeout(this.#erasures.updateOne({ _id: id }, { $setOnInsert: erasure }, { upsert: true }));
   }
 
   async end(id: string): Promise<void> {
-    await answer(this.#erasures.deleteOne({ _id: id }));
+    await withTimeout(this.#erasures.deleteOne({ _id: id }));
   }
 
   async pending(limit: number): Promise<Erasure[]> {
-    const records = await answer(this.#erasures.find({}, { sort: { _id: 1 }, limit }).toArray());
-    return records.map(({ _id, ...erasure }) => ({ id: _id, ...erasure }));
+    const records = await withTimeout(this.#erasures.find({}, { sort: { _id: 1 }, limit }).toArray());
+    return records.map(({ _id, ...erasure }) => fromErasureRecord({ id: _id, ...erasure }));
   }
 }

@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
 import type { Format, Formats, Marked } from "../../memory/format/format.js";
 import { findOrInsert } from "./find-or-insert.js";
-import { answer } from "./with-timeout.js";
+import { withTimeout } from "./with-timeout.js";
 
 type FormatRecord = Marked & { readonly _id: string };
 
@@ -16,17 +16,17 @@ export class MongoFormats implements Formats {
   }
 
   async read(): Promise<Marked | undefined> {
-    const record = await answer(this.#meta.findOne({ _id: ID }));
+    const record = await withTimeout(this.#meta.findOne({ _id: ID }));
     return record === null ? undefined : toMarked(record);
   }
 
   async mark(format: Format): Promise<Marked> {
-    return toMarked(await answer(findOrInsert(this.#meta, { _id: ID, format, revision: 1 })));
+    return toMarked(await withTimeout(findOrInsert(this.#meta, { _id: ID, format, revision: 1 })));
   }
 
   async replace({ from, to }: Parameters<Formats["replace"]>[0]): Promise<boolean> {
     const changed = { $set: { format: to, revision: from + 1 } };
-    return (await answer(this.#meta.updateOne({ _id: ID, revision: from }, changed))).matchedCount === 1;
+    return (await withTimeout(this.#meta.updateOne({ _id: ID, revision: from }, changed))).matchedCount === 1;
   }
 }
 

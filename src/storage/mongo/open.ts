@@ -1,7 +1,7 @@
 import { MongoClient, type MongoClientOptions } from "mongodb";
 import { MemoryError } from "../../errors.js";
 import type { Formats } from "../../memory/format/format.js";
-import type { Facts } from "../../memory/ports/plan.js";
+import type { SystemRecords } from "../../memory/ports/plan.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { MongoClaims } from "./claims.js";
@@ -9,9 +9,9 @@ import { MongoErasures } from "./erasures.js";
 import { MongoFormats } from "./formats.js";
 import { MongoLog } from "./log/log.js";
 import { MongoRecent } from "./recent.js";
-import { MongoFacts } from "./system-records.js";
+import { MongoSystemRecords } from "./system-records.js";
 import { MongoUsage } from "./usage.js";
-import { answer } from "./with-timeout.js";
+import { withTimeout } from "./with-timeout.js";
 
 const DATABASE = "recalld";
 
@@ -61,12 +61,12 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const claims = new MongoClaims(db);
   const recent = new MongoRecent(db);
   const usage = new MongoUsage(db);
-  const facts = new MongoFacts(db);
+  const systemRecords = new MongoSystemRecords(db);
   const formats = new MongoFormats(db);
   try {
     await client.connect();
     // Before the indexes, which would make it.
-    if (!creates) await expectMongo({ name: db.databaseName, facts, formats });
+    if (!creates) await expectMongo({ name: db.databaseName, systemRecords, formats });
     await Promise.all([log, accounts, claims, recent, usage].map((each) => each.createIndexes()));
   } catch (error) {
     await client.close();
@@ -76,7 +76,7 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     log,
     accounts,
     usage,
-    facts,
+    systemRecords,
     formats,
     // Format 1 is the first there is.
     migrations: [],
@@ -85,15 +85,23 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     recent,
     exclusive: false,
     check: async () => {
-      await answer(db.command({ ping: 1 }));
+      await withTimeout(db.command({ ping: 1 }));
     },
     close: () => client.close(),
   };
 }
 
 /** MongoDB knows no database that is not there: what every database of ours says of itself tells it. */
-async function expectMongo({ name, facts, formats }: { name: string; facts: Facts; formats: Formats }) {
-  if ((await facts.pinned()) !== undefined || (await formats.read()) !== undefined) return;
+async function expectMongo({
+  name,
+  systemRecords,
+  formats,
+}: {
+  name: string;
+  systemRecords: SystemRecords;
+  formats: Formats;
+}) {
+  if ((await systemRecords.pinned()) !== undefined || (await formats.read()) !== undefined) return;
   throw new MemoryError("failed_precondition", `MONGODB_URI: the database ${name} holds nothing of recalld`);
 }
 

@@ -1,7 +1,7 @@
 import type { Collection, Db } from "mongodb";
 import type { Scope } from "../../memory/ports/log.js";
 import type { Recent } from "../../memory/ports/recent.js";
-import { answer } from "./with-timeout.js";
+import { withTimeout } from "./with-timeout.js";
 
 interface RecentRecord {
   /** `<account>:<namespace>`; account ids have no colon. */
@@ -24,11 +24,13 @@ export class MongoRecent implements Recent {
 
   async touch({ accountId, namespace }: Scope, atMs: number): Promise<void> {
     const _id = `${accountId}:${namespace}`;
-    await answer(this.#recent.updateOne({ _id }, { $set: { usedAt: new Date(atMs) } }, { upsert: true }));
+    await withTimeout(
+      this.#recent.updateOne({ _id }, { $set: { usedAt: new Date(atMs) } }, { upsert: true }),
+    );
   }
 
   async list(limit: number): Promise<Scope[]> {
-    const records = await answer(this.#recent.find({}, { sort: { usedAt: -1 }, limit }).toArray());
+    const records = await withTimeout(this.#recent.find({}, { sort: { usedAt: -1 }, limit }).toArray());
     return records.map(({ _id }) => {
       const colon = _id.indexOf(":");
       return { accountId: _id.slice(0, colon), namespace: _id.slice(colon + 1) };
@@ -36,6 +38,6 @@ export class MongoRecent implements Recent {
   }
 
   async forget({ accountId, namespace }: Scope): Promise<void> {
-    await answer(this.#recent.deleteOne({ _id: `${accountId}:${namespace}` }));
+    await withTimeout(this.#recent.deleteOne({ _id: `${accountId}:${namespace}` }));
   }
 }

@@ -8,7 +8,7 @@ import {
   type Usage,
 } from "../../accounts/usage.js";
 import { idsFrom } from "./log/number.js";
-import { answer } from "./with-timeout.js";
+import { withTimeout } from "./with-timeout.js";
 
 interface DayRecord extends Counts {
   /** `<account>:<date>` */
@@ -36,12 +36,12 @@ export class MongoUsage implements Usage {
       const update = { $inc: counts, $setOnInsert: { expiresAt } };
       return { updateOne: { filter: { _id: `${accountId}:${date}` }, update, upsert: true } };
     });
-    if (writes.length > 0) await answer(this.#days.bulkWrite(writes, { ordered: false }));
+    if (writes.length > 0) await withTimeout(this.#days.bulkWrite(writes, { ordered: false }));
   }
 
   async read({ accountId, from }: Parameters<Usage["read"]>[0]): Promise<DayUsage[]> {
     const _id = idsFrom(accountId, `${accountId}:${from}`);
-    const found = await answer(this.#days.find({ _id }, { sort: { _id: 1 } }).toArray());
+    const found = await withTimeout(this.#days.find({ _id }, { sort: { _id: 1 } }).toArray());
     return found.map(({ _id, expiresAt, ...counts }) => ({
       date: _id.slice(accountId.length + 1),
       ...counts,
@@ -49,6 +49,6 @@ export class MongoUsage implements Usage {
   }
 
   async remove(accountId: string): Promise<void> {
-    await answer(this.#days.deleteMany({ _id: idsFrom(accountId) }));
+    await withTimeout(this.#days.deleteMany({ _id: idsFrom(accountId) }));
   }
 }

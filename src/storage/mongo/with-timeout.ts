@@ -12,7 +12,7 @@ export const ANSWER_TIMEOUT_MS = 5_000;
 const OUT_OF_DISK_SPACE = 14_031;
 
 /** Waits for the database. @throws MemoryError `unavailable`, whatever the driver met. */
-export async function answer<T>(asking: Promise<T>): Promise<T> {
+export async function withTimeout<T>(asking: Promise<T>): Promise<T> {
   try {
     return await within(ANSWER_TIMEOUT_MS, asking);
   } catch (error) {

@@ -7,7 +7,7 @@ const NOISE = 1e-12;
 const SPREAD_MIN = 1e-6;
 
 /**
- * Lays vectors out in a plane, by the two directions in which they differ most (principal components,
+ * Projects vectors to two dimensions, by the two directions in which they differ most (principal components,
  * by subspace iteration from a fixed start). Answers x and y of each in turn, from -1 to 1, on one
  * scale for both; vectors that are all equal lie at 0. The same rows give the same answer.
  */

@@ -5,14 +5,14 @@ import type { Projector } from "../../memory/calls/map.js";
 /** Projections that may wait: each holds up to 5,000 vectors. */
 const WAITING_MAX = 8;
 
-interface Waiting {
+interface PendingProjection {
   resolve(places: Float32Array): void;
   reject(error: unknown): void;
 }
 
 /** Projects in a thread of its own, one after the other; the thread is started when first needed. */
 export class ThreadProjector implements Projector {
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: PendingProjection[] = [];
   #worker: Worker | undefined;
 
   async project(of: Parameters<Projector["project"]>[0]): Promise<Float32Array> {

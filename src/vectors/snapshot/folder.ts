@@ -1,6 +1,6 @@
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { draftPath, incarnationIn, type Kept, manifestPath } from "./manifest.js";
+import { draftPath, type Kept, logIdIn, manifestPath } from "./manifest.js";
 
 // The folder of all snapshots, as the main thread looks after it.
 
@@ -13,7 +13,7 @@ export interface Use {
 /** Makes a snapshot that is written the one that is kept: by a rename, and then the one before is erased. */
 export async function publish(of: Kept, stem: string): Promise<void> {
   await rename(draftPath(of, stem), manifestPath(of));
-  await removeFiles(of, (name) => name !== `${of.incarnation}.json` && !name.startsWith(`${stem}.`));
+  await removeFiles(of, (name) => name !== `${of.logId}.json` && !name.startsWith(`${stem}.`));
 }
 
 /** Erases a snapshot, the manifest first: without it, the rest is nothing. */
@@ -22,28 +22,28 @@ export async function eraseFiles(of: Kept): Promise<void> {
   await removeFiles(of, () => true);
 }
 
-/** By incarnation. */
+/** By log. */
 export async function usesIn(folder: string): Promise<Map<string, Use>> {
   const uses = new Map<string, Use>();
   for (const name of await namesIn(folder)) {
     // It may have been erased meanwhile.
     const stats = await stat(join(folder, name)).catch(() => undefined);
     if (stats === undefined) continue;
-    const { bytes, usedMs } = uses.get(incarnationIn(name)) ?? { bytes: 0, usedMs: 0 };
+    const { bytes, usedMs } = uses.get(logIdIn(name)) ?? { bytes: 0, usedMs: 0 };
     const use = { bytes: bytes + stats.size, usedMs: Math.max(usedMs, stats.mtimeMs) };
-    uses.set(incarnationIn(name), use);
+    uses.set(logIdIn(name), use);
   }
   return uses;
 }
 
-/** The incarnations that files in the folder are of, whole or not. */
+/** The logs that files in the folder are of, whole or not. */
 export async function snapshotsIn(folder: string): Promise<string[]> {
-  return [...new Set((await namesIn(folder)).map(incarnationIn))];
+  return [...new Set((await namesIn(folder)).map(logIdIn))];
 }
 
-async function removeFiles({ folder, incarnation }: Kept, which: (name: string) => boolean): Promise<void> {
+async function removeFiles({ folder, logId }: Kept, which: (name: string) => boolean): Promise<void> {
   for (const name of await namesIn(folder)) {
-    if (incarnationIn(name) === incarnation && which(name)) await rm(join(folder, name), { force: true });
+    if (logIdIn(name) === logId && which(name)) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Manifest, sha256Of } from "./manifest.js";
+import { type SnapshotManifest, sha256Of } from "./manifest.js";
 
 /**
  * The journal of a snapshot: a line for each batch of rows that were wiped after it was written. A line
@@ -19,7 +19,7 @@ export interface Wiped {
   readonly keyOfSlot: Map<number, number>;
 }
 
-export function unwiped({ groups }: Manifest): Wiped {
+export function unwiped({ groups }: SnapshotManifest): Wiped {
   return { groups: [...groups], keyOfSlot: new Map() };
 }
 

@@ -8,12 +8,12 @@ import {
   journalPath,
   type Kept,
   keysPath,
-  type Manifest,
   manifestPath,
   parseManifest,
   placeOfGroup,
   ROWS_FROM,
   rowsPerGroup,
+  type SnapshotManifest,
   sha256Of,
 } from "./manifest.js";
 
@@ -27,11 +27,11 @@ const SLICE_LINES = 256;
 export class KeptSnapshot {
   private constructor(
     private readonly of: Kept,
-    private readonly manifest: Manifest,
+    private readonly manifest: SnapshotManifest,
     private readonly wiped: Wiped,
   ) {}
 
-  /** Opens what is kept of an incarnation, and finishes what a crash interrupted; undefined if there is nothing. */
+  /** Opens what is kept of a log, and finishes what a crash interrupted; undefined if there is nothing. */
   static async open(of: Kept): Promise<KeptSnapshot | undefined> {
     const text = await textIn(manifestPath(of));
     if (text === undefined) return undefined;

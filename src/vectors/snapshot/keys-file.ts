@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { BLANK_KEYS_FROM, VECTORS_MAX } from "./keys.js";
-import { type Manifest, sha256Of } from "./manifest.js";
+import { type SnapshotManifest, sha256Of } from "./manifest.js";
 
 // The file of keys tells in which slot of a graph's file the vectors of a memory are: an entry for each
 // vector, in the order of the keys, in blocks that can be read and checked one by one.
@@ -10,7 +10,7 @@ const BLOCK_ENTRIES = 4096;
 /** A key, as a double, and a slot. */
 const ENTRY_BYTES = 12;
 
-type Block = Manifest["keys"][number];
+type Block = SnapshotManifest["keys"][number];
 
 export interface Slot {
   readonly slot: number;
@@ -18,7 +18,7 @@ export interface Slot {
 }
 
 /** Writes the file; answers its blocks for the manifest. */
-export function writeKeys(path: string, keys: BigUint64Array): Manifest["keys"] {
+export function writeKeys(path: string, keys: BigUint64Array): SnapshotManifest["keys"] {
   const slots = slotsInOrder(keys);
   const blocks: Block[] = [];
   const fd = openSync(path, "w", 0o600);
@@ -53,7 +53,7 @@ function pack(slots: Uint32Array, keys: BigUint64Array): Buffer {
 /** The slots of some memories' vectors. Throws when a block is damaged. */
 export async function findSlots(
   path: string,
-  { blocks, sequences }: { blocks: Manifest["keys"]; sequences: readonly number[] },
+  { blocks, sequences }: { blocks: SnapshotManifest["keys"]; sequences: readonly number[] },
 ): Promise<Slot[]> {
   const file = await open(path, "r");
   try {
@@ -72,7 +72,7 @@ class BlockReader {
 
   constructor(
     private readonly file: FileHandle,
-    private readonly blocks: Manifest["keys"],
+    private readonly blocks: SnapshotManifest["keys"],
   ) {}
 
   async find(sequence: number): Promise<Slot[]> {

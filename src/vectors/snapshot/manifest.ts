@@ -8,15 +8,16 @@ const FORMAT = 3;
 /** Rows are hashed in groups of about this size: wiping one row means hashing its group again. */
 const GROUP_BYTES = 1 << 17;
 
-/** Which snapshot: the folder, and the incarnation whose vectors it holds. */
+/** Which snapshot: the folder, and the log whose vectors it holds. */
 export interface Kept {
   readonly folder: string;
-  readonly incarnation: string;
+  readonly logId: string;
 }
 
 /** What a snapshot holds, and how to tell that it is whole. */
-export interface Manifest {
+export interface SnapshotManifest {
   readonly format: number;
+  /** The log's id; an older word for it, which the files keep. */
   readonly incarnation: string;
   readonly dimensions: number;
   readonly mark: Mark;
@@ -42,13 +43,13 @@ export interface Manifest {
 /** Bytes before the first row. */
 export const ROWS_FROM = 8;
 
-export function rowsPerGroup({ rowBytes }: Pick<Manifest, "rowBytes">): number {
+export function rowsPerGroup({ rowBytes }: Pick<SnapshotManifest, "rowBytes">): number {
   return Math.max(1, Math.floor(GROUP_BYTES / rowBytes));
 }
 
 /** Where a group of rows stands in the graph's file. */
 export function placeOfGroup(
-  { rows, rowBytes }: Pick<Manifest, "rows" | "rowBytes">,
+  { rows, rowBytes }: Pick<SnapshotManifest, "rows" | "rowBytes">,
   group: number,
 ): { from: number; bytes: number; firstRow: number } {
   const each = rowsPerGroup({ rowBytes });
@@ -62,10 +63,10 @@ export const keysPath = ({ folder }: Kept, stem: string) => join(folder, `${stem
 export const journalPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.wiped`);
 /** The manifest of a snapshot that is not the one that is kept yet. */
 export const draftPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.draft`);
-export const manifestPath = ({ folder, incarnation }: Kept) => join(folder, `${incarnation}.json`);
+export const manifestPath = ({ folder, logId }: Kept) => join(folder, `${logId}.json`);
 
-/** The incarnation that a file in the folder is of. */
-export function incarnationIn(name: string): string {
+/** The log that a file in the folder is of. */
+export function logIdIn(name: string): string {
   return name.replace(/[-.].*$/, "");
 }
 
@@ -74,21 +75,21 @@ export function sha256Of(bytes: string | Uint8Array): string {
 }
 
 /** Reads a manifest's text. Throws when it is damaged or of another format. */
-export function parseManifest(text: string, { incarnation }: Pick<Kept, "incarnation">): Manifest {
+export function parseManifest(text: string, { logId }: Pick<Kept, "logId">): SnapshotManifest {
   // The first line is the hash of the rest.
   const [sha256, json = ""] = text.split("\n");
   if (sha256 !== sha256Of(json)) throw new Error("the manifest is damaged");
-  const manifest = JSON.parse(json) as Manifest;
+  const manifest = JSON.parse(json) as SnapshotManifest;
   if (manifest.format !== FORMAT) throw new Error(`the manifest has format ${manifest.format}`);
-  if (manifest.incarnation !== incarnation) throw new Error("the manifest is of another log");
+  if (manifest.incarnation !== logId) throw new Error("the manifest is of another log");
   return manifest;
 }
 
-export function readManifest(of: Kept): Manifest {
+export function readManifest(of: Kept): SnapshotManifest {
   return parseManifest(readFileSync(manifestPath(of), "utf8"), of);
 }
 
-export function writeDraft(of: Kept, manifest: Omit<Manifest, "format">): void {
+export function writeDraft(of: Kept, manifest: Omit<SnapshotManifest, "format">): void {
   const json = JSON.stringify({ format: FORMAT, ...manifest });
   writeFileSync(draftPath(of, manifest.stem), `${sha256Of(json)}\n${json}`, { mode: 0o600 });
   sync(draftPath(of, manifest.stem));

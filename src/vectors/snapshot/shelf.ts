@@ -12,16 +12,16 @@ interface Next {
 }
 
 /**
- * The folder of snapshots. Whatever touches the files of one incarnation takes turns here, whether its
+ * The folder of snapshots. Whatever touches the files of one log takes turns here, whether its
  * index is open or not.
  */
 export class Shelf {
-  /** By incarnation: told of a snapshot that had to be erased, because a vector could not be wiped in it. */
+  /** By log: told of a snapshot that had to be erased, because a vector could not be wiped in it. */
   readonly onLost = new Map<string, () => void>();
-  /** By incarnation: what is done last with its files. */
+  /** By log: what is done last with its files. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Next>();
-  /** By incarnation, the least recently used first. */
+  /** By log, the least recently used first. */
   readonly #open = new Map<string, KeptSnapshot>();
 
   constructor(
@@ -31,9 +31,9 @@ export class Shelf {
   ) {}
 
   /** Runs work when all that was asked for earlier has ended, well or not. */
-  inTurn<T>(incarnation: string, work: () => Promise<T>): Promise<T> {
-    const running = (this.#turns.get(incarnation) ?? Promise.resolve()).then(work);
-    this.#occupy(incarnation, running);
+  inTurn<T>(logId: string, work: () => Promise<T>): Promise<T> {
+    const running = (this.#turns.get(logId) ?? Promise.resolve()).then(work);
+    this.#occupy(logId, running);
     return running;
   }
 
@@ -41,21 +41,21 @@ export class Shelf {
    * Keeps a snapshot that is being written, in place of the one before. What was asked for earlier is done
    * with that one, and later work waits for the new one.
    */
-  async keep(incarnation: string, writing: Promise<string>): Promise<void> {
-    const written = Promise.all([writing, this.#turns.get(incarnation)]);
+  async keep(logId: string, writing: Promise<string>): Promise<void> {
+    const written = Promise.all([writing, this.#turns.get(logId)]);
     // What is asked for from here on must reach the new one.
-    this.#next.delete(incarnation);
+    this.#next.delete(logId);
     const kept = written.then(async ([stem]) => {
-      await publish({ folder: this.folder, incarnation }, stem);
-      this.#open.delete(incarnation);
+      await publish({ folder: this.folder, logId }, stem);
+      this.#open.delete(logId);
     });
-    this.#occupy(incarnation, kept);
+    this.#occupy(logId, kept);
     await kept;
-    await this.#makeRoom(incarnation);
+    await this.#makeRoom(logId);
   }
 
-  erase(incarnation: string): Promise<void> {
-    return this.inTurn(incarnation, () => this.#eraseNow(incarnation));
+  erase(logId: string): Promise<void> {
+    return this.inTurn(logId, () => this.#eraseNow(logId));
   }
 
   /**
@@ -64,41 +64,41 @@ export class Shelf {
    *
    * @throws MemoryError `unavailable` when it could not be erased either.
    */
-  wipe(incarnation: string, sequences: readonly number[]): Promise<void> {
-    const next = this.#next.get(incarnation) ?? this.#startNext(incarnation);
+  wipe(logId: string, sequences: readonly number[]): Promise<void> {
+    const next = this.#next.get(logId) ?? this.#startNext(logId);
     for (const sequence of sequences) next.sequences.add(sequence);
     return next.done;
   }
 
   /** Of some memories, those whose vectors the snapshot holds. */
-  holds(incarnation: string, sequences: readonly number[]): Promise<number[]> {
-    return this.inTurn(incarnation, async () => (await this.#look(incarnation))?.holds(sequences) ?? []);
+  holds(logId: string, sequences: readonly number[]): Promise<number[]> {
+    return this.inTurn(logId, async () => (await this.#look(logId))?.holds(sequences) ?? []);
   }
 
-  #startNext(incarnation: string): Next {
+  #startNext(logId: string): Next {
     const sequences = new Set<number>();
-    const done = this.inTurn(incarnation, async () => {
-      if (this.#next.get(incarnation) === next) this.#next.delete(incarnation);
-      await this.#wipeOrErase(incarnation, [...sequences]);
+    const done = this.inTurn(logId, async () => {
+      if (this.#next.get(logId) === next) this.#next.delete(logId);
+      await this.#wipeOrErase(logId, [...sequences]);
     });
     const next = { sequences, done };
-    this.#next.set(incarnation, next);
+    this.#next.set(logId, next);
     return next;
   }
 
-  async #wipeOrErase(incarnation: string, sequences: readonly number[]): Promise<void> {
+  async #wipeOrErase(logId: string, sequences: readonly number[]): Promise<void> {
     try {
-      await (await this.#look(incarnation))?.wipe(sequences);
+      await (await this.#look(logId))?.wipe(sequences);
     } catch (error) {
-      await this.#eraseNow(incarnation, error);
-      this.onLost.get(incarnation)?.();
+      await this.#eraseNow(logId, error);
+      this.onLost.get(logId)?.();
     }
   }
 
-  async #eraseNow(incarnation: string, cause?: unknown): Promise<void> {
-    this.#open.delete(incarnation);
+  async #eraseNow(logId: string, cause?: unknown): Promise<void> {
+    this.#open.delete(logId);
     try {
-      await eraseFiles({ folder: this.folder, incarnation });
+      await eraseFiles({ folder: this.folder, logId });
     } catch (error) {
       throw unavailable("a snapshot of this namespace could not be erased", cause ?? error);
     }
@@ -117,22 +117,22 @@ export class Shelf {
     }
   }
 
-  async #look(incarnation: string): Promise<KeptSnapshot | undefined> {
+  async #look(logId: string): Promise<KeptSnapshot | undefined> {
     const { folder } = this;
-    const kept = this.#open.get(incarnation) ?? (await KeptSnapshot.open({ folder, incarnation }));
-    this.#open.delete(incarnation);
+    const kept = this.#open.get(logId) ?? (await KeptSnapshot.open({ folder, logId }));
+    this.#open.delete(logId);
     if (kept === undefined) return undefined;
-    this.#open.set(incarnation, kept);
+    this.#open.set(logId, kept);
     const [oldest] = this.#open.keys();
     if (this.#open.size > OPEN_MAX && oldest !== undefined) this.#open.delete(oldest);
     return kept;
   }
 
-  #occupy(incarnation: string, work: Promise<unknown>): void {
+  #occupy(logId: string, work: Promise<unknown>): void {
     const leave = () => {
-      if (this.#turns.get(incarnation) === turn) this.#turns.delete(incarnation);
+      if (this.#turns.get(logId) === turn) this.#turns.delete(logId);
     };
     const turn: Promise<void> = work.then(leave, leave);
-    this.#turns.set(incarnation, turn);
+    this.#turns.set(logId, turn);
   }
 }

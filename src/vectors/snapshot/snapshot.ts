@@ -20,11 +20,11 @@ import {
   journalPath,
   type Kept,
   keysPath,
-  type Manifest,
   manifestPath,
   ROWS_FROM,
   readManifest,
   rowsPerGroup,
+  type SnapshotManifest,
   sha256Of,
   sync,
   writeDraft,
@@ -44,14 +44,14 @@ export interface SnapshotOf extends Kept {
  */
 export function writeSnapshot(
   of: SnapshotOf,
-  { mark, size, blanks }: Pick<Manifest, "mark" | "size" | "blanks">,
+  { mark, size, blanks }: Pick<SnapshotManifest, "mark" | "size" | "blanks">,
   save: (path: string) => void,
 ): string {
   mkdirSync(of.folder, { recursive: true, mode: 0o700 });
-  const stem = `${of.incarnation}-${mark.sequence}-${randomBytes(4).toString("hex")}`;
+  const stem = `${of.logId}-${mark.sequence}-${randomBytes(4).toString("hex")}`;
   try {
     save(graphPath(of, stem));
-    const { incarnation, dimensions } = of;
+    const { logId: incarnation, dimensions } = of;
     writeDraft(of, { incarnation, dimensions, mark, size, blanks, stem, ...describe(of, stem) });
     return stem;
   } catch (error) {
@@ -65,7 +65,7 @@ export function writeSnapshot(
 function describe(
   of: SnapshotOf,
   stem: string,
-): Pick<Manifest, "bytes" | "rows" | "rowBytes" | "keys" | "frame" | "groups"> {
+): Pick<SnapshotManifest, "bytes" | "rows" | "rowBytes" | "keys" | "frame" | "groups"> {
   const path = graphPath(of, stem);
   const file = readGraphFile(path);
   wipeFree(path, file);
@@ -78,7 +78,7 @@ function describe(
 
 /** What `findSnapshot` found: the files are whole, and the rows that were wiped are zero. */
 export interface Found {
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
   readonly path: string;
   readonly wiped: Wiped;
 }
@@ -104,7 +104,7 @@ export function findSnapshot(of: SnapshotOf): Found | undefined {
 }
 
 /** Reads the journal, and overwrites the rows of its last batch, which a crash may have left. */
-function redo(of: SnapshotOf, manifest: Manifest): Wiped {
+function redo(of: SnapshotOf, manifest: SnapshotManifest): Wiped {
   const wiped = unwiped(manifest);
   const path = journalPath(of, manifest.stem);
   if (!existsSync(path)) return wiped;
@@ -139,8 +139,8 @@ export function hasSnapshot(of: Kept): boolean {
 /** The hash of each group of rows, and of everything else in a graph's file. */
 function digestOf(
   path: string,
-  of: Pick<Manifest, "bytes" | "rows" | "rowBytes">,
-): Pick<Manifest, "frame" | "groups"> {
+  of: Pick<SnapshotManifest, "bytes" | "rows" | "rowBytes">,
+): Pick<SnapshotManifest, "frame" | "groups"> {
   const fd = openSync(path, "r");
   try {
     const frame = createHash("sha256").update(read(fd, 0, ROWS_FROM));

@@ -7,7 +7,7 @@ import { aMemory } from "../samples.js";
 const [dataDir = "", folder = ""] = process.argv.slice(2);
 const { log, close, backUp: copy } = await openLocal({ dataDir });
 const entries = Array.from({ length: 300 }, () => aMemory({ text: "x".repeat(10_000) }));
-await log.append({ incarnation: "i", from: 1, entries });
+await log.append({ logId: "i", from: 1, entries });
 // From here on a file may have a megabyte: to this process, a larger one is a disk that is full.
 execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=1000000"]);
 try {

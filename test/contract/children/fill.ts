@@ -10,9 +10,9 @@ const MORE_WRITES = 500;
 const ROOM_TIMEOUT_MS = 20_000;
 
 const { log, check, close } = await openLocal({ dataDir: process.argv[2] as string });
-const incarnation = "full";
+const logId = "full";
 const text = "x".repeat(20_000);
-const append = (from: number) => log.append({ incarnation, from, entries: [aMemory({ text })] });
+const append = (from: number) => log.append({ logId, from, entries: [aMemory({ text })] });
 const limit = (bytes: string) =>
   execFileSync("prlimit", ["--pid", String(process.pid), `--fsize=${bytes}:unlimited`]);
 
@@ -25,7 +25,7 @@ const begunMs = performance.now();
 let refused = 0;
 for (let i = 0; i < MORE_WRITES; i++) await append(kept + 1).catch(() => refused++);
 const refusedMs = performance.now() - begunMs;
-const read = await entriesOf(log, { incarnation, from: 1, limit: kept + 9 });
+const read = await entriesOf(log, { logId, from: 1, limit: kept + 9 });
 limit("unlimited");
 for (const fromMs = performance.now(); !(await isWell()); await sleep(50)) {
   if (performance.now() - fromMs > ROOM_TIMEOUT_MS) throw new Error("it did not notice that there is room");

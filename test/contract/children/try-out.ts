@@ -24,11 +24,19 @@ async function tryOut(dataDir: string): Promise<string> {
   }
 }
 
-async function use({ log, accounts, facts, formats, recent, usage, check }: Storage): Promise<string> {
+async function use({
+  log,
+  accounts,
+  systemRecords,
+  formats,
+  recent,
+  usage,
+  check,
+}: Storage): Promise<string> {
   await Promise.all([
     check(),
-    facts.pinned(),
-    facts.plan(),
+    systemRecords.pinned(),
+    systemRecords.plan(),
     formats.read(),
     recent.list(9),
     log.names({ limit: 99 }),
@@ -37,13 +45,13 @@ async function use({ log, accounts, facts, formats, recent, usage, check }: Stor
     await usage.read({ accountId: account.id, from: "2020-01-01" });
   }
   let memories = 0;
-  for (const incarnation of await log.incarnations({ after: "", limit: 99 })) {
-    const read = await entriesOf(log, { incarnation, from: 1, limit: 9999 });
+  for (const logId of await log.logIds({ after: "", limit: 99 })) {
+    const read = await entriesOf(log, { logId, from: 1, limit: 9999 });
     memories += read.filter(({ entry }) => entry.op === "store").length;
-    await log.measure({ incarnation });
-    await log.append({ incarnation, from: read.length + 1, entries: [aMemory({ text: "x".repeat(9000) })] });
+    await log.measure({ logId });
+    await log.append({ logId, from: read.length + 1, entries: [aMemory({ text: "x".repeat(9000) })] });
     await log.erase({
-      incarnation,
+      logId,
       sequences: read.filter((_, i) => i % 3 === 0).map(({ sequence }) => sequence),
     });
   }

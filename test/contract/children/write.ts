@@ -1,15 +1,15 @@
 /** Writes to the folder it is given, and names each write once it is answered, until it is killed. */
 import { openLocal } from "../../../src/storage/local/open.js";
-import { aMemory, anAccount, anIncarnation } from "../samples.js";
+import { aMemory, anAccount, anLogId } from "../samples.js";
 
 const { log, accounts } = await openLocal({ dataDir: process.argv[2] as string });
 
 async function append(): Promise<void> {
-  const incarnation = anIncarnation();
+  const logId = anLogId();
   for (let from = 1; ; from += 2) {
     const entries = [aMemory(), aMemory()] as const;
-    await log.append({ incarnation, from, entries });
-    for (const [i, { id }] of entries.entries()) say({ incarnation, sequence: from + i, id });
+    await log.append({ logId, from, entries });
+    for (const [i, { id }] of entries.entries()) say({ logId, sequence: from + i, id });
   }
 }
 

@@ -19,7 +19,7 @@ export async function openTestMongo(): Promise<TestServer | Missing> {
 }
 
 async function ask(): Promise<{ uri: string; kind: string } | Missing | { error: string }> {
-  const response = await fetch(inject("mongoDesk"));
+  const response = await fetch(inject("mongoAdminClient"));
   return (await response.json()) as Awaited<ReturnType<typeof ask>>;
 }
 

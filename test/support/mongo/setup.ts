@@ -8,7 +8,7 @@ import type { Missing, TestServer } from "./server.js";
 declare module "vitest" {
   interface ProvidedContext {
     /** Whom to ask for the server that all test files share. */
-    mongoDesk: string;
+    mongoAdminClient: string;
   }
 }
 
@@ -18,15 +18,15 @@ declare module "vitest" {
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<TestServer | Missing> | undefined;
-  const desk = createServer(async (_, response) => {
+  const adminClient = createServer(async (_, response) => {
     server ??= findMongo().then(announce);
     const found = await server.catch((error: Error) => ({ error: error.message }));
     response.end(JSON.stringify(found));
   });
-  await once(desk.listen(0, "127.0.0.1"), "listening");
-  project.provide("mongoDesk", `http://127.0.0.1:${(desk.address() as AddressInfo).port}`);
+  await once(adminClient.listen(0, "127.0.0.1"), "listening");
+  project.provide("mongoAdminClient", `http://127.0.0.1:${(adminClient.address() as AddressInfo).port}`);
   return async () => {
-    desk.close();
+    adminClient.close();
     const found = await server?.catch(() => undefined);
     if (found !== undefined && "stop" in found) await found.stop();
   };

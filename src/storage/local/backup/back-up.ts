@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { MemoryError } from "../../../errors.js";
 import { FILE, FOLDER_MODE, LOCK } from "../file.js";
-import { flush, lookInto, type Manifest, writeManifest } from "./manifest.js";
+import { type BackupManifest, flush, lookInto, writeManifest } from "./manifest.js";
 
 /** How often is looked how far the copy is. */
 const LOOK_MS = 500;
@@ -24,7 +24,12 @@ export interface BackUpOptions {
  *
  * @throws MemoryError `failed_precondition` when the folder is there, `unavailable` when it cannot be written.
  */
-export async function backUp({ program, copy, onProgress, ...given }: BackUpOptions): Promise<Manifest> {
+export async function backUp({
+  program,
+  copy,
+  onProgress,
+  ...given
+}: BackUpOptions): Promise<BackupManifest> {
   const folder = resolve(given.folder);
   await expectNone(folder);
   const draft = await draftOf(folder);

@@ -9,14 +9,14 @@ import type { ModelIdentity } from "../../../memory/ports/embedder.js";
 import { FILE, FILE_MODE, openFile } from "../file.js";
 import { LocalFormats } from "../formats.js";
 import { Entries } from "../log/entries.js";
-import { LocalFacts, type Meta } from "../system-records.js";
+import { LocalSystemRecords, type Meta } from "../system-records.js";
 
 export const MANIFEST = "manifest.json";
 /** Of backups, not of the database in them. */
 const BACKUP_VERSION = 1;
 
 /** What a backup holds: written last, so that a folder without it is none. */
-export interface Manifest {
+export interface BackupManifest {
   readonly backup: typeof BACKUP_VERSION;
   /** When it was begun: all that was answered before is in it. */
   readonly begun_at: string;
@@ -45,7 +45,7 @@ interface FileSum {
 }
 
 /** What is in a copy of the database that nobody uses. */
-export async function lookInto(path: string): Promise<Pick<Manifest, "format" | "model" | "counts">> {
+export async function lookInto(path: string): Promise<Pick<BackupManifest, "format" | "model" | "counts">> {
   const root = openFile(path, { readOnly: true });
   try {
     const count = (name: string) => {
@@ -61,7 +61,7 @@ export async function lookInto(path: string): Promise<Pick<Manifest, "format" | 
       entries,
     };
     const meta: Meta = root.openDB("meta", { encoding: "json" });
-    const pinned = await new LocalFacts(meta).pinned();
+    const pinned = await new LocalSystemRecords(meta).pinned();
     const marked = await new LocalFormats(meta).read();
     return { format: marked?.format.version ?? OLDEST_FORMAT, model: pinned?.model ?? null, counts };
   } finally {
@@ -73,17 +73,21 @@ export async function lookInto(path: string): Promise<Pick<Manifest, "format" | 
 function memoriesIn(root: RootDatabase): number {
   const entries = new Entries(root);
   let memories = 0;
-  for (const incarnation of entries.incarnations("", Number.MAX_SAFE_INTEGER)) {
-    memories += [...entries.measure(incarnation)].at(-1)?.memories ?? 0;
+  for (const logId of entries.logIds("", Number.MAX_SAFE_INTEGER)) {
+    memories += [...entries.measure(logId)].at(-1)?.memories ?? 0;
   }
   return memories;
 }
 
 export async function writeManifest(
   folder: string,
-  manifest: Omit<Manifest, "backup" | "file">,
-): Promise<Manifest> {
-  const whole: Manifest = { backup: BACKUP_VERSION, ...manifest, file: await sumOf(join(folder, FILE)) };
+  manifest: Omit<BackupManifest, "backup" | "file">,
+): Promise<BackupManifest> {
+  const whole: BackupManifest = {
+    backup: BACKUP_VERSION,
+    ...manifest,
+    file: await sumOf(join(folder, FILE)),
+  };
   const path = join(folder, MANIFEST);
   await writeFile(path, `${JSON.stringify(whole, null, 2)}\n`, { mode: FILE_MODE, flag: "wx" });
   await flush(path);
@@ -91,7 +95,7 @@ export async function writeManifest(
 }
 
 /** @throws MemoryError `failed_precondition` when the folder holds no backup that this program reads. */
-export async function readManifest(folder: string): Promise<Manifest> {
+export async function readManifest(folder: string): Promise<BackupManifest> {
   const text = await readFile(join(folder, MANIFEST), "utf8").catch((error) => {
     throw refused(`${folder} holds no backup: ${error.message}`, error);
   });
@@ -105,7 +109,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
 }
 
 /** @throws MemoryError `failed_precondition` when the file is not the one that was backed up. */
-export async function checkSum(path: string, { file }: Manifest): Promise<void> {
+export async function checkSum(path: string, { file }: BackupManifest): Promise<void> {
   const { bytes, sha256 } = await sumOf(path);
   if (bytes !== file.bytes) throw damaged(`is ${bytes} bytes; its manifest says ${file.bytes}`);
   if (sha256 !== file.sha256) throw damaged("has another SHA-256 than its manifest says");
@@ -125,12 +129,12 @@ export function damaged(what: string): MemoryError {
   return refused(`the backup is damaged: ${FILE} ${what}`);
 }
 
-function parse(folder: string, text: string): Manifest {
+function parse(folder: string, text: string): BackupManifest {
   try {
-    const manifest = JSON.parse(text) as Partial<Manifest> | null;
+    const manifest = JSON.parse(text) as Partial<BackupManifest> | null;
     const { file, counts } = manifest ?? {};
     if (file?.name === FILE && typeof file.sha256 === "string" && typeof counts?.memories === "number") {
-      return manifest as Manifest;
+      return manifest as BackupManifest;
     }
   } catch (error) {
     throw refused(`the backup is damaged: ${join(folder, MANIFEST)} is no JSON`, error);

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { MemoryError, unavailable } from "../../../errors.js";
 import { findDamage } from "../check/check-file.js";
 import { FILE, FOLDER_MODE, LOCK } from "../file.js";
-import { checkSum, damaged, flush, lookInto, type Manifest, readManifest } from "./manifest.js";
+import { type BackupManifest, checkSum, damaged, flush, lookInto, readManifest } from "./manifest.js";
 
 /** Where a database is put together until it is found to be whole. */
 const DRAFT = "restoring-";
@@ -20,7 +20,7 @@ export interface RestoreOptions {
   verify(dataDir: string): Promise<readonly string[]>;
 }
 
-export interface Restored extends Manifest {
+export interface Restored extends BackupManifest {
   /** What reading it back found, a line each: so it was when the backup was taken. */
   readonly problems: readonly string[];
 }

@@ -5,7 +5,7 @@ import { MemoryError } from "../../../errors.js";
 import { FILE_MODE } from "../file.js";
 
 /** Copies of the whole database as it is at one moment, while it is read and written. One at a time. */
-export class Snapshots {
+export class DatabaseSnapshots {
   #running: Promise<void> | undefined;
   #closed = false;
 

@@ -13,7 +13,7 @@ function compareNumbers(a: Buffer, b: Buffer): number {
   return Number(a.readBigUInt64LE() - b.readBigUInt64LE());
 }
 
-interface Place {
+interface PageReference {
   readonly page: number;
   /** Levels from here to the leaves, with both. */
   readonly levels: number;
@@ -24,7 +24,7 @@ interface Place {
 export class Walk {
   /** A bit for each page: none is reached twice. */
   readonly #reached: Uint8Array;
-  readonly #leaves: Place[] = [];
+  readonly #leaves: PageReference[] = [];
   readonly #subtrees: Tree[] = [];
   readonly #free: Buffer[] = [];
 
@@ -51,7 +51,7 @@ export class Walk {
 
   /** Reads all pages above the leaves, and notes where the leaves are. */
   #branches(tree: Tree): void {
-    const waiting: Place[] = tree.depth === 0 ? [] : [{ page: tree.root, levels: tree.depth, tree }];
+    const waiting: PageReference[] = tree.depth === 0 ? [] : [{ page: tree.root, levels: tree.depth, tree }];
     for (let place = waiting.pop(); place !== undefined && !this.#isLate; place = waiting.pop()) {
       this.#reach(place.page, 1);
       if (place.levels === 1) this.#leaves.push(place);
@@ -59,7 +59,7 @@ export class Walk {
     }
   }
 
-  #children(place: Place): number[] {
+  #children(place: PageReference): number[] {
     const nodes = this.#nodes(place, "branch");
     if (nodes.length < (place.tree.name === FREE ? 1 : 2)) throw damaged(place.page);
     return nodes.map(({ child }) => child);
@@ -72,7 +72,7 @@ export class Walk {
     }
   }
 
-  #value({ key, isLong, isTree, bytes, data }: Node, { page, tree }: Place): void {
+  #value({ key, isLong, isTree, bytes, data }: Node, { page, tree }: PageReference): void {
     if (isTree) this.#subtree({ key, data }, { page, tree });
     const value = isLong ? this.#long(data, { page, bytes }) : undefined;
     if (tree.name === FREE) this.#free.push(value === undefined ? data : this.#valueAt(value, bytes));
@@ -125,7 +125,7 @@ export class Walk {
     }
   }
 
-  #nodes({ page, tree }: Place, kind: "branch" | "leaf"): Node[] {
+  #nodes({ page, tree }: PageReference, kind: "branch" | "leaf"): Node[] {
     const nodes = nodesOf(this.pages.read(page), { page, kind, transaction: this.meta.transaction });
     // A branch page's first key is left out: all that is smaller is found there.
     const keys = nodes.slice(kind === "branch" ? 1 : 0).map(({ key }) => key);

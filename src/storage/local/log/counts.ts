@@ -13,18 +13,18 @@ export class Counts {
     this.#counts = root.openDB("counts", { encoding: "json" });
   }
 
-  get(incarnation: string): Measured | undefined {
-    const kept = this.#counts?.get(incarnation);
+  get(logId: string): Measured | undefined {
+    const kept = this.#counts?.get(logId);
     return kept && { memories: kept[0], bytes: kept[1] };
   }
 
   /** From here on everything is counted: to be called before the first entry is written. */
-  begin(incarnation: string): void {
-    this.#counts?.putSync(incarnation, [0, 0]);
+  begin(logId: string): void {
+    this.#counts?.putSync(logId, [0, 0]);
   }
 
-  change(incarnation: string, by: Measured): void {
-    const kept = this.#counts?.get(incarnation);
-    if (kept !== undefined) this.#counts?.putSync(incarnation, [kept[0] + by.memories, kept[1] + by.bytes]);
+  change(logId: string, by: Measured): void {
+    const kept = this.#counts?.get(logId);
+    if (kept !== undefined) this.#counts?.putSync(logId, [kept[0] + by.memories, kept[1] + by.bytes]);
   }
 }

@@ -5,10 +5,10 @@ import { lost } from "../../intact.js";
 import { Counts } from "./counts.js";
 import { decode, encode } from "./record.js";
 
-type Key = [incarnation: string, sequence: number];
-type IdKey = [incarnation: string, id: string];
+type Key = [logId: string, sequence: number];
+type IdKey = [logId: string, id: string];
 /** Where a memory is, and how long its text and metadata are: to count them, none has to be read. */
-type Place = [sequence: number, bytes: number];
+type EntryOffset = [sequence: number, bytes: number];
 /** In place of the length, once the memory was erased: no other may ever take its id in this log. */
 const ERASED = -1;
 
@@ -20,7 +20,7 @@ const AFTER_ALL = "~";
 /** The entries of all logs, and the number of each memory's id. Whatever writes, runs in a transaction. */
 export class Entries {
   readonly db: Database<Buffer, Key>;
-  readonly #ids: Database<Place, IdKey>;
+  readonly #ids: Database<EntryOffset, IdKey>;
   readonly #counts: Counts;
 
   constructor(root: RootDatabase) {
@@ -30,16 +30,16 @@ export class Entries {
   }
 
   /** Each only if its number is free; answers how many it took in before one that is not. */
-  insert({ incarnation, from, entries }: Parameters<Log["append"]>[0]): number {
-    const isNew = this.#counts.get(incarnation) === undefined && this.last(incarnation) === undefined;
-    if (isNew) this.#counts.begin(incarnation);
+  insert({ logId, from, entries }: Parameters<Log["append"]>[0]): number {
+    const isNew = this.#counts.get(logId) === undefined && this.last(logId) === undefined;
+    if (isNew) this.#counts.begin(logId);
     for (const [i, entry] of entries.entries()) {
       const sequence = from + i;
-      if (this.db.doesExist([incarnation, sequence])) return i;
-      this.db.putSync([incarnation, sequence], encode(entry));
-      if (entry.op === "store") this.#place([incarnation, entry.id], [sequence, bytesOf(entry)]);
+      if (this.db.doesExist([logId, sequence])) return i;
+      this.db.putSync([logId, sequence], encode(entry));
+      if (entry.op === "store") this.#place([logId, entry.id], [sequence, bytesOf(entry)]);
       // Of a copy: what stood for a lost entry has no id.
-      if (entry.op === "erased" && entry.id !== "") this.#place([incarnation, entry.id], [sequence, ERASED]);
+      if (entry.op === "erased" && entry.id !== "") this.#place([logId, entry.id], [sequence, ERASED]);
     }
     return entries.length;
   }
@@ -52,13 +52,13 @@ export class Entries {
     return this.#isBeforeOthers(key) ? lost("it is missing") : undefined;
   }
 
-  last(incarnation: string): Numbered<Entry<"head">> | undefined {
-    const backwards = { start: [incarnation, Number.MAX_SAFE_INTEGER], end: [incarnation, 0], reverse: true };
+  last(logId: string): Numbered<Entry<"head">> | undefined {
+    const backwards = { start: [logId, Number.MAX_SAFE_INTEGER], end: [logId, 0], reverse: true };
     const [last] = this.db.getRange({ ...backwards, limit: 1 });
     return last && { sequence: last.key[1], entry: decode(last.value, "head") };
   }
 
-  incarnations(after: string, limit: number): string[] {
+  logIds(after: string, limit: number): string[] {
     const found: string[] = [];
     for (let last = after; found.length < limit; ) {
       // Behind all entries of the last one stands the first of the next.
@@ -70,23 +70,23 @@ export class Entries {
     return found;
   }
 
-  locate(incarnation: string, id: string): number | undefined {
-    const [sequence, bytes] = this.#ids.get([incarnation, id]) ?? [];
+  locate(logId: string, id: string): number | undefined {
+    const [sequence, bytes] = this.#ids.get([logId, id]) ?? [];
     return bytes === ERASED ? undefined : sequence;
   }
 
-  numberOf(incarnation: string, id: string): number | undefined {
-    return this.#ids.get([incarnation, id])?.[0];
+  numberOf(logId: string, id: string): number | undefined {
+    return this.#ids.get([logId, id])?.[0];
   }
 
   /** Counts in slices: yields between them, and what it has so far. Once, where the count is kept. */
-  *measure(incarnation: string): Generator<Measured> {
-    const kept = this.#counts.get(incarnation);
+  *measure(logId: string): Generator<Measured> {
+    const kept = this.#counts.get(logId);
     if (kept !== undefined) return yield kept;
     let [memories, bytes] = [0, 0];
-    for (let start: IdKey = [incarnation, ""], read = SLICE_MEMORIES; read === SLICE_MEMORIES; ) {
+    for (let start: IdKey = [logId, ""], read = SLICE_MEMORIES; read === SLICE_MEMORIES; ) {
       read = 0;
-      const range = { start, end: [incarnation, AFTER_ALL], exclusiveStart: true, limit: SLICE_MEMORIES };
+      const range = { start, end: [logId, AFTER_ALL], exclusiveStart: true, limit: SLICE_MEMORIES };
       for (const { key, value } of this.#ids.getRange(range)) {
         start = key;
         read++;
@@ -99,11 +99,11 @@ export class Entries {
   }
 
   /** As many as one piece of work has time for, at least one; answers how many. */
-  eraseSome(incarnation: string, sequences: readonly number[]): number {
+  eraseSome(logId: string, sequences: readonly number[]): number {
     const piece = new Piece();
     let erased = 0;
     for (const sequence of sequences) {
-      this.#erase([incarnation, sequence]);
+      this.#erase([logId, sequence]);
       erased++;
       if (piece.isOver) break;
     }
@@ -118,20 +118,20 @@ export class Entries {
     this.#place([key[0], id], [key[1], ERASED]);
   }
 
-  #place(key: IdKey, place: Place): void {
+  #place(key: IdKey, place: EntryOffset): void {
     const before = this.#ids.get(key);
     this.#ids.putSync(key, place);
     const [now, then] = [heldAt(place), heldAt(before)];
     this.#counts.change(key[0], { memories: now.memories - then.memories, bytes: now.bytes - then.bytes });
   }
 
-  #isBeforeOthers([incarnation, sequence]: Key): boolean {
-    const end: Key = [incarnation, Number.MAX_SAFE_INTEGER];
-    return this.db.getKeysCount({ start: [incarnation, sequence], end, limit: 1 }) > 0;
+  #isBeforeOthers([logId, sequence]: Key): boolean {
+    const end: Key = [logId, Number.MAX_SAFE_INTEGER];
+    return this.db.getKeysCount({ start: [logId, sequence], end, limit: 1 }) > 0;
   }
 }
 
-function heldAt([, bytes]: Place = [0, ERASED]): Measured {
+function heldAt([, bytes]: EntryOffset = [0, ERASED]): Measured {
   return bytes === ERASED ? { memories: 0, bytes: 0 } : { memories: 1, bytes };
 }
 

@@ -2,7 +2,7 @@ import type { RootDatabase } from "lmdb";
 import { inSlices, Piece, SLICE_BYTES_MAX, Slice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
 import { turn } from "../../../memory/pacing/turn.js";
-import { FIRST_EDITION } from "../../../memory/ports/generation.js";
+import { FIRST_GENERATION } from "../../../memory/ports/generation.js";
 import type {
   Entry,
   Fetched,
@@ -31,7 +31,7 @@ const ERASE_BYTES = 65_536;
 export class LocalLog implements Log {
   readonly #names: Names;
   readonly #entries: Entries;
-  /** The latest append to each incarnation that the disk does not have yet. */
+  /** The latest append to each log that the disk does not have yet. */
   readonly #appending = new Map<string, Promise<number>>();
   /** What was read last took long: others' turn comes first. */
   #rest: Promise<void> | undefined;
@@ -52,9 +52,9 @@ export class LocalLog implements Log {
     return reading(() => this.#names.find(scope));
   }
 
-  async create(scope: Scope, edition = FIRST_EDITION): Promise<string> {
+  async create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
     return (
-      (await this.find(scope)) ?? durably(this.#names.db, () => this.#names.findOrCreate(scope, edition))
+      (await this.find(scope)) ?? durably(this.#names.db, () => this.#names.findOrCreate(scope, generation))
     );
   }
 
@@ -66,33 +66,33 @@ export class LocalLog implements Log {
     return reading(() => this.#names.all(of));
   }
 
-  async retire(scope: Scope, incarnation: string): Promise<void> {
-    await durably(this.#names.db, () => this.#names.remove(scope, incarnation));
+  async retire(scope: Scope, logId: string): Promise<void> {
+    await durably(this.#names.db, () => this.#names.remove(scope, logId));
   }
 
   async list(of: Parameters<Log["list"]>[0]): Promise<Head[]> {
     return reading(() => this.#names.list(of));
   }
 
-  async measure({ incarnation }: { incarnation: string }): Promise<Measured> {
+  async measure({ logId }: { logId: string }): Promise<Measured> {
     let measured: Measured = { memories: 0, bytes: 0 };
-    const slices = this.#entries.measure(incarnation);
+    const slices = this.#entries.measure(logId);
     for (let slice = reading(() => slices.next()); !slice.done; slice = reading(() => slices.next())) {
       measured = slice.value;
       await turn();
     }
-    return this.#settled(incarnation, measured);
+    return this.#settled(logId, measured);
   }
 
-  async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
-    return reading(() => this.#entries.incarnations(after, limit));
+  async logIds({ after, limit }: { after: string; limit: number }): Promise<string[]> {
+    return reading(() => this.#entries.logIds(after, limit));
   }
 
-  async append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
+  async append({ logId, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
     let inserted = 0;
     for (const slice of inSlices(entries)) {
       const bytes = slice.reduce((sum, entry) => sum + weightOf(entry), 0);
-      const batch = { incarnation, from: from + inserted, entries: slice };
+      const batch = { logId, from: from + inserted, entries: slice };
       const kept = await this.#writes.run(bytes, () => this.#append(batch));
       inserted += kept;
       if (kept < slice.length) break;
@@ -101,39 +101,39 @@ export class LocalLog implements Log {
   }
 
   async #append(batch: Parameters<Log["append"]>[0]): Promise<number> {
-    const { incarnation } = batch;
+    const { logId } = batch;
     const appending = durably(this.#entries.db, () => this.#entries.insert(batch));
-    this.#appending.set(incarnation, appending);
+    this.#appending.set(logId, appending);
     try {
       return await appending;
     } finally {
-      if (this.#appending.get(incarnation) === appending) this.#appending.delete(incarnation);
+      if (this.#appending.get(logId) === appending) this.#appending.delete(logId);
     }
   }
 
-  async read<W extends What>({ incarnation, from, limit, what }: Range<W>): Promise<Tail<W>> {
+  async read<W extends What>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     while (this.#rest !== undefined) await this.#rest;
     const slice = new Slice<Entry<W>>(limit);
     const piece = new Piece();
     let complete = false;
     // At least one, however late this process is: whoever asks for one must get it.
     for (let sequence = from; !complete && !slice.isFull && !(piece.isOver && sequence > from); sequence++) {
-      const entry = reading(() => this.#entries.get([incarnation, sequence], what));
+      const entry = reading(() => this.#entries.get([logId, sequence], what));
       if (entry === undefined) complete = true;
       else slice.add(sequence, entry);
     }
     if (piece.isOver) this.#restNow();
-    return this.#settled(incarnation, { entries: slice.entries, complete });
+    return this.#settled(logId, { entries: slice.entries, complete });
   }
 
-  async last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined> {
+  async last(logId: string): Promise<Numbered<Entry<"head">> | undefined> {
     return this.#settled(
-      incarnation,
-      reading(() => this.#entries.last(incarnation)),
+      logId,
+      reading(() => this.#entries.last(logId)),
     );
   }
 
-  async fetch<W extends What>({ incarnation, sequences, what }: Several & { what: W }): Promise<Fetched<W>> {
+  async fetch<W extends What>({ logId, sequences, what }: Several & { what: W }): Promise<Fetched<W>> {
     while (this.#rest !== undefined) await this.#rest;
     const downwards = [...sequences].sort((a, b) => b - a);
     const slice = new Slice<Seen[W]>();
@@ -142,32 +142,32 @@ export class LocalLog implements Log {
     // At least one, as above.
     while (looked < downwards.length && !slice.isFull && !(piece.isOver && looked > 0)) {
       const sequence = downwards[looked++] as number;
-      const entry = reading(() => this.#entries.get([incarnation, sequence], what));
+      const entry = reading(() => this.#entries.get([logId, sequence], what));
       if (entry?.op === "store") slice.add(sequence, entry as Seen[W]);
     }
     if (piece.isOver) this.#restNow();
     return { found: slice.entries, rest: downwards.slice(looked) };
   }
 
-  async locate({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+  async locate({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
     return this.#settled(
-      incarnation,
-      reading(() => this.#entries.locate(incarnation, id)),
+      logId,
+      reading(() => this.#entries.locate(logId, id)),
     );
   }
 
-  async numberOf({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
+  async numberOf({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
     return this.#settled(
-      incarnation,
-      reading(() => this.#entries.numberOf(incarnation, id)),
+      logId,
+      reading(() => this.#entries.numberOf(logId, id)),
     );
   }
 
-  async erase({ incarnation, sequences }: Several): Promise<void> {
+  async erase({ logId, sequences }: Several): Promise<void> {
     // While a transaction runs, nothing else does: each erases for a short time.
     for (let erased = 0; erased < sequences.length; ) {
       const rest = sequences.slice(erased);
-      const erase = () => durably(this.#entries.db, () => this.#entries.eraseSome(incarnation, rest));
+      const erase = () => durably(this.#entries.db, () => this.#entries.eraseSome(logId, rest));
       erased += await this.#writes.run(rest.length * ERASE_BYTES, erase);
     }
   }
@@ -182,8 +182,8 @@ export class LocalLog implements Log {
   }
 
   /** Answers once the disk has it: what was read may be committed, and so visible, but not there yet. */
-  async #settled<T>(incarnation: string, read: T): Promise<T> {
-    await this.#appending.get(incarnation);
+  async #settled<T>(logId: string, read: T): Promise<T> {
+    await this.#appending.get(logId);
     return read;
   }
 }

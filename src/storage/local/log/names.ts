@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
-import { type Edition, inEdition } from "../../../memory/ports/generation.js";
+import { type Generation, inGeneration } from "../../../memory/ports/generation.js";
 import type { Head, Named, Scope } from "../../../memory/ports/log.js";
 
 type Key = [accountId: string, namespace: string];
 
-/** Which incarnation has which name, in the order of the names' bytes. Whatever writes, runs in a transaction. */
+/** Which log has which name, in the order of the names' bytes. Whatever writes, runs in a transaction. */
 export class Names {
   readonly db: Database<string, Key>;
 
@@ -17,16 +17,16 @@ export class Names {
     return this.db.get(keyOf(scope));
   }
 
-  findOrCreate(scope: Scope, edition: Edition): string {
+  findOrCreate(scope: Scope, generation: Generation): string {
     const found = this.find(scope);
     if (found !== undefined) return found;
-    const incarnation = inEdition(randomBytes(10).toString("hex"), edition);
-    this.db.putSync(keyOf(scope), incarnation);
-    return incarnation;
+    const logId = inGeneration(randomBytes(10).toString("hex"), generation);
+    this.db.putSync(keyOf(scope), logId);
+    return logId;
   }
 
-  remove(scope: Scope, incarnation: string): void {
-    if (this.find(scope) === incarnation) this.db.removeSync(keyOf(scope));
+  remove(scope: Scope, logId: string): void {
+    if (this.find(scope) === logId) this.db.removeSync(keyOf(scope));
   }
 
   rename(scope: Scope, { from, to }: { from: string; to: string }): void {
@@ -37,7 +37,7 @@ export class Names {
     const range = after && { start: keyOf(after), exclusiveStart: true };
     return [...this.db.getRange({ ...range, limit })].map(({ key, value }) => ({
       scope: { accountId: key[0], namespace: key[1] },
-      incarnation: value,
+      logId: value,
     }));
   }
 
@@ -46,7 +46,7 @@ export class Names {
     const start: Key = [accountId, after];
     for (const { key, value } of this.db.getRange({ start, exclusiveStart: true, limit })) {
       if (key[0] !== accountId) break;
-      heads.push({ namespace: key[1], incarnation: value });
+      heads.push({ namespace: key[1], logId: value });
     }
     return heads;
   }

@@ -13,7 +13,7 @@ const COUNT_TIMEOUT_MS = 4_000;
 const RANGES_MAX = 10_000;
 
 interface Range {
-  readonly incarnation: string;
+  readonly logId: string;
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
@@ -52,11 +52,11 @@ export class Counted {
    * @param last The number of the log's last entry.
    * @throws MemoryError `unavailable` when it takes too long; what was counted is not counted again.
    */
-  async measure(incarnation: string, last: number): Promise<Measured> {
+  async measure(logId: string, last: number): Promise<Measured> {
     const begunMs = this.#nowMs();
     let [memories, bytes] = [0, 0];
     for (let from = 1; from <= last; from += this.#rangeEntries) {
-      const range = { incarnation, from, to: from + this.#rangeEntries };
+      const range = { logId, from, to: from + this.#rangeEntries };
       const measured = await this.#measure(range, { last, passedMs: this.#nowMs() - begunMs });
       memories += measured.memories;
       bytes += measured.bytes;
@@ -65,11 +65,11 @@ export class Counted {
   }
 
   /** What was erased is not counted any more. To be called before it is erased and after. */
-  forget(incarnation: string, sequences: readonly number[]): void {
+  forget(logId: string, sequences: readonly number[]): void {
     this.#erasures++;
     for (const sequence of sequences) {
       const from = sequence - ((sequence - 1) % this.#rangeEntries);
-      this.#kept.delete(keyOf({ incarnation, from }));
+      this.#kept.delete(keyOf({ logId, from }));
     }
   }
 
@@ -78,10 +78,10 @@ export class Counted {
     const isYoung = kept !== undefined && this.#nowMs() - kept.atMs < KEPT_MS;
     if (kept !== undefined && (isYoung || passedMs > REFRESH_MS)) return kept.measured;
     if (passedMs > COUNT_TIMEOUT_MS) throw unavailable("the namespace's memories are still being counted");
-    const { incarnation, from, to } = range;
+    const { logId, from, to } = range;
     const erasures = this.#erasures;
     // A range at the end grows: what others append there meanwhile need not be in it.
-    const measured = await this.#count({ incarnation, from, to });
+    const measured = await this.#count({ logId, from, to });
     if (to <= last + 1 && erasures === this.#erasures) this.#keep(range, measured);
     return measured;
   }
@@ -95,6 +95,6 @@ export class Counted {
   }
 }
 
-function keyOf({ incarnation, from }: Pick<Range, "incarnation" | "from">): string {
-  return `${incarnation}:${from}`;
+function keyOf({ logId, from }: Pick<Range, "logId" | "from">): string {
+  return `${logId}:${from}`;
 }

@@ -1,7 +1,7 @@
 import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
 import { inSlices, Slice, weightOf } from "../../../memory/pacing/bounds.js";
 import { Budget } from "../../../memory/pacing/budget.js";
-import { FIRST_EDITION } from "../../../memory/ports/generation.js";
+import { FIRST_GENERATION } from "../../../memory/ports/generation.js";
 import type {
   Entry,
   Fetched,
@@ -19,7 +19,7 @@ import type {
 } from "../../../memory/ports/log.js";
 import { lost } from "../../intact.js";
 import { DUPLICATE_KEY } from "../find-or-insert.js";
-import { ANSWER_TIMEOUT_MS, answer } from "../with-timeout.js";
+import { ANSWER_TIMEOUT_MS, withTimeout } from "../with-timeout.js";
 import { Counted } from "./counted.js";
 import {
   allNames,
@@ -55,7 +55,7 @@ export class MongoLog implements Log {
   readonly #names: Collection<NameRecord>;
   readonly #entries: Collection<EntryRecord>;
 
-  readonly #counted = new Counted({ count: (range) => answer(this.#count(range)) });
+  readonly #counted = new Counted({ count: (range) => withTimeout(this.#count(range)) });
 
   constructor(db: Db) {
     this.#names = db.collection("namespaces");
@@ -70,40 +70,40 @@ export class MongoLog implements Log {
   }
 
   find(scope: Scope): Promise<string | undefined> {
-    return answer(findName(this.#names, scope));
+    return withTimeout(findName(this.#names, scope));
   }
 
-  create(scope: Scope, edition = FIRST_EDITION): Promise<string> {
-    return answer(findOrCreateName(this.#names, scope, edition));
+  create(scope: Scope, generation = FIRST_GENERATION): Promise<string> {
+    return withTimeout(findOrCreateName(this.#names, scope, generation));
   }
 
   rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
-    return answer(renameName(this.#names, scope, of));
+    return withTimeout(renameName(this.#names, scope, of));
   }
 
   names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
-    return answer(allNames(this.#names, of));
+    return withTimeout(allNames(this.#names, of));
   }
 
-  retire(scope: Scope, incarnation: string): Promise<void> {
-    return answer(removeName(this.#names, scope, incarnation));
+  retire(scope: Scope, logId: string): Promise<void> {
+    return withTimeout(removeName(this.#names, scope, logId));
   }
 
   list(of: Parameters<Log["list"]>[0]): Promise<Head[]> {
-    return answer(listNames(this.#names, of));
+    return withTimeout(listNames(this.#names, of));
   }
 
   /** What another process erased within the last minute may be counted still, in a log of over 65,536 entries. */
-  async measure({ incarnation }: { incarnation: string }): Promise<Measured> {
+  async measure({ logId }: { logId: string }): Promise<Measured> {
     const newest = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
-    const last = await answer(this.#entries.findOne({ _id: idsFrom(incarnation) }, newest));
-    return this.#counted.measure(incarnation, last ? sequenceOf(last._id) : 0);
+    const last = await withTimeout(this.#entries.findOne({ _id: idsFrom(logId) }, newest));
+    return this.#counted.measure(logId, last ? sequenceOf(last._id) : 0);
   }
 
-  async incarnations({ after, limit }: { after: string; limit: number }): Promise<string[]> {
+  async logIds({ after, limit }: { after: string; limit: number }): Promise<string[]> {
     const found: string[] = [];
     for (let last = after; found.length < limit; ) {
-      const next = await answer(this.#next(last));
+      const next = await withTimeout(this.#next(last));
       if (next === undefined) break;
       last = next;
       found.push(next);
@@ -111,13 +111,13 @@ export class MongoLog implements Log {
     return found;
   }
 
-  async append({ incarnation, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
+  async append({ logId, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
     let inserted = 0;
     // Each must be answered in time.
     for (const slice of inSlices(entries)) {
       const first = from + inserted;
-      const records = slice.map((entry, i) => toRecord(numberId(incarnation, first + i), entry));
-      const kept = await answer(this.#insert(records));
+      const records = slice.map((entry, i) => toRecord(numberId(logId, first + i), entry));
+      const kept = await withTimeout(this.#insert(records));
       inserted += kept;
       if (kept < slice.length) break;
     }
@@ -128,9 +128,9 @@ export class MongoLog implements Log {
     return this.#weighed({ ...range, most: range.limit }, () => this.#read(range));
   }
 
-  async last(incarnation: string): Promise<Numbered<Entry<"head">> | undefined> {
+  async last(logId: string): Promise<Numbered<Entry<"head">> | undefined> {
     const newest = { sort: { _id: -1 }, projection: projectionOf("head") } as const;
-    const record = await answer(this.#entries.findOne({ _id: idsFrom(incarnation) }, newest));
+    const record = await withTimeout(this.#entries.findOne({ _id: idsFrom(logId) }, newest));
     return record ? numbered(record, "head") : undefined;
   }
 
@@ -141,26 +141,26 @@ export class MongoLog implements Log {
     return { found, rest };
   }
 
-  locate({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
-    return answer(this.#numberOf({ _id: idsFrom(incarnation), id, op: "store" }));
+  locate({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
+    return withTimeout(this.#numberOf({ _id: idsFrom(logId), id, op: "store" }));
   }
 
-  numberOf({ incarnation, id }: { incarnation: string; id: string }): Promise<number | undefined> {
-    return answer(this.#numberOf({ _id: idsFrom(incarnation), id }));
+  numberOf({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
+    return withTimeout(this.#numberOf({ _id: idsFrom(logId), id }));
   }
 
-  async erase({ incarnation, sequences }: Several): Promise<void> {
-    const $in = sequences.map((sequence) => numberId(incarnation, sequence));
+  async erase({ logId, sequences }: Several): Promise<void> {
+    const $in = sequences.map((sequence) => numberId(logId, sequence));
     const sums = { "sums.text": "", "sums.vectors": "" } as const;
-    this.#counted.forget(incarnation, sequences);
+    this.#counted.forget(logId, sequences);
     const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
-    await answer(
+    await withTimeout(
       this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
-    ).finally(() => this.#counted.forget(incarnation, sequences));
+    ).finally(() => this.#counted.forget(logId, sequences));
   }
 
-  async #count({ incarnation, from, to }: { incarnation: string; from: number; to: number }) {
-    const _id = { $gte: numberId(incarnation, from), $lt: numberId(incarnation, to) };
+  async #count({ logId, from, to }: { logId: string; from: number; to: number }) {
+    const _id = { $gte: numberId(logId, from), $lt: numberId(logId, to) };
     const $match = { _id, op: "store" };
     const $group = { _id: null, memories: { $sum: 1 }, bytes: { $sum: "$bytes" } };
     const options = { hint: COUNTED, maxTimeMS: COUNT_LIMIT_MS };
@@ -173,9 +173,9 @@ export class MongoLog implements Log {
     return record ? sequenceOf(record._id) : undefined;
   }
 
-  /** Behind all entries of an incarnation stands the first of the next. */
-  async #next(incarnation: string): Promise<string | undefined> {
-    const behind = incarnation === "" ? {} : { _id: { $gte: idsFrom(incarnation).$lt } };
+  /** Behind all entries of a log stands the first of the next. */
+  async #next(logId: string): Promise<string | undefined> {
+    const behind = logId === "" ? {} : { _id: { $gte: idsFrom(logId).$lt } };
     const record = await this.#entries.findOne(behind, { sort: { _id: 1 }, projection: { _id: 1 } });
     return record?._id.split(":", 1)[0];
   }
@@ -190,16 +190,13 @@ export class MongoLog implements Log {
     }
   }
 
-  async #read<W extends What>({ incarnation, from, limit, what }: Range<W>): Promise<Tail<W>> {
+  async #read<W extends What>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
     const slice = new Slice<Entry<W>>(limit);
     let complete = false;
     for (let next = from; !complete && !slice.isFull; next = (slice.entries.at(-1)?.sequence ?? 0) + 1) {
       const { bytes } = slice;
-      const asked = Math.min(
-        limit - slice.entries.length,
-        this.#weights.askable(incarnation, { what, bytes }),
-      );
-      const some = await this.#dense({ incarnation, from: next, limit: asked, what });
+      const asked = Math.min(limit - slice.entries.length, this.#weights.askable(logId, { what, bytes }));
+      const some = await this.#dense({ logId, from: next, limit: asked, what });
       for (const { sequence, entry } of some) if (!slice.isFull) slice.add(sequence, entry);
       complete = some.length < asked && !slice.isFull;
     }
@@ -208,16 +205,16 @@ export class MongoLog implements Log {
 
   /** The entries without holes; fewer than `limit` when these were all, or when they are full slices. */
   async #dense<W extends What>(range: Range<W>): Promise<Numbered<Entry<W>>[]> {
-    const { incarnation, from, limit, what } = range;
-    const _id = idsFrom(incarnation, numberId(incarnation, from));
-    const found = await this.#some({ incarnation, _id }, { limit, what, sort: { _id: 1 } });
+    const { logId, from, limit, what } = range;
+    const _id = idsFrom(logId, numberId(logId, from));
+    const found = await this.#some({ logId, _id }, { limit, what, sort: { _id: 1 } });
     const sequences = gapsIn(found, range);
     if (sequences.length === 0) return found;
     // A scan can pass a number just before it is taken, and then see a later one. Whoever took the later
     // one had seen the number taken: what a second look does not find either is lost.
     const late = new Map<number, Numbered<Entry<W>>>();
     for (let rest: readonly number[] = sequences; rest.length > 0; ) {
-      const looked = await this.#find({ incarnation, sequences: rest, what });
+      const looked = await this.#find({ logId, sequences: rest, what });
       for (const each of looked.entries) late.set(each.sequence, each);
       rest = looked.rest;
     }
@@ -227,15 +224,15 @@ export class MongoLog implements Log {
     return [...found, ...filled].sort((a, b) => a.sequence - b.sequence).slice(0, limit);
   }
 
-  async #find<W extends What>({ incarnation, sequences, what }: Several & { what: W }) {
+  async #find<W extends What>({ logId, sequences, what }: Several & { what: W }) {
     const slice = new Slice<Entry<W>>();
     let rest = [...sequences].sort((a, b) => b - a);
     while (rest.length > 0 && !slice.isFull) {
       const { bytes } = slice;
-      const asked = rest.slice(0, this.#weights.askable(incarnation, { what, bytes }));
-      const $in = asked.map((sequence) => numberId(incarnation, sequence));
+      const asked = rest.slice(0, this.#weights.askable(logId, { what, bytes }));
+      const $in = asked.map((sequence) => numberId(logId, sequence));
       const found = await this.#some(
-        { incarnation, _id: { $in } },
+        { logId, _id: { $in } },
         { limit: asked.length, what, sort: { _id: -1 } },
       );
       for (const { sequence, entry } of found) if (!slice.isFull) slice.add(sequence, entry);
@@ -247,22 +244,22 @@ export class MongoLog implements Log {
   }
 
   async #some<W extends What>(
-    { incarnation, _id }: { incarnation: string; _id: Filter<EntryRecord>["_id"] },
+    { logId, _id }: { logId: string; _id: Filter<EntryRecord>["_id"] },
     { limit, what, sort }: { limit: number; what: W; sort: { _id: 1 | -1 } },
   ): Promise<Numbered<Entry<W>>[]> {
     const options = { sort, limit, batchSize: limit, singleBatch: true, projection: projectionOf(what) };
     const records = await this.#entries.find({ _id } as Filter<EntryRecord>, options).toArray();
     const found = records.map((record) => numbered(record, what));
     const bytes = found.reduce((sum, { entry }) => sum + weightOf(entry), 0);
-    this.#weights.note(incarnation, { what, entries: found.length, bytes });
+    this.#weights.note(logId, { what, entries: found.length, bytes });
     return found;
   }
 
   /** Runs a read when what it will probably load has room beside the others. */
-  #weighed<T>(of: { incarnation: string; what: What; most: number }, read: () => Promise<T>): Promise<T> {
-    const { incarnation, what, most } = of;
-    const entries = Math.min(most, this.#weights.askable(incarnation, { what, bytes: 0 }));
-    return this.#reads.run(entries * this.#weights.of(incarnation, what), () => answer(read()));
+  #weighed<T>(of: { logId: string; what: What; most: number }, read: () => Promise<T>): Promise<T> {
+    const { logId, what, most } = of;
+    const entries = Math.min(most, this.#weights.askable(logId, { what, bytes: 0 }));
+    return this.#reads.run(entries * this.#weights.of(logId, what), () => withTimeout(read()));
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Collection } from "mongodb";
-import { type Edition, inEdition } from "../../../memory/ports/generation.js";
+import { type Generation, inGeneration } from "../../../memory/ports/generation.js";
 import type { Head, Named, Scope } from "../../../memory/ports/log.js";
 import { findOrInsert } from "../find-or-insert.js";
 import { idsFrom } from "./number.js";
@@ -8,6 +8,7 @@ import { idsFrom } from "./number.js";
 export interface NameRecord {
   /** `<account>:<namespace>`; account ids have no colon. */
   readonly _id: string;
+  /** The log's id. */
   readonly incarnation: string;
 }
 
@@ -17,14 +18,14 @@ export async function findName(names: Names, scope: Scope): Promise<string | und
   return (await names.findOne({ _id: idOf(scope) }))?.incarnation;
 }
 
-/** Of several that create a name at once, all get the same incarnation. */
-export async function findOrCreateName(names: Names, scope: Scope, edition: Edition): Promise<string> {
-  const incarnation = inEdition(randomBytes(10).toString("hex"), edition);
-  return (await findOrInsert(names, { _id: idOf(scope), incarnation })).incarnation;
+/** Of several that create a name at once, all get the same log. */
+export async function findOrCreateName(names: Names, scope: Scope, generation: Generation): Promise<string> {
+  const logId = inGeneration(randomBytes(10).toString("hex"), generation);
+  return (await findOrInsert(names, { _id: idOf(scope), incarnation: logId })).incarnation;
 }
 
-export async function removeName(names: Names, scope: Scope, incarnation: string): Promise<void> {
-  await names.deleteOne({ _id: idOf(scope), incarnation });
+export async function removeName(names: Names, scope: Scope, logId: string): Promise<void> {
+  await names.deleteOne({ _id: idOf(scope), incarnation: logId });
 }
 
 export async function renameName(
@@ -41,7 +42,7 @@ export async function allNames(
 ): Promise<Named[]> {
   const behind = after ? { _id: { $gt: idOf(after) } } : {};
   const found = await names.find(behind, { sort: { _id: 1 }, limit }).toArray();
-  return found.map(({ _id, incarnation }) => ({ scope: scopeOf(_id), incarnation }));
+  return found.map(({ _id, incarnation }) => ({ scope: scopeOf(_id), logId: incarnation }));
 }
 
 export async function listNames(
@@ -50,7 +51,7 @@ export async function listNames(
 ): Promise<Head[]> {
   const { $gte: $gt, $lt } = idsFrom(accountId, idOf({ accountId, namespace: after }));
   const found = await names.find({ _id: { $gt, $lt } }, { sort: { _id: 1 }, limit }).toArray();
-  return found.map(({ _id, incarnation }) => ({ namespace: _id.slice(accountId.length + 1), incarnation }));
+  return found.map(({ _id, incarnation: logId }) => ({ namespace: _id.slice(accountId.length + 1), logId }));
 }
 
 function scopeOf(id: string): Scope {

@@ -1,9 +1,9 @@
 /** Room for a million entries a second, eleven days long. */
 const DIGITS = 12;
 
-/** An entry's `_id`: `<incarnation>:<number>`, padded so that ids sort as numbers do. */
-export function numberId(incarnation: string, sequence: number): string {
-  return `${incarnation}:${String(sequence).padStart(DIGITS, "0")}`;
+/** An entry's `_id`: `<log>:<number>`, padded so that ids sort as numbers do. */
+export function numberId(logId: string, sequence: number): string {
+  return `${logId}:${String(sequence).padStart(DIGITS, "0")}`;
 }
 
 export function sequenceOf(id: string): number {

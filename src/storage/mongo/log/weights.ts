@@ -15,19 +15,19 @@ export class Weights {
   readonly #bytes = new Map<string, number>();
 
   /** What one of its entries is expected to weigh. */
-  of(incarnation: string, what: What): number {
-    return this.#bytes.get(`${incarnation} ${what}`) ?? UNKNOWN_BYTES[what];
+  of(logId: string, what: What): number {
+    return this.#bytes.get(`${logId} ${what}`) ?? UNKNOWN_BYTES[what];
   }
 
   /** How many entries to ask for, so that they fill what is left of a slice. */
-  askable(incarnation: string, { what, bytes }: { what: What; bytes: number }): number {
-    const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.of(incarnation, what));
+  askable(logId: string, { what, bytes }: { what: What; bytes: number }): number {
+    const left = Math.ceil((SLICE_BYTES_MAX - bytes) / this.of(logId, what));
     return Math.max(1, Math.min(ASK_MAX, left));
   }
 
-  note(incarnation: string, { what, entries, bytes }: { what: What; entries: number; bytes: number }): void {
+  note(logId: string, { what, entries, bytes }: { what: What; entries: number; bytes: number }): void {
     if (entries === 0) return;
-    const key = `${incarnation} ${what}`;
+    const key = `${logId} ${what}`;
     this.#bytes.delete(key);
     this.#bytes.set(key, bytes / entries);
     if (this.#bytes.size > REMEMBERED_MAX) this.#bytes.delete(this.#bytes.keys().next().value as string);

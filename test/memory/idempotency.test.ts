@@ -3,9 +3,9 @@ import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/erasure/forget.js";
 import {
   IDEMPOTENCY_KEPT_MS,
-  Once,
-  type OnceRequest,
-  type OnceWork,
+  Idempotency,
+  type IdempotentRequest,
+  type IdempotentWork,
   type Outcome,
 } from "../../src/memory/idempotency/idempotency.js";
 import type { Stored } from "../../src/memory/ports/log.js";
@@ -32,9 +32,9 @@ afterEach(() => house.close());
 
 /** As a process of its own has it. */
 const aProcess = ({ exclusive = true } = {}) =>
-  new Once({ claims: house.storage.claims, log: house.storage.log, clock, exclusive });
+  new Idempotency({ claims: house.storage.claims, log: house.storage.log, clock, exclusive });
 
-const asked = (text: string, given: Partial<OnceRequest> = {}): OnceRequest => ({
+const asked = (text: string, given: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
   scope: scopeOf("a"),
   idempotencyKey: "key",
   content: [text, "{}"],
@@ -52,7 +52,7 @@ const writing = (
     confirmed,
     after,
   }: { before?: () => unknown; confirmed?: () => unknown; after?: () => unknown } = {},
-): OnceWork => ({
+): IdempotentWork => ({
   write: async ({ memoryId: id, confirm }) => {
     await before?.();
     const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text });
@@ -61,7 +61,7 @@ const writing = (
       await confirmed?.();
       return entry;
     };
-    await room.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, once: true });
+    await room.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
     written.push(text);
     await after?.();
     return entry;
@@ -78,7 +78,7 @@ function withChanges<T extends object>(port: T, changes: Partial<T>): T {
   });
 }
 const dies = () => new Promise<never>(() => {});
-const never: OnceWork = {
+const never: IdempotentWork = {
   write: async () => {
     throw new Error("it must not be written again");
   },
@@ -86,9 +86,9 @@ const never: OnceWork = {
 };
 
 const idsInLog = async () => {
-  const incarnation = await house.storage.log.find(scopeOf("a"));
-  if (incarnation === undefined) return [];
-  const entries = await entriesOf(house.storage.log, { incarnation, from: 1, limit: 100 });
+  const logId = await house.storage.log.find(scopeOf("a"));
+  if (logId === undefined) return [];
+  const entries = await entriesOf(house.storage.log, { logId, from: 1, limit: 100 });
   return entries.flatMap(({ entry }) => (entry.op === "store" ? [entry.id] : []));
 };
 /** Says that it came so far, and never ends. */
@@ -97,10 +97,14 @@ const endsAt = (reached: () => void) => () => {
   return dies();
 };
 /** Runs until `reached` is called within; what runs on goes on by itself. */
-const start = (once: Once, request: OnceRequest, work: (reached: () => void) => OnceWork) =>
+const start = (
+  idempotency: Idempotency,
+  request: IdempotentRequest,
+  work: (reached: () => void) => IdempotentWork,
+) =>
   new Promise<{ running: Promise<Outcome> }>((resolve) => {
     const handle: { running?: Promise<Outcome> } = {};
-    const running = once.run(
+    const running = idempotency.run(
       request,
       work(() => setImmediate(() => resolve(handle as { running: Promise<Outcome> }))),
     );
@@ -112,8 +116,8 @@ describe("a store with an idempotency key", () => {
   it("is answered as the first time when it comes again, and writes nothing", async () => {
     const first = await aProcess().run(asked("x"), writing("x"));
     expect(first.replayed).toBe(false);
-    for (const once of [aProcess(), aProcess({ exclusive: false })]) {
-      expect(await once.run(asked("x"), never)).toEqual({ answered: first.answered, replayed: true });
+    for (const idempotency of [aProcess(), aProcess({ exclusive: false })]) {
+      expect(await idempotency.run(asked("x"), never)).toEqual({ answered: first.answered, replayed: true });
     }
     expect(await idsInLog()).toEqual([first.answered.id]);
   });
@@ -123,46 +127,48 @@ describe("a store with an idempotency key", () => {
     ["another namespace", asked("x", { scope: scopeOf("b") })],
     ["text and metadata that are the same only when joined", asked("", { content: ["x{}", ""] })],
   ])("is refused with %s", async (_, other) => {
-    const once = aProcess();
-    await once.run(asked("x"), writing("x"));
-    await expect(once.run(other, never)).rejects.toMatchObject({
+    const idempotency = aProcess();
+    await idempotency.run(asked("x"), writing("x"));
+    await expect(idempotency.run(other, never)).rejects.toMatchObject({
       code: "already_exists",
       reason: "IDEMPOTENCY_KEY_REUSED",
     });
   });
 
   it("is known again by the form in which an earlier version compared it, and by no other", async () => {
-    const once = aProcess();
-    const { answered } = await once.run(asked("x", { content: ["x", '{"b":1,"a":2}'] }), writing("x"));
+    const idempotency = aProcess();
+    const { answered } = await idempotency.run(asked("x", { content: ["x", '{"b":1,"a":2}'] }), writing("x"));
     const content = ["x", '{"a":2,"b":1}'];
     const again = asked("x", { content, earlierContent: ["x", '{"b":1,"a":2}'] });
-    expect(await once.run(again, never)).toEqual({ answered, replayed: true });
+    expect(await idempotency.run(again, never)).toEqual({ answered, replayed: true });
     const other = asked("x", { content, earlierContent: ["x", '{"b":1,"a":3}'] });
-    await expect(once.run(other, never)).rejects.toMatchObject({ code: "already_exists" });
+    await expect(idempotency.run(other, never)).rejects.toMatchObject({ code: "already_exists" });
   });
 
   it("is another one with another key, and for another account", async () => {
-    const once = aProcess();
-    const { answered } = await once.run(asked("x"), writing("x"));
-    const other = await once.run(asked("x", { idempotencyKey: "key2" }), writing("x"));
+    const idempotency = aProcess();
+    const { answered } = await idempotency.run(asked("x"), writing("x"));
+    const other = await idempotency.run(asked("x", { idempotencyKey: "key2" }), writing("x"));
     const scope = { accountId: "acc_2", namespace: "a" };
-    const foreign = await once.run(asked("x", { scope }), writing("x"));
+    const foreign = await idempotency.run(asked("x", { scope }), writing("x"));
     expect(new Set([answered.id, other.answered.id, foreign.answered.id]).size).toBe(3);
   });
 
   it("stores once when 20 come at once, and tells all the same", async () => {
-    const once = aProcess();
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => once.run(asked("x"), writing("x"))));
+    const idempotency = aProcess();
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => idempotency.run(asked("x"), writing("x"))),
+    );
     expect(written).toEqual(["x"]);
     expect(new Set(outcomes.map(({ answered }) => answered.id)).size).toBe(1);
     expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
   });
 
   it("waits 10 s for the first call at most", async () => {
-    const once = aProcess();
-    await start(once, asked("x"), (reached) => writing("x", { before: endsAt(reached) }));
+    const idempotency = aProcess();
+    await start(idempotency, asked("x"), (reached) => writing("x", { before: endsAt(reached) }));
     const beganMs = clock.nowMs();
-    await expect(once.run(asked("x"), never)).rejects.toMatchObject({
+    await expect(idempotency.run(asked("x"), never)).rejects.toMatchObject({
       code: "unavailable",
       message: "a call with this Idempotency-Key is still running",
     });
@@ -171,12 +177,12 @@ describe("a store with an idempotency key", () => {
   });
 
   it("is never taken from a call of the same process that still runs, however long that takes", async () => {
-    const once = aProcess();
+    const idempotency = aProcess();
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const { running } = await start(once, asked("x"), (reached) =>
+    const { running } = await start(idempotency, asked("x"), (reached) =>
       writing("x", {
         before: () => {
           reached();
@@ -185,47 +191,47 @@ describe("a store with an idempotency key", () => {
       }),
     );
     clock.wallAheadMs += 3_600_000;
-    await expect(once.run(asked("x"), never)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(idempotency.run(asked("x"), never)).rejects.toMatchObject({ code: "unavailable" });
     goOn();
     const { answered } = await running;
     expect(await idsInLog()).toEqual([answered.id]);
-    expect(await once.run(asked("x"), never)).toEqual({ answered, replayed: true });
+    expect(await idempotency.run(asked("x"), never)).toEqual({ answered, replayed: true });
   });
 
   it("frees its key when it fails before it may be in the log", async () => {
-    const once = aProcess();
+    const idempotency = aProcess();
     const failing = writing("x", {
       before: () => {
         throw unavailable("the model is away");
       },
     });
-    await expect(once.run(asked("x"), failing)).rejects.toThrow("the model is away");
+    await expect(idempotency.run(asked("x"), failing)).rejects.toThrow("the model is away");
     // Even another body may have it now.
-    const { replayed } = await once.run(asked("y"), writing("y"));
+    const { replayed } = await idempotency.run(asked("y"), writing("y"));
     expect(replayed).toBe(false);
     expect(written).toEqual(["y"]);
   });
 
   it("keeps its key when it fails later, and its memory is stored no second time", async () => {
-    const once = aProcess();
+    const idempotency = aProcess();
     const failing = writing("x", {
       after: () => {
         throw unavailable("no answer");
       },
     });
-    await expect(once.run(asked("x"), failing)).rejects.toThrow("no answer");
-    await expect(once.run(asked("y"), never)).rejects.toMatchObject({ code: "already_exists" });
-    const { answered, replayed } = await once.run(asked("x"), writing("x"));
+    await expect(idempotency.run(asked("x"), failing)).rejects.toThrow("no answer");
+    await expect(idempotency.run(asked("y"), never)).rejects.toMatchObject({ code: "already_exists" });
+    const { answered, replayed } = await idempotency.run(asked("x"), writing("x"));
     // The failed call was given back, so this one pays.
     expect([replayed, undone]).toEqual([false, 0]);
     expect(await idsInLog()).toEqual([answered.id]);
   });
 
   it("says so when the memory that it stored was deleted since", async () => {
-    const once = aProcess();
-    const { answered } = await once.run(asked("x"), writing("x"));
+    const idempotency = aProcess();
+    const { answered } = await idempotency.run(asked("x"), writing("x"));
     await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: answered.id });
-    await expect(once.run(asked("x"), never)).rejects.toMatchObject({
+    await expect(idempotency.run(asked("x"), never)).rejects.toMatchObject({
       code: "failed_precondition",
       reason: "IDEMPOTENT_MEMORY_DELETED",
     });
@@ -237,23 +243,23 @@ describe("a store with an idempotency key", () => {
     const claims = withChanges(house.storage.claims, { release: () => Promise.reject(away) });
     const { log } = house.storage;
     const onTrouble = (error: unknown) => troubles.push(error);
-    const once = new Once({ claims, log, clock, exclusive: true, onTrouble });
+    const idempotency = new Idempotency({ claims, log, clock, exclusive: true, onTrouble });
     const failing = writing("x", {
       before: () => {
         throw unavailable("the model is away");
       },
     });
-    await expect(once.run(asked("x"), failing)).rejects.toThrow("the model is away");
+    await expect(idempotency.run(asked("x"), failing)).rejects.toThrow("the model is away");
     expect(troubles).toEqual([away]);
   });
 
   it("has its key for 24 hours", async () => {
-    const once = aProcess();
-    const { answered } = await once.run(asked("x"), writing("x"));
+    const idempotency = aProcess();
+    const { answered } = await idempotency.run(asked("x"), writing("x"));
     clock.wallAheadMs += IDEMPOTENCY_KEPT_MS - 1000;
-    expect(await once.run(asked("x"), never)).toEqual({ answered, replayed: true });
+    expect(await idempotency.run(asked("x"), never)).toEqual({ answered, replayed: true });
     clock.wallAheadMs += 1001;
-    const again = await once.run(asked("x"), writing("x"));
+    const again = await idempotency.run(asked("x"), writing("x"));
     expect(again.replayed).toBe(false);
     expect(again.answered.id).not.toBe(answered.id);
     expect(await idsInLog()).toHaveLength(2);
@@ -353,11 +359,11 @@ describe("a store whose owner died", () => {
     });
     await room.append("a", memoryOf({ sequence: 1, vector }));
     const stalled = house.room({ log: stalls });
-    const first: OnceWork = {
+    const first: IdempotentWork = {
       write: async ({ memoryId: id, confirm }) => {
         const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text: "x" });
         const memoryIn = () => confirm().then(() => entry);
-        await stalled.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, once: true });
+        await stalled.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
         return entry;
       },
       undo: async () => {},
@@ -381,7 +387,7 @@ describe("a store whose owner died", () => {
     await start(aProcess(), asked("x"), beforeAppend);
     const processes = Array.from({ length: 8 }, () => aProcess({ exclusive: false }));
     clock.atMs += OWNER_TIMEOUT_MS;
-    const outcomes = await Promise.all(processes.map((once) => once.run(asked("x"), writing("x"))));
+    const outcomes = await Promise.all(processes.map((idempotency) => idempotency.run(asked("x"), writing("x"))));
     expect(new Set(outcomes.map(({ answered }) => answered.id)).size).toBe(1);
     expect(await idsInLog()).toHaveLength(1);
   });

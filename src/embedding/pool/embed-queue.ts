@@ -14,7 +14,7 @@ const QUERIES_IN_A_ROW_MAX = 8;
 type Field = EmbedInput["field"];
 
 /** The texts that wait for a reader or are being read, queries in front. */
-export class Waiting {
+export class EmbedQueue {
   readonly #lanes: Record<Field, Lane> = { query: new Lane(), text: new Lane() };
   #queriesInARow = 0;
 

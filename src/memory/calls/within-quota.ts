@@ -1,8 +1,8 @@
-import type { Caller, Meter } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 
 export interface ChargeOptions {
-  readonly meter: Meter;
+  readonly quota: Quota;
   readonly caller: Caller;
   readonly steps?: Steps<CallStep> | undefined;
 }
@@ -16,19 +16,19 @@ export interface ChargeOptions {
  * The charge runs beside the work, not before it: the work awaits `paid` before it does anything that
  * lasts or answers, and drops what it began when `unpaid` is aborted.
  */
-export async function charged<T>(
-  { meter, caller, steps = untimed }: ChargeOptions,
+export async function withinQuota<T>(
+  { quota, caller, steps = untimed }: ChargeOptions,
   work: (charge: { paid: Promise<void>; unpaid: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  const paid = steps.time("charge", () => meter.charge(caller));
+  const paid = steps.time("charge", () => quota.charge(caller));
   paid.catch((reason) => stop.abort(reason));
   try {
     return await work({ paid, unpaid: stop.signal });
   } catch (error) {
     // What refused the charge is the answer, whatever the dropped work says of itself.
     await paid;
-    await steps.time("refund", () => meter.refund(caller));
+    await steps.time("refund", () => quota.refund(caller));
     throw error;
   }
 }

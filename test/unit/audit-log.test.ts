@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { expect, it, vi } from "vitest";
-import { noting } from "../../src/compose/audit-log.js";
+import { audited } from "../../src/compose/audit-log.js";
 import { MemoryError, unavailable } from "../../src/errors.js";
 
 const REQUEST = { operation: "accounts show", given: { account: "acc_a" } };
@@ -9,7 +9,7 @@ const REQUEST = { operation: "accounts show", given: { account: "acc_a" } };
 async function noted(answer: () => Promise<unknown>) {
   // Spies in place of a real log, whose lines would say of an error only what is written of it.
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-  const outcome = await noting(log as unknown as FastifyBaseLogger, answer)(REQUEST).catch((error) => error);
+  const outcome = await audited(log as unknown as FastifyBaseLogger, answer)(REQUEST).catch((error) => error);
   expect(log.info).toHaveBeenCalledExactlyOnceWith({ operation: "accounts show" }, "the operator asks");
   return { outcome, warned: log.warn.mock.calls, faults: log.error.mock.calls };
 }
