@@ -387,7 +387,9 @@ describe("a store whose owner died", () => {
     await start(aProcess(), asked("x"), beforeAppend);
     const processes = Array.from({ length: 8 }, () => aProcess({ exclusive: false }));
     clock.atMs += OWNER_TIMEOUT_MS;
-    const outcomes = await Promise.all(processes.map((idempotency) => idempotency.run(asked("x"), writing("x"))));
+    const outcomes = await Promise.all(
+      processes.map((idempotency) => idempotency.run(asked("x"), writing("x"))),
+    );
     expect(new Set(outcomes.map(({ answered }) => answered.id)).size).toBe(1);
     expect(await idsInLog()).toHaveLength(1);
   });
