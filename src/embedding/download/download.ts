@@ -65,8 +65,8 @@ async function attemptDownload(download: Download, part: string): Promise<Downlo
     const file = await request(download.url, { offset: (await sizeOf(part)) ?? 0, signal: stalled.signal });
     await mkdir(dirname(part), { recursive: true });
     await checkRoom(dirname(part), file);
-    const quota = metered({ file, onProgress: download.onProgress, onPiece: () => watch.refresh() });
-    await pipeline(quota, createWriteStream(part, openAt(file.offset)));
+    const stream = metered({ file, onProgress: download.onProgress, onPiece: () => watch.refresh() });
+    await pipeline(stream, createWriteStream(part, openAt(file.offset)));
     const downloaded = await verify(part, file);
     await rename(part, download.path);
     return downloaded;
