@@ -1,5 +1,5 @@
-import { type RequestListener, Server, type ServerOptions } from "node:http";
-import { createServer as createHttp2Server, type Http2Server } from "node:http2";
+import { type IncomingMessage, type RequestListener, Server, type ServerOptions } from "node:http";
+import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { ConnectionCounts } from "./connection-counts.js";
@@ -91,7 +91,10 @@ export class OnePortServer extends Server {
     this.on("request", (request, response) => {
       if (!this.#answers.begin(request, response)) return;
       unread.watch(request, response);
-      this.#pace.begin(() => handler(request, response));
+      this.#pace.begin(() => {
+        // A client that gives up while its request waits asks for nothing, and pays nothing.
+        if (!isGone(request)) handler(request, response);
+      });
     });
   }
 
@@ -191,6 +194,11 @@ export class OnePortServer extends Server {
     socket.allowHalfOpen = false;
     this.#http2.emit("connection", socket); // reads what is buffered by itself
   }
+}
+
+/** Tells it by the socket or stream: a request and its response hear of their end only later. */
+function isGone(request: IncomingMessage | Http2ServerRequest): boolean {
+  return "stream" in request ? (request.stream?.destroyed ?? true) : request.socket.destroyed;
 }
 
 function remoteOf({ remoteAddress, remotePort }: Socket): string {

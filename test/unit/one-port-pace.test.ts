@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { createOnePortServer } from "../../src/server/port/one-port.js";
+
+function busyFor(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+}
+
+it("a request whose client has gone while it waited to begin is not served", async () => {
+  const served: string[] = [];
+  const clients: Socket[] = [];
+  const server = createOnePortServer((request, response) => {
+    served.push(request.url ?? "");
+    if (request.url === "/first") clients[2]?.resetAndDestroy();
+    // Longer than what is begun in one iteration of the event loop: the next waits for the next.
+    busyFor(20);
+    response.end("ok");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  for (const path of ["/warm", "/warm", "/warm"]) {
+    const client = connect(port, "127.0.0.1");
+    client.on("error", () => {});
+    clients.push(client);
+    client.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await once(client, "data");
+  }
+  served.length = 0;
+  // The client's own writes reach the server's sockets together.
+  for (const [i, path] of ["/first", "/second", "/third"].entries()) {
+    clients[i]?.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  }
+  await sleep(200);
+  expect(served).toEqual(["/first", "/second"]);
+  for (const client of clients) client.destroy();
+  server.close();
+  await once(server, "close");
+});
