@@ -62,3 +62,13 @@ it("one that comes while others wait begins behind them", async () => {
   await nextIteration();
   expect(begun).toEqual(["waited", "came later"]);
 });
+
+it("what is urgent begins before what waits", async () => {
+  const pace = new Pace();
+  const begun: string[] = [];
+  pace.begin(() => busyFor(LONG_MS));
+  pace.begin(() => begun.push("waited"));
+  pace.begin(() => begun.push("urgent"), { urgent: true });
+  await nextIteration();
+  expect(begun).toEqual(["urgent", "waited"]);
+});

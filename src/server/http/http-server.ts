@@ -21,6 +21,7 @@ import {
   shapeFastifyErrors,
 } from "../wire/plain-errors.js";
 import { allowOrigins } from "./cors.js";
+import { isProbe } from "./probes.js";
 
 /** Browsers that came once over HTTPS do not come over HTTP for a year. */
 const HSTS = "max-age=31536000";
@@ -54,6 +55,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       createOnePortServer(handler, {
         tls,
         isProxy: inBlocks(options.trustedProxies),
+        isUrgent: isProbe,
         counts: options.connectionCounts,
         ...options.connections,
       }),

@@ -30,15 +30,18 @@ const LINGER_MS = 1000;
  */
 export function createOnePortServer(
   handler: RequestListener,
-  { tls, isProxy, counts, ...limits }: Partial<OnePortLimits> & Partial<OnePortOptions> = {},
+  { tls, isProxy, isUrgent, counts, ...limits }: Partial<OnePortLimits> & Partial<OnePortOptions> = {},
 ): OnePortServer {
-  return new OnePortServer(handler, { limits: { ...ONE_PORT_LIMITS, ...limits }, tls, isProxy, counts });
+  const all = { ...ONE_PORT_LIMITS, ...limits };
+  return new OnePortServer(handler, { limits: all, tls, isProxy, isUrgent, counts });
 }
 
 interface OnePortOptions {
   readonly tls: Tls | undefined;
   /** Addresses that stand for many clients, and so have no limit of their own. */
   readonly isProxy: ((address: string) => boolean) | undefined;
+  /** Tells which requests begin before others that wait, by their path. */
+  readonly isUrgent: ((path: string) => boolean) | undefined;
   /** Kept by the server. Of HTTP/1 requests that come too slowly only whoever hears `clientError` knows. */
   readonly counts: ConnectionCounts | undefined;
 }
@@ -53,7 +56,8 @@ export class OnePortServer extends Server {
   readonly #handshaking = new Map<string, Socket>();
   readonly #connections: ConnectionLimit;
   readonly #answers: SlowReaders;
-  readonly #pace = new Pace();
+  readonly #openings = new Pace();
+  readonly #requests = new Pace();
   readonly #sniffing = new Set<Socket>();
   readonly #http2Sockets = new Set<Socket>();
   readonly #sessions: Http2Sessions;
@@ -64,6 +68,7 @@ export class OnePortServer extends Server {
       limits,
       tls,
       isProxy,
+      isUrgent = () => false,
       counts = new ConnectionCounts(),
     }: Partial<OnePortOptions> & { limits: OnePortLimits },
   ) {
@@ -91,10 +96,11 @@ export class OnePortServer extends Server {
     this.on("request", (request, response) => {
       if (!this.#answers.begin(request, response)) return;
       unread.watch(request, response);
-      this.#pace.begin(() => {
+      const serve = () => {
         // A client that gives up while its request waits asks for nothing, and pays nothing.
         if (!isGone(request)) handler(request, response);
-      });
+      };
+      this.#requests.begin(serve, { urgent: isUrgent(request.url ?? "") });
     });
   }
 
@@ -170,7 +176,7 @@ export class OnePortServer extends Server {
       onTimeout: () => {
         this.#counts.cutOff.first_bytes += 1;
       },
-      onProtocol: (protocol) => this.#pace.begin(() => this.#open(socket, protocol)),
+      onProtocol: (protocol) => this.#openings.begin(() => this.#open(socket, protocol)),
     });
   }
 

@@ -12,9 +12,11 @@ export class Pace {
   /** When the first piece of work of this iteration began. */
   #begunMs: number | undefined;
 
-  begin(work: () => void): void {
-    if (this.#waiting.length > 0 || this.#isOver()) this.#waiting.push(work);
-    else work();
+  /** Begins work now if there is time, else behind all that waits, or before it if it is `urgent`. */
+  begin(work: () => void, { urgent = false } = {}): void {
+    if (this.#waiting.length === 0 && !this.#isOver()) work();
+    else if (urgent) this.#waiting.unshift(work);
+    else this.#waiting.push(work);
   }
 
   #isOver(): boolean {
