@@ -7,23 +7,22 @@ import { type Verified, verify } from "./memory/log/verify.js";
 import { follow, type ModelChangeStatus } from "./memory/model-change/change-model.js";
 import { type Generation, generationOf } from "./memory/ports/generation.js";
 import type { SystemRecords } from "./memory/ports/plan.js";
-import { type Command, EXIT, exitCodeOf } from "./operator/commands.js";
+import { adminCommands, EXIT, exitCodeOf } from "./operator/commands.js";
 import type { Given } from "./operator/operations.js";
 import { progressLine } from "./operator/progress.js";
-import { readLine } from "./operator/read-line.js";
 import { show } from "./operator/show.js";
 import { backUp } from "./storage/local/backup/back-up.js";
 import { compactLocal } from "./storage/local/backup/compact.js";
 import { restore } from "./storage/local/backup/restore.js";
 import { VERSION } from "./version.js";
 
-/** What a command has to say: for people, and the same for programs. */
+/** A command's answer, for people and for programs. */
 interface Said {
   readonly lines: readonly string[];
   readonly json: unknown;
-  /** Shown on stdout, alone, this once. */
+  /** A new key, shown alone on stdout, this once. */
   readonly secret?: string;
-  /** What it looked for is not well. */
+  /** Findings that make the command end with exit code 1. */
   readonly problems?: readonly string[];
 }
 
@@ -39,12 +38,8 @@ const RUNS: Readonly<Record<string, Run>> = {
 };
 
 /** The operator's commands, on the database itself: who may run this needs no key. */
-async function main(): Promise<void> {
-  const asked = readLine(process.argv.slice(2));
-  if ("help" in asked) return console.log(asked.help);
-  if ("wrong" in asked) return fail(EXIT.notUnderstood, [asked.wrong]);
-  const { command, given, json } = asked;
-  const run = RUNS[command.name] ?? operateBy(command);
+const program = adminCommands(async ({ operation, given }, { json }) => {
+  const run = RUNS[operation] ?? operateBy(operation);
   const said = await run(loadConfig(process.env), given);
   if (json) console.log(JSON.stringify(said.json, null, 2));
   else {
@@ -53,20 +48,20 @@ async function main(): Promise<void> {
     if (said.secret !== undefined) console.log(said.secret);
   }
   if (said.problems !== undefined && said.problems.length > 0) fail(EXIT.refused, json ? [] : said.problems);
-}
+});
 
-/** Accounts, keys and usage: answered where the database is open. */
-function operateBy({ name }: Command): Run {
+/** Runs a command on accounts, keys or usage where the database is open. */
+function operateBy(operation: string): Run {
   return async (config, given) => {
-    if (name === "accounts close" && given.force !== true) {
+    if (operation === "accounts close" && given.force !== true) {
       throw new MemoryError(
         "failed_precondition",
         `all of account ${given.account} would be erased, and nothing brings it back; set --force to do it`,
       );
     }
-    const adminClient = await openAdminClient(config, { creates: name === "accounts create" });
+    const adminClient = await openAdminClient(config, { creates: operation === "accounts create" });
     try {
-      const answer = await adminClient.ask({ operation: name, given });
+      const answer = await adminClient.ask({ operation, given });
       const { api_key: secret, ...rest } = answer as { api_key?: string };
       if (secret === undefined) return { lines: [show(answer)], json: answer };
       return { lines: [show(rest)], json: answer, secret };
@@ -99,7 +94,7 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
   }
 }
 
-/** By model generation: the model that the database has, and the one that it is getting. */
+/** Number of dimensions by model generation: of the present model, and of the one that replaces it. */
 async function dimensionsIn(systemRecords: SystemRecords): Promise<(logId: string) => number | undefined> {
   const models = [await systemRecords.pinned(), (await systemRecords.plan())?.plan];
   const dimensions = new Map(models.map((each) => [each?.generation, each?.model?.dimensions]));
@@ -185,7 +180,7 @@ async function compact(config: Config): Promise<Said> {
   return { lines, json: { bytes_before: before, bytes_after: after } };
 }
 
-/** An answer of one line. */
+/** Makes an answer of one line. */
 function say(answer: Readonly<Record<string, string>>): Said {
   return { lines: Object.values(answer), json: answer };
 }
@@ -203,7 +198,7 @@ function fail(code: number, lines: readonly unknown[]): never {
   process.exit(code);
 }
 
-main().catch((error: unknown) => {
+program.parseAsync().catch((error: unknown) => {
   if (error instanceof ConfigError) {
     fail(
       EXIT.notUnderstood,

@@ -9,34 +9,32 @@ import { damageOf, readManifest } from "./embedding/download/manifest.js";
 import { requiredFiles } from "./embedding/download/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { MemoryError } from "./errors.js";
+import { commandLine } from "./operator/command-line.js";
 
-const USAGE = `usage: npm run -s model -- COMMAND
-
-  pull ID      downloads a model, such as Xenova/all-MiniLM-L6-v2, or what is missing of it
-  list         shows the bundled model and all that are in MODELS_DIR; * is the one that MODEL names
-  check [ID]   verifies a model's files, loads it, and looks whether it tells texts apart; without
-               an id, the one that MODEL names
-
-The exit code is 0 when all is well, else 1. The settings are the server's: MODELS_DIR, MODELS_HUB,
-and for the model that MODEL names, MODEL_POOLING, MODEL_QUERY_PREFIX and MODEL_PASSAGE_PREFIX.`;
-
-type Command = (config: Config, id: string | undefined) => Promise<boolean>;
-
-const COMMANDS: Readonly<Record<string, { run: Command; ids: readonly number[] }>> = {
-  pull: { run: (config, id) => pull(config, id as string), ids: [1] },
-  list: { run: list, ids: [0] },
-  check: { run: (config, id = config.model) => check(config, id), ids: [0, 1] },
-};
+const program = commandLine({ name: "npm run -s model --", exitCode: 1 }).addHelpText(
+  "after",
+  "\nThe exit code is 0 when all is well, else 1. The settings are the server's: MODELS_DIR, MODELS_HUB,\n" +
+    "and for the model that MODEL names, MODEL_POOLING, MODEL_QUERY_PREFIX and MODEL_PASSAGE_PREFIX.",
+);
+program
+  .command("pull <ID>")
+  .description("downloads a model, such as Xenova/all-MiniLM-L6-v2, or the files that are missing")
+  .action((id: string) => run(pull, id));
+program
+  .command("list")
+  .description("shows the bundled model and all in MODELS_DIR; * is the one that MODEL names")
+  .action(() => run(list));
+program
+  .command("check [ID]")
+  .description("verifies a model's files and tries it out; without an id, the one that MODEL names")
+  .action((id?: string) => run(check, id));
 
 /** The operator's commands on models: they need no database, and a server may run meanwhile. */
-async function main(): Promise<boolean> {
-  const [name = "", id, ...rest] = process.argv.slice(2);
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command?.ids.includes(id === undefined ? 0 : 1 + rest.length)) {
-    console.error(USAGE);
-    return false;
-  }
-  return command.run(loadConfig(process.env), id);
+type Run = (config: Config, model: string) => Promise<boolean>;
+
+async function run(command: Run, id?: string): Promise<void> {
+  const config = loadConfig(process.env);
+  process.exitCode = (await command(config, id ?? config.model)) ? 0 : 1;
 }
 
 /** The settings for a model: what they say of how it is read is only about the one they name. */
@@ -133,12 +131,7 @@ function fail(lines: readonly unknown[]): never {
   process.exit(1);
 }
 
-main().then(
-  (isGood) => {
-    process.exitCode = isGood ? 0 : 1;
-  },
-  (error: unknown) => {
-    if (error instanceof ConfigError) fail(error.problems.map((problem) => `recalld: ${problem}`));
-    fail(error instanceof MemoryError ? [`recalld: ${error.message}`] : ["recalld:", error]);
-  },
-);
+program.parseAsync().catch((error: unknown) => {
+  if (error instanceof ConfigError) fail(error.problems.map((problem) => `recalld: ${problem}`));
+  fail(error instanceof MemoryError ? [`recalld: ${error.message}`] : ["recalld:", error]);
+});

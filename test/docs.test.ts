@@ -23,8 +23,8 @@ import { NAMESPACE_BYTES_MAX } from "../src/memory/input/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../src/memory/input/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../src/memory/input/top-k.js";
-import { COMMANDS, EXIT } from "../src/operator/commands.js";
-import { lineOf } from "../src/operator/read-line.js";
+import { commandsOf, lineOf } from "../src/operator/command-line.js";
+import { adminCommands, EXIT } from "../src/operator/commands.js";
 import { BODY_BYTES_MAX } from "../src/server/app.js";
 import { toConnectError } from "../src/server/wire/errors.js";
 import { SETTINGS } from "../src/settings.js";
@@ -283,10 +283,10 @@ describe("docs/admin.md", () => {
       quoted(options),
     ]);
     expect(listed).toEqual(
-      COMMANDS.map((command) => [
+      commandsOf(adminCommands(async () => {})).map((command) => [
         lineOf(command),
-        command.does[0],
-        Object.keys(command.options).map((name) => `--${name}`),
+        command.description(),
+        command.options.map(({ long }) => long).filter((name) => name !== "--json"),
       ]),
     );
   });

@@ -1,158 +1,128 @@
+import type { Command } from "commander";
 import { MemoryError } from "../errors.js";
-
-/** One of the operator's commands. */
-export interface Command {
-  /** As it is typed, such as `keys create`. */
-  readonly name: string;
-  /** What must follow it, in this order; with `?` at its end it may be left out. */
-  readonly arguments: readonly string[];
-  readonly options: Readonly<Record<string, Option>>;
-  /** What it does, for `--help`: a line, and more if there is more to say. */
-  readonly does: readonly [string, ...string[]];
-}
-
-export interface Option {
-  /** What its value is, in capitals; absent for a flag. */
-  readonly value?: "TEXT" | "NUMBER";
-  readonly does: string;
-}
-
-const flag = (does: string): Option => ({ does });
-const textual = (does: string): Option => ({ value: "TEXT", does });
-const numeric = (does: string): Option => ({ value: "NUMBER", does });
-
-/** For every command. */
-export const COMMON = {
-  json: flag("the answer as JSON"),
-  help: flag("this text, or that of a command"),
-};
-
-/** All there are, in the order in which they are told. */
-export const COMMANDS: readonly Command[] = [
-  {
-    name: "accounts list",
-    arguments: [],
-    options: {
-      limit: numeric("how many, 1 to 1,000; 100 when left out"),
-      after: textual("the id of the account behind which to go on"),
-    },
-    does: ["lists accounts, the oldest first"],
-  },
-  { name: "accounts show", arguments: ["ACCOUNT"], options: {}, does: ["shows an account and what it used"] },
-  {
-    name: "accounts create",
-    arguments: [],
-    options: { email: textual("of the form name@host; never written to") },
-    does: [
-      "makes an account, also where SIGNUP=closed",
-      "Its key alone goes to stdout, this once; all else goes to stderr.",
-    ],
-  },
-  {
-    name: "accounts close",
-    arguments: ["ACCOUNT"],
-    options: { force: flag("needed: nothing brings it back") },
-    does: ["erases an account: its memories, its usage and its keys"],
-  },
-  {
-    name: "plans list",
-    arguments: [],
-    options: {},
-    does: ["lists the plans there are", "They stand in PLANS_FILE; what is not limited is shown as -."],
-  },
-  {
-    name: "plans set",
-    arguments: ["ACCOUNT", "PLAN"],
-    options: {},
-    does: ["gives an account a plan", "What was used stays used. Running servers follow within a minute."],
-  },
-  {
-    name: "keys list",
-    arguments: ["ACCOUNT"],
-    options: {},
-    does: ["lists an account's keys, never a secret"],
-  },
-  {
-    name: "keys create",
-    arguments: ["ACCOUNT"],
-    options: {
-      name: textual("for its owner to tell it by"),
-      "read-only": flag("it may recall and read, but not store"),
-      namespace: textual("the only one it may touch"),
-      replaces: textual(
-        "the id of the key that ends when this one is used; it has that key's rights, and so no others",
-      ),
-      "grace-seconds": numeric("with --replaces: how long that key goes on then, 0 to 86,400"),
-    },
-    does: ["makes a key", "The key alone goes to stdout, this once; all else goes to stderr."],
-  },
-  {
-    name: "keys revoke",
-    arguments: ["ACCOUNT", "KEY"],
-    options: { force: flag("also the account's last one") },
-    does: ["revokes the key with this id, on every replica at once"],
-  },
-  {
-    name: "usage",
-    arguments: ["ACCOUNT"],
-    options: { days: numeric("how many days, today included, 1 to 90; 30 when left out") },
-    does: ["shows what an account used, day by day"],
-  },
-  {
-    name: "verify",
-    arguments: [],
-    options: {},
-    does: [
-      "reads every entry and every snapshot",
-      "Numbers are dense, memories whole, and of what was forgotten nothing is left. The embedded database",
-      "must not be in use.",
-    ],
-  },
-  {
-    name: "compact",
-    arguments: [],
-    options: {},
-    does: [
-      "rewrites the embedded database without free space",
-      "And so without what erased memories left there. It must not be in use.",
-    ],
-  },
-  {
-    name: "backup",
-    arguments: ["FOLDER"],
-    options: {},
-    does: [
-      "takes a backup of the embedded database, also while a server uses it",
-      "FOLDER must not be there. All that was answered before is in the backup.",
-    ],
-  },
-  {
-    name: "restore",
-    arguments: ["BACKUP"],
-    options: {},
-    does: [
-      "puts a backup into DATA_DIR, which must be empty",
-      "Its hash is checked and all of it is read back before the database gets its name.",
-    ],
-  },
-  {
-    name: "reembed",
-    arguments: ["MODEL?"],
-    options: {
-      "at-once": flag("the present model is gone: namespaces are read anew when they are used"),
-      status: flag("says how far it is"),
-      abandon: flag("gives it up"),
-    },
-    does: [
-      "changes the database's model while services use it",
-      "They make the new vectors beside the old ones, then switch; this shows how far it is. Stopping the",
-      "command stops nothing.",
-    ],
-  },
-];
+import { commandLine, commandsOf, givenTo, nameOf, wholeNumber } from "./command-line.js";
+import type { Request } from "./operations.js";
 
 /** How the program ends; docs/admin.md has the same table. */
 export const EXIT = { done: 0, refused: 1, notUnderstood: 2, unavailable: 3 } as const;
+
+export type Run = (request: Request, output: { readonly json: boolean }) => Promise<void>;
+
+const KEY_ON_STDOUT = "\nThe key alone goes to stdout, this once. All else goes to stderr.";
+
+/** Declares the commands of `recalld-admin`; `run` does the one that was typed. */
+export function adminCommands(run: Run): Command {
+  const program = commandLine({ name: "recalld-admin", exitCode: EXIT.notUnderstood }).addHelpText(
+    "after",
+    "\nThey work on the database that the settings name (MONGODB_URI, else DATA_DIR).\n" +
+      "`COMMAND --help` tells more about one.",
+  );
+  addAccounts(program.command("accounts"));
+  addPlans(program.command("plans"));
+  addKeys(program.command("keys"));
+  program
+    .command("usage <ACCOUNT>")
+    .description("shows what an account used, day by day")
+    .option("--days <NUMBER>", "number of days including today, 1 to 90; 30 when left out", wholeNumber);
+  addDatabase(program);
+  for (const command of commandsOf(program)) {
+    command.option("--json", "prints the answer as JSON").action(() => {
+      const { json, ...given } = givenTo(command);
+      return run({ operation: nameOf(command), given }, { json: json === true });
+    });
+  }
+  return program;
+}
+
+function addAccounts(accounts: Command): void {
+  accounts
+    .command("list")
+    .description("lists accounts, the oldest first")
+    .option("--limit <NUMBER>", "maximum number of accounts, 1 to 1,000; 100 when left out", wholeNumber)
+    .option("--after <TEXT>", "id of the account after which the list begins");
+  accounts.command("show <ACCOUNT>").description("shows an account and what it used");
+  accounts
+    .command("create")
+    .description("makes an account, also where SIGNUP=closed")
+    .option("--email <TEXT>", "address of the form name@host; nothing is sent to it")
+    .addHelpText("after", KEY_ON_STDOUT);
+  accounts
+    .command("close <ACCOUNT>")
+    .description("erases an account: its memories, its usage and its keys")
+    .option("--force", "confirms it, which is required: nothing brings the account back");
+}
+
+function addPlans(plans: Command): void {
+  plans
+    .command("list")
+    .description("lists the plans there are")
+    .addHelpText("after", "\nPLANS_FILE defines them. What is not limited is shown as -.");
+  plans
+    .command("set <ACCOUNT> <PLAN>")
+    .description("gives an account a plan")
+    .addHelpText("after", "\nUsed calls stay used. Running servers follow within a minute.");
+}
+
+function addKeys(keys: Command): void {
+  keys.command("list <ACCOUNT>").description("lists an account's keys, never a secret");
+  keys
+    .command("create <ACCOUNT>")
+    .description("makes a key")
+    .option("--name <TEXT>", "name by which its owner can tell it from others")
+    .option("--read-only", "allows the key to recall and read, but not to store")
+    .option("--namespace <TEXT>", "only namespace that the key may use")
+    .option(
+      "--replaces <TEXT>",
+      "id of the key that ends when the new one is used; the new key has the same rights, and no others",
+    )
+    .option(
+      "--grace-seconds <NUMBER>",
+      "with --replaces: time for which that key still works then, 0 to 86,400",
+      wholeNumber,
+    )
+    .addHelpText("after", KEY_ON_STDOUT);
+  keys
+    .command("revoke <ACCOUNT> <KEY>")
+    .description("revokes the key with this id, on every replica at once")
+    .option("--force", "revokes it even if it is the account's last one");
+}
+
+function addDatabase(program: Command): void {
+  program
+    .command("verify")
+    .description("reads every entry and every snapshot")
+    .addHelpText(
+      "after",
+      "\nIt checks that numbers are dense, that memories are whole, and that nothing is left of what was\n" +
+        "forgotten. The embedded database must not be in use.",
+    );
+  program
+    .command("compact")
+    .description("rewrites the embedded database without free space")
+    .addHelpText("after", "\nWhat erased memories left there goes with it. The database must not be in use.");
+  program
+    .command("backup <FOLDER>")
+    .description("takes a backup of the embedded database, also while a server uses it")
+    .addHelpText("after", "\nFOLDER must not exist. The backup holds all that was answered before it began.");
+  program
+    .command("restore <BACKUP>")
+    .description("puts a backup into DATA_DIR, which must be empty")
+    .addHelpText(
+      "after",
+      "\nIts hash is checked, and all of it is read back before the database gets its name.",
+    );
+  program
+    .command("reembed [MODEL]")
+    .description("changes the database's model while services use it")
+    .option("--at-once", "the present model is gone: namespaces are read anew when they are used")
+    .option("--status", "shows how far the change is")
+    .option("--abandon", "gives the change up")
+    .addHelpText(
+      "after",
+      "\nServices make the new vectors beside the old ones, then switch. The command shows how far they\n" +
+        "are; stopping the command does not stop them.",
+    );
+}
 
 export function exitCodeOf(error: unknown): number {
   return error instanceof MemoryError && error.code === "unavailable" ? EXIT.unavailable : EXIT.refused;

@@ -248,14 +248,17 @@ describe("npm run model", () => {
     });
   });
 
-  it.each([[], ["pull"], ["list", "x"], ["check", "a", "b"], ["toString"], ["--help"]])(
-    "is explained to whoever says %j %j",
-    async (...args) => {
-      const ended = await run({ DATA_DIR: "/nowhere" }, ...args.flatMap((arg) => arg ?? []));
-      expect(ended).toMatchObject({ code: 1, stdout: "" });
-      expect(ended.stderr).toMatch(/^usage: npm run -s model -- COMMAND/);
-    },
-  );
+  it.each(["", "pull", "list x", "check a b", "toString"])("refuses the line %j", async (line) => {
+    const ended = await run({ DATA_DIR: "/nowhere" }, ...(line === "" ? [] : line.split(" ")));
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    expect(ended.stderr).toMatch(/^usage: npm run -s model -- /m);
+  });
+
+  it("explains itself", async () => {
+    const ended = await run({ DATA_DIR: "/nowhere" }, "--help");
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(ended.stdout).toMatch(/^usage: npm run -s model -- COMMAND/);
+  });
 
   it("tells all that is wrong with the settings", async () => {
     const { stderr, code } = await run({ MODELS_HUB: "x", MODEL_POOLING: "y" }, "list");
