@@ -9,8 +9,8 @@ import { type Generation, generationOf } from "./memory/ports/generation.js";
 import type { SystemRecords } from "./memory/ports/plan.js";
 import { adminCommands, EXIT, exitCodeOf } from "./operator/commands.js";
 import type { Given } from "./operator/operations.js";
-import { progressLine } from "./operator/progress.js";
 import { show } from "./operator/show.js";
+import { ProgressLine } from "./progress.js";
 import { backUp } from "./storage/local/backup/back-up.js";
 import { compactLocal } from "./storage/local/backup/compact.js";
 import { restore } from "./storage/local/backup/restore.js";
@@ -103,7 +103,7 @@ async function dimensionsIn(systemRecords: SystemRecords): Promise<(logId: strin
 
 async function takeBackup(config: Config, given: Given): Promise<Said> {
   const folder = String(given.folder);
-  const progress = progressLine(process.stderr);
+  const progress = new ProgressLine(process.stderr);
   const adminClient = await openAdminClient(config, { creates: false });
   try {
     const manifest = await backUp({
@@ -142,13 +142,13 @@ async function reembed(config: Config, { model, status, abandon: givesUp, ...giv
   const adminClient = await openAdminClient(config, { creates: false });
   const look = async () =>
     (await adminClient.ask({ operation: "reembed look", given: {} })) as ModelChangeStatus;
-  const progress = progressLine(process.stderr);
+  const progress = new ProgressLine(process.stderr);
   try {
     if (status === true) return say({ status: statusOf(await look()) });
     const operation = givesUp === true ? "reembed abandon" : "reembed begin";
     const begun = await adminClient.ask({ operation, given: { model, atOnce: given["at-once"] === true } });
     const { generation } = begun as { generation: Generation };
-    const { holds } = await follow(look, { generation, show: progress.show });
+    const { holds } = await follow(look, { generation, show: (line) => progress.show(line) });
     progress.end();
     const changed = holds?.generation === generation;
     const hint = changed ? `; set MODEL=${holds.modelId} from now on` : "";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { progressBar, progressLine } from "../../src/embedding/download/progress.js";
+import { progressBar, progressText } from "../../src/embedding/download/progress.js";
 
 function screen(isTTY: boolean) {
   const written: string[] = [];
@@ -7,10 +7,10 @@ function screen(isTTY: boolean) {
 }
 
 it("a line of progress tells the file, the share and the bytes", () => {
-  expect(progressLine({ file: "x/model.onnx", bytes: 11_650_000, bytesTotal: 23_300_000 })).toBe(
+  expect(progressText({ file: "x/model.onnx", bytes: 11_650_000, bytesTotal: 23_300_000 })).toBe(
     "x/model.onnx [############            ]  50 %  11.7 of 23.3 MB",
   );
-  expect(progressLine({ file: "x/config.json", bytes: 612 })).toBe("x/config.json 0.0 MB");
+  expect(progressText({ file: "x/config.json", bytes: 612 })).toBe("x/config.json 0.0 MB");
 });
 
 it("a terminal is redrawn in place, ten times a second at most, and left on a new line", () => {
@@ -22,7 +22,7 @@ it("a terminal is redrawn in place, ten times a second at most, and left on a ne
     nowMs += 10;
   }
   expect(terminal.written).toHaveLength(11);
-  expect(terminal.written[0]).toBe(`\r\x1b[K${progressLine({ file: "f", bytes: 1, bytesTotal: 100 })}`);
+  expect(terminal.written[0]).toBe(`\r\x1b[K${progressText({ file: "f", bytes: 1, bytesTotal: 100 })}`);
   expect(terminal.written.at(-1)).toMatch(/100 %.*\n$/);
 });
 
