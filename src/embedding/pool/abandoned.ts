@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { MemoryError } from "../../errors.js";
 
 /** Model time that an account may have spent on calls that it then broke off. */
@@ -20,17 +21,15 @@ interface Spent {
  * charged, so without a bound one account could keep the model busy for nothing.
  */
 export class Abandoned {
-  /** By account, in the order of the last call that was broken off. */
-  readonly #spent = new Map<string, Spent>();
+  /** What each account has spent; those that broke off a call longest ago are dropped first. */
+  readonly #spent = new LRUCache<string, Spent>({ max: OWNERS_MAX });
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   add(owner: string, ms: number): void {
     if (ms <= 0) return;
     const total = Math.min(ABANDONED_MS_KEPT, this.#of(owner) + ms);
-    this.#spent.delete(owner);
     this.#spent.set(owner, { ms: total, atMs: this.nowMs() });
-    if (this.#spent.size > OWNERS_MAX) this.#spent.delete(this.#spent.keys().next().value as string);
   }
 
   /** @throws MemoryError `resource_exhausted` (ABANDONED_WORK) while the account has spent too much. */
@@ -45,7 +44,7 @@ export class Abandoned {
   }
 
   #of(owner: string): number {
-    const spent = this.#spent.get(owner);
+    const spent = this.#spent.peek(owner);
     if (spent === undefined) return 0;
     return Math.max(0, spent.ms - (this.nowMs() - spent.atMs) * FORGIVEN_SHARE);
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { SLICE_BYTES_MAX } from "../../../memory/pacing/bounds.js";
 import type { What } from "../../../memory/ports/log.js";
 
@@ -12,7 +13,7 @@ const UNKNOWN_BYTES = { all: 1_048_576, vectors: 1_048_576, text: 65_536, head: 
  * and few are sent in vain. Whatever is asked for, MongoDB sends no more than 16 MB at once.
  */
 export class Weights {
-  readonly #bytes = new Map<string, number>();
+  readonly #bytes = new LRUCache<string, number>({ max: REMEMBERED_MAX });
 
   /** What one of its entries is expected to weigh. */
   of(logId: string, what: What): number {
@@ -27,9 +28,6 @@ export class Weights {
 
   note(logId: string, { what, entries, bytes }: { what: What; entries: number; bytes: number }): void {
     if (entries === 0) return;
-    const key = `${logId} ${what}`;
-    this.#bytes.delete(key);
-    this.#bytes.set(key, bytes / entries);
-    if (this.#bytes.size > REMEMBERED_MAX) this.#bytes.delete(this.#bytes.keys().next().value as string);
+    this.#bytes.set(`${logId} ${what}`, bytes / entries);
   }
 }
