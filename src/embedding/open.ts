@@ -15,25 +15,25 @@ import type { LoadedModel } from "./pool/worker.js";
 export interface EmbedderOptions extends ModelPlace {
   /** Threads, each with the model in memory and at most one core busy. */
   readonly workers: number;
-  /** How the model is to be read, where the operator knows better than its files. */
+  /** Pooling, prefixes and window, where the operator knows better than the model's files. */
   readonly settings?: ConventionSettings | undefined;
-  /** Told of threads that were lost, or could not be started again. */
+  /** Called when a thread is lost or cannot be started again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
 export interface OpenEmbedder extends Embedder {
   readonly convention: FoundConvention;
-  /** Texts that wait for a thread, by the request's field. */
+  /** Number of texts that wait for a thread, by the request's field. */
   readonly waiting: Readonly<Record<EmbedInput["field"], number>>;
-  /** Finishes the texts being read; those that wait are `unavailable`. */
+  /** Finishes the texts that are being read; those that wait are `unavailable`. */
   close(): Promise<void>;
 }
 
 /**
  * Loads the model into worker threads.
  *
- * @throws MemoryError that says what to do when the model is not there, cannot be downloaded or
- * cannot be loaded. Another model is never taken in its place.
+ * @throws MemoryError that says what to do when the model is missing, cannot be downloaded or cannot be
+ * loaded. Another model never takes its place.
  */
 export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedder> {
   const folder = await locateModel(options);
@@ -53,7 +53,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
   return new PooledEmbedder(options.model, sameModel, pool);
 }
 
-/** Starts threads that all hold the same model: whoever changes its files must restart the service. */
+/** Starts threads that all hold the same model. After a change of its files the service must be restarted. */
 class SameModel {
   #first: LoadedModel | undefined;
 
@@ -67,7 +67,7 @@ class SameModel {
     return this.#first;
   }
 
-  /** As the model's outputs allow it. */
+  /** The convention, with a pooling that the model's outputs allow. */
   get convention(): FoundConvention {
     return settled(this.found, this.loaded.pooling);
   }

@@ -2,13 +2,13 @@ import { LRUCache } from "lru-cache";
 import type { Embedding, EmbedInput } from "../memory/ports/embedder.js";
 import type { OpenEmbedder } from "./open.js";
 
-/** What an entry takes beside its text and its vectors. */
+/** Memory for an entry, in addition to its text and its vectors. */
 const ENTRY_BYTES = 200;
 
 /**
- * Remembers the embeddings of recent queries, by account and exact text: agents ask the same thing
- * again. No account shares an entry with another one, or the time of an answer would tell what others
- * ask. Texts that are stored are not remembered. One cache belongs to one model.
+ * Remembers the embeddings of recent queries, by account and exact text, because agents repeat queries.
+ * Accounts share no entries: otherwise the time of an answer would tell what others ask. Stored texts
+ * are not remembered. One cache belongs to one model.
  */
 export function withQueryCache(embedder: OpenEmbedder, { bytesMax }: { bytesMax: number }): OpenEmbedder {
   if (bytesMax === 0) return embedder;

@@ -4,11 +4,11 @@ import type { OpenEmbedder } from "../open.js";
 import { PARAPHRASES, type Paraphrase } from "./paraphrases.js";
 import { type Apart, dot, isToldApart, tellApart } from "./tell-apart.js";
 
-/** How long the model is timed, at least. */
+/** Shortest time for which the model is timed. */
 const TIMING_MS = 2000;
-/** How far a vector's length may be from 1: float32 over some thousand numbers. */
+/** Largest difference between a vector's length and 1: float32 over some thousand numbers. */
 const LENGTH_ERROR_MAX = 1e-3;
-/** So much better without its prefixes, a model is better read without them; less is chance. */
+/** Ratio from which the model counts as better without its prefixes; a smaller one is chance. */
 const BETTER_BY = 1.25;
 
 export interface Finding {
@@ -16,10 +16,10 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Opens the model as it is to be read, or with other settings. */
+/** Opens the model with its own settings or with others. */
 export type OpenModel = (settings?: ConventionSettings) => Promise<OpenEmbedder>;
 
-/** What a model does with a few sentences, told one by one as it is found out. */
+/** Tries the model on a few sentences and yields each finding. */
 export async function* checkModel(open: OpenModel): AsyncGenerator<Finding> {
   const embedder = await open();
   try {
@@ -72,7 +72,7 @@ async function* checkMeaning(embedder: OpenEmbedder, open: OpenModel): AsyncGene
   yield* compareBare(known, open);
 }
 
-/** Prefixes that a model was not trained with make it worse, and it does not say so itself. */
+/** Compares the model with and without its prefixes: wrong ones make it worse, without an error. */
 async function* compareBare(known: readonly [string, Apart][], open: OpenModel): AsyncGenerator<Finding> {
   const bare = await open({ queryPrefix: "", passagePrefix: "" });
   try {

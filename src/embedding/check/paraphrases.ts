@@ -1,10 +1,10 @@
-/** A question and what answers it, in other words. Each answer is unrelated to all other questions. */
+/** A question and an answer in other words. Each answer is unrelated to all other questions. */
 export interface Paraphrase {
   readonly query: string;
   readonly passage: string;
 }
 
-/** By language: few models read all of these, and every model that is of use here reads one. */
+/** Questions by language: few models read all of these, and every useful one reads at least one. */
 export const PARAPHRASES: Readonly<Record<string, readonly Paraphrase[]>> = {
   English: [
     {

@@ -1,19 +1,19 @@
 import { type Embedder, SERVICE } from "../../memory/ports/embedder.js";
 import type { Paraphrase } from "./paraphrases.js";
 
-/** How well a model tells what answers a question from what does not. */
+/** Result of a test that pairs questions with answers. */
 export interface Apart {
-  /** Questions whose answer scored above all others. */
+  /** Number of questions whose answer scores above all others. */
   readonly right: number;
   readonly of: number;
   /** Mean cosines of the questions with their answers, and with all others. */
   readonly own: number;
   readonly other: number;
-  /** How far the two lie apart, in standard deviations: models spread their cosines differently. */
+  /** Distance of the two means in standard deviations, because models spread their cosines differently. */
   readonly separation: number;
 }
 
-/** A model that guesses reaches this for one set of sentences in twenty at most. */
+/** Share of right answers that a guessing model reaches for at most one set of sentences in twenty. */
 const RIGHT_MIN = 0.75;
 
 export async function tellApart(embedder: Embedder, paraphrases: readonly Paraphrase[]): Promise<Apart> {

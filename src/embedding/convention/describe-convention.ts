@@ -7,12 +7,12 @@ const NAMES: Readonly<Record<SettingName, string>> = {
   passagePrefix: "passage prefix",
 };
 
-/** A line for each part, such as `query prefix "query: " (known of e5)`. */
+/** Describes each part in a line, such as `query prefix "query: " (known of e5)`. */
 export function describeConvention(found: FoundConvention): string[] {
   return (Object.keys(NAMES) as SettingName[]).map((part) => describe(found, part));
 }
 
-/** The lines an operator should see at the start: what is not as with most models, and a guess. */
+/** Selects the lines that an operator should see at the start: unusual values and guesses. */
 export function remarkable(found: FoundConvention): string[] {
   const { convention, from } = found;
   const parts = (Object.keys(NAMES) as SettingName[]).filter(

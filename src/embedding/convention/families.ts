@@ -1,11 +1,11 @@
 import type { Convention } from "../encode/convention.js";
 
-/** What is known of models whose own files do not say it, as is usual for converted ones. */
+/** The convention of a family of models whose own files do not state it, as is usual for converted ones. */
 export interface Family extends Pick<Convention, "pooling"> {
   readonly name: string;
   readonly queryPrefix?: string;
   readonly passagePrefix?: string;
-  /** The card of a model of this family, which says so. */
+  /** URL of a model card that states the convention. */
   readonly source: string;
 }
 
@@ -15,7 +15,7 @@ const SEARCHING = "Represent this sentence for searching relevant passages: ";
 const WEB_SEARCH =
   "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:";
 
-/** By the last part of a model's id, in lower case and without `-onnx`, whoever published it. */
+/** Known families, matched against the last part of a model's id, in lower case and without `-onnx`. */
 export const FAMILIES: readonly Known[] = [
   {
     name: "bundled",
@@ -127,7 +127,7 @@ export const FAMILIES: readonly Known[] = [
   {
     name: "embeddinggemma",
     ids: /^embeddinggemma-300m$/,
-    // Two layers follow the mean of its states; only its own output has gone through them.
+    // Two layers follow the mean of the states, and only the model's own output has passed them.
     pooling: "model",
     queryPrefix: "task: search result | query: ",
     passagePrefix: "title: none | text: ",
@@ -143,7 +143,7 @@ export const FAMILIES: readonly Known[] = [
   {
     name: "labse",
     ids: /^labse$/,
-    // A layer follows the first token's state; `pooler_output` is what it gives.
+    // A layer follows the first token's state, and `pooler_output` is its result.
     pooling: "model",
     source: "https://huggingface.co/setu4993/LaBSE",
   },

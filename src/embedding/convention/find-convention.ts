@@ -3,7 +3,7 @@ import { familyOf } from "./families.js";
 import { windowIn } from "./find-window.js";
 import { poolingIn, prefixesIn } from "./sentence-transformers.js";
 
-/** What the settings say; the rest is looked up. An empty prefix is none. */
+/** The operator's settings; missing parts are looked up. An empty prefix means none. */
 export interface ConventionSettings {
   readonly pooling?: Pooling | undefined;
   readonly queryPrefix?: string | undefined;
@@ -14,21 +14,21 @@ export type SettingName = keyof ConventionSettings;
 
 export interface FoundConvention {
   readonly convention: Convention;
-  /** Where each part was found: a setting, a file of the model, a known family, or nowhere. */
+  /** Source of each part: a setting, a file of the model, a known family, or a default. */
   readonly from: Readonly<Record<SettingName, string>>;
 }
 
 export const ASSUMED = "assumed";
 const POOLING_SETTING = "MODEL_POOLING";
 
-/** A part, and where it was found. */
+/** A part of the convention and its source. */
 type Found<T> = readonly [value: T, from: string];
 
 /**
- * How the model in a folder is to be read: as the settings say, else as its own files do, else as is
- * known of its family, else in the plain way.
+ * Finds the convention of the model in a folder: from the settings, else its own files, else its known
+ * family, else the default.
  *
- * @throws MemoryError when a file of the model cannot be read, or asks for what there is not.
+ * @throws MemoryError when a file of the model cannot be read, or asks for something unsupported.
  */
 export async function findConvention({
   model,
@@ -51,9 +51,9 @@ export async function findConvention({
 }
 
 /**
- * The same, once the model is loaded and has said how it can be pooled.
+ * Corrects the pooling after the model is loaded, when its outputs are known.
  *
- * @throws Error when that is not what the operator asked for.
+ * @throws Error when the operator asked for another pooling.
  */
 export function settled(found: FoundConvention, pooling: Pooling): FoundConvention {
   const { convention, from } = found;

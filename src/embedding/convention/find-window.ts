@@ -2,11 +2,14 @@ import { WHOLE_TOKENS } from "../encode/windows.js";
 import { asObject, readJson } from "./model-json.js";
 import { WINDOW_FILE } from "./sentence-transformers.js";
 
-/** Their positions are counted from behind the padding token's. */
+/** Models whose positions are counted from the number after the padding token's. */
 const SHIFTED = /roberta|camembert|mpnet/;
 const SHIFT = 2;
 
-/** How much of a text the model in a folder reads at once, in tokens, the special ones and the prefix counted. */
+/**
+ * Returns the number of tokens that the model in a folder reads at once, including special tokens and
+ * prefix.
+ */
 export async function windowIn(folder: string): Promise<number> {
   const config = asObject(await readJson(folder, "config.json"));
   const tokenizer = asObject(await readJson(folder, "tokenizer_config.json"));

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MemoryError } from "../../errors.js";
 
-/** What a file of a model says; undefined when it is not there. */
+/** Reads a JSON file of a model; returns undefined if it is missing. */
 export async function readJson(folder: string, file: string): Promise<unknown> {
   const path = join(folder, file);
   const text = await readFile(path, "utf8").catch((error) => {

@@ -4,7 +4,7 @@ import type { Pooling } from "../encode/convention.js";
 import { asObject, readJson } from "./model-json.js";
 
 /**
- * The files in which sentence-transformers keeps what its models expect. Models need not have them.
+ * Files in which sentence-transformers describes a model. They are optional.
  * https://sbert.net/docs/package_reference/sentence_transformer/models.html
  */
 export const POOLING_FILE = "1_Pooling/config.json";
@@ -12,7 +12,10 @@ export const PROMPTS_FILE = "config_sentence_transformers.json";
 export const MODULES_FILE = "modules.json";
 export const WINDOW_FILE = "sentence_bert_config.json";
 
-/** Its names for the poolings that there are here. Divided by another number, a mean has the same direction. */
+/**
+ * Names of the supported poolings in these files. A mean divided by another number has the same
+ * direction.
+ */
 const POOLINGS: Readonly<Record<string, Pooling>> = {
   mean_tokens: "mean",
   mean_sqrt_len_tokens: "mean",
@@ -20,14 +23,21 @@ const POOLINGS: Readonly<Record<string, Pooling>> = {
   lasttoken: "last",
 };
 
-/** Under which names it looks for the prompt of a query and of a document; https://sbert.net (encode_document). */
+/**
+ * Names under which sentence-transformers keeps the prompt of a query and of a document;
+ * https://sbert.net (encode_document).
+ */
 const QUERY_NAMES = ["query"];
 const PASSAGE_NAMES = ["document", "passage", "corpus"];
 
-/** @throws MemoryError when the model asks for a pooling that there is not. */
+/**
+ * Reads the pooling that the model's files ask for.
+ *
+ * @throws MemoryError when it is not supported.
+ */
 export async function poolingIn(folder: string): Promise<{ pooling: Pooling; file: string } | undefined> {
   const modules = await readJson(folder, MODULES_FILE);
-  // What follows the pooling is not in the states; a model with an output of its own has it there.
+  // A layer after the pooling is missing in the states; a model with its own output applies it there.
   if (Array.isArray(modules) && modules.some(({ type }) => /\.Dense$/.test(String(type)))) {
     return { pooling: "model", file: `${MODULES_FILE}, where a layer follows the pooling` };
   }
@@ -56,8 +66,8 @@ function modesOf(config: Record<string, unknown>): string[] {
 }
 
 /**
- * Of a model that has a prompt for only one of the two, the other is read as it is. Where all are
- * empty nothing is said: they are written like that for every model.
+ * Reads the prefixes of queries and texts. If only one has a prompt, the other has none. If all prompts
+ * are empty they count as missing, because sentence-transformers writes them like that for every model.
  */
 export async function prefixesIn(
   folder: string,

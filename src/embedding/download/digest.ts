@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 
-/** What a file's content must hash to. `git-blob` is the SHA-1 that git names a file by. */
+/** Expected hash of a file's content. `git-blob` is the SHA-1 by which git names a file. */
 export interface Digest {
   readonly kind: "sha256" | "git-blob";
   readonly hex: string;

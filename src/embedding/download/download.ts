@@ -9,9 +9,9 @@ import { adoptRemainder, partOf, removeRemainders } from "./remainder.js";
 
 const ATTEMPTS_MAX = 4;
 const RETRY_PAUSE_MS = 500;
-/** Without a byte for this long the connection is given up. */
+/** Time without a byte after which the connection is given up. */
 const STALL_TIMEOUT_MS = 30_000;
-/** What no further attempt mends: no room, no right to write. */
+/** Errors that another attempt cannot fix: no room, or no right to write. */
 const FINAL_CODES = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EACCES", "EPERM", "EROFS", "ENOTDIR", "EISDIR"]);
 
 export interface Download {
@@ -24,17 +24,17 @@ export interface Download {
 
 export interface Downloaded {
   readonly bytes: number;
-  /** What it hashes to, and whether the server had named that beforehand. */
+  /** Hash of the content; `vouched` tells whether the server named it before the download. */
   readonly digest: Digest;
   readonly vouched: boolean;
   readonly commit: string | undefined;
 }
 
 /**
- * Downloads one file. It stands under its name only when it is whole and matches the server's size
- * and hash; what came before a break is kept beside it and continued, also by a later start.
+ * Downloads one file. It gets its name only when it is whole and matches the server's size and hash. A
+ * remainder of a broken download stays beside it, and the next attempt or start continues it.
  *
- * @returns undefined when another process had it there first.
+ * @returns undefined when another process has completed the file first.
  */
 export async function downloadFile(download: Download): Promise<Downloaded | undefined> {
   const { path, retryPauseMs = RETRY_PAUSE_MS } = download;
@@ -78,7 +78,7 @@ async function attemptDownload(download: Download, part: string): Promise<Downlo
   }
 }
 
-/** Only a hash tells that what is here and what comes are parts of the same file. */
+/** Requests the rest of a file, or all of it if no hash shows that both parts belong to the same file. */
 async function request(url: string, asked: { offset: number; signal: AbortSignal }): Promise<HubFile> {
   const file = await requestFile(url, asked);
   if (file.offset === 0 || file.digest !== undefined) return file;
@@ -90,11 +90,11 @@ function openAt(offset: number) {
   return { flags: offset > 0 ? "r+" : "w", start: offset, flush: true };
 }
 
-/** Says so before a gigabyte has come in vain. */
+/** Fails before the download if the disk has no room for it. */
 async function checkRoom(folder: string, { offset, bytesTotal = 0 }: HubFile): Promise<void> {
   const { bavail, bsize, blocks } = await statfs(folder);
   const [free, needed] = [bavail * bsize, bytesTotal - offset];
-  // Some file systems do not tell.
+  // Some file systems do not report their free space.
   if (blocks === 0 || free >= needed) return;
   const mb = (bytes: number) => `${Math.floor(bytes / 1e6).toLocaleString("en-US")} MB`;
   const message = `the disk has ${mb(free)} free, and the file needs ${mb(needed)} more`;
@@ -115,7 +115,7 @@ async function* metered({
   }
 }
 
-/** Throws away a file that is not what the server named, so that the next attempt begins anew. */
+/** Deletes a file that does not match the server's size or hash, so that the next attempt starts anew. */
 async function verify(part: string, { bytesTotal, digest: named, commit }: HubFile): Promise<Downloaded> {
   const bytes = (await sizeOf(part)) ?? 0;
   const isWhole = bytesTotal === undefined || bytes === bytesTotal;

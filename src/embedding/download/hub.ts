@@ -1,40 +1,40 @@
 import type { Digest } from "./digest.js";
 
-/** The hub sends large files from elsewhere, at most a few hops away. */
+/** Maximum number of redirects: the hub redirects for large files, a few hops at most. */
 const REDIRECTS_MAX = 5;
 
-/** A file on its way, from `offset` on. */
+/** A file that is being received, from `offset` on. */
 export interface HubFile {
   readonly body: AsyncIterable<Uint8Array>;
   readonly offset: number;
-  /** Of the whole file; absent when the server does not tell, as is the digest. */
+  /** Size of the whole file; absent, like the digest, when the server does not tell it. */
   readonly bytesTotal: number | undefined;
   readonly digest: Digest | undefined;
-  /** The repository's state that the file is of. */
+  /** Commit of the repository that holds this version of the file. */
   readonly commit: string | undefined;
-  /** Lets the rest of it stay where it is. */
+  /** Cancels the transfer of the rest. */
   cancel(): Promise<void>;
 }
 
-/** The server answered and will not answer otherwise when asked again. */
+/** A refusal by the server that would be the same if asked again. */
 export class HubRefusal extends Error {
   override readonly name: string = "HubRefusal";
 }
 
-/** There is no such file, or not for everybody. */
+/** A refusal because the file does not exist or is not public. */
 export class NotThere extends HubRefusal {}
 
-/** The server has nothing beyond what is there already, so that must be something else. */
+/** A refusal because the server's file ends where the remainder ends, so the two differ. */
 export class RangeRefused extends Error {
   override readonly name = "RangeRefused";
 }
 
-/** Asks for a file, without its first `offset` bytes if the server can do that. */
+/** Requests a file, without its first `offset` bytes if the server supports it. */
 export async function requestFile(
   url: string,
   { offset, signal }: { offset: number; signal: AbortSignal },
 ): Promise<HubFile> {
-  // Compressed, neither the sizes nor the ranges would be those of the file.
+  // With compression, sizes and ranges would not be those of the file.
   const headers: Record<string, string> = { "accept-encoding": "identity" };
   if (offset > 0) headers.range = `bytes=${offset}-`;
   const hops: Headers[] = [];
@@ -55,8 +55,8 @@ function read(response: Response, hops: readonly Headers[]): HubFile {
   if (body === null || (status !== 200 && status !== 206)) throw refusal(response);
   const digest = digestIn(hops);
   const commit = hops.map((hop) => hop.get("x-repo-commit")).find((each) => each !== null) ?? undefined;
-  // By way of the response, which must live until its body is read: fetch cancels the body of one that
-  // is collected before anybody has begun to.
+  // The closure keeps the response alive until its body is read: fetch cancels the body of a response
+  // that is garbage-collected before reading begins.
   const file = { body, digest, commit, cancel: async () => response.body?.cancel() };
   if (status === 206) return { ...file, ...rangeOf(headers) };
   const length = headers.get("content-length");
@@ -70,8 +70,8 @@ function rangeOf(headers: Headers): { offset: number; bytesTotal: number } {
 }
 
 /**
- * The hub names large files by their SHA-256 and small ones by git's hash, on its own answers, which
- * tell the commit. Where it redirects to, tags mean other things.
+ * Finds the hash in the hub's own responses: SHA-256 for large files, git's hash for small ones. On the
+ * servers to which it redirects, ETags have other meanings.
  * https://huggingface.co/docs/huggingface_hub/package_reference/file_download (get_hf_file_metadata)
  */
 function digestIn(hops: readonly Headers[]): Digest | undefined {
@@ -84,10 +84,10 @@ function digestIn(hops: readonly Headers[]): Digest | undefined {
 }
 
 function refusal({ status, url, body }: Response): Error {
-  // Left unread, it would hold its connection.
+  // An unread body would keep its connection open.
   void body?.cancel();
   if (status === 416) return new RangeRefused(`${url} has no such range`);
-  // The hub says 401 of what does not exist, so as not to tell what is private.
+  // The hub answers 401 for what does not exist, so that it does not reveal what is private.
   if (status === 401 || status === 403 || status === 404) {
     return new NotThere(`${url} does not exist or is not public (HTTP ${status})`);
   }
@@ -95,7 +95,7 @@ function refusal({ status, url, body }: Response): Error {
   return new (isPassing ? Error : HubRefusal)(`${url} answered HTTP ${status}`);
 }
 
-/** What really happened: fetch hides it one or two causes deep. */
+/** Finds the reason of an error, which fetch hides one or two causes deep. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause !== undefined) return reasonOf(error.cause);

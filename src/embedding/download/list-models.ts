@@ -10,20 +10,20 @@ import { BUNDLED, folderOf, isModelId } from "./locate.js";
 import { type ModelManifest, readManifest } from "./manifest.js";
 import { missingFiles, OPTIONAL_FILES, requiredFiles, revisionOf } from "./model-files.js";
 
-/** What can be said of a model without loading it. */
+/** Description of a model, made without loading it. */
 export interface ModelSummary {
   readonly model: string;
   readonly folder: string;
   readonly bytes: number;
-  /** As its config.json says; undefined when the vector is not made of its states. */
+  /** Number of dimensions in its config.json; undefined when the vector is not made of its states. */
   readonly dimensions: number | undefined;
   readonly revision: string;
   readonly found: FoundConvention;
-  /** Absent when the folder was not filled by a download. */
+  /** Record of the download; absent when the folder was not filled by one. */
   readonly manifest: ModelManifest | undefined;
 }
 
-/** The ids of the bundled model and of all that are in `modelsDir`, whole or not. */
+/** Lists the ids of the bundled model and of all models in `modelsDir`, whole or not. */
 export async function listModels(modelsDir: string): Promise<string[]> {
   const ids: string[] = [];
   for (const name of await foldersIn(modelsDir)) {
@@ -34,7 +34,11 @@ export async function listModels(modelsDir: string): Promise<string[]> {
   return [BUNDLED, ...ids.filter((id) => id !== BUNDLED && isModelId(id)).sort()];
 }
 
-/** @throws MemoryError when a file of the model cannot be read. */
+/**
+ * Describes a model that is whole.
+ *
+ * @throws MemoryError when a file of the model cannot be read.
+ */
 export async function summarise({
   settings,
   ...place
@@ -58,7 +62,7 @@ export async function summarise({
   };
 }
 
-/** What is missing of a model; nothing when it is whole. */
+/** Lists the missing files of a model; empty when it is whole. */
 export async function lackOf(place: { model: string; modelsDir: string }): Promise<string[]> {
   return missingFiles(folderOf(place));
 }

@@ -4,21 +4,21 @@ import { missingFiles } from "./model-files.js";
 import { packageRoot } from "./package-root.js";
 import { type Pull, pullModel } from "./pull.js";
 
-/** The model that comes with the program. */
+/** Id of the model that comes with the program. */
 export const BUNDLED = "bundled";
 
-/** `name` or `owner/name` as the hub has them; never a way out of the models folder. */
+/** Pattern for `name` or `owner/name`, as the hub has them; it cannot lead out of the models folder. */
 const MODEL_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9_][A-Za-z0-9._-]{0,95})?$/;
 
 export interface ModelPlace extends Pick<Pull, "hub" | "progress"> {
-  /** `bundled`, or the hub's id of a model, such as `Xenova/all-MiniLM-L6-v2`. */
+  /** Id of the model: `bundled`, or the hub's id, such as `Xenova/all-MiniLM-L6-v2`. */
   readonly model: string;
-  /** Where models other than the bundled one are looked up, and downloaded to. */
+  /** Folder for models other than the bundled one, which is also the target of downloads. */
   readonly modelsDir: string;
 }
 
 /**
- * The folder that holds all files of the model, after downloading those that it lacks.
+ * Returns the model's folder, after downloading the files that it lacks.
  *
  * @throws MemoryError that says what to do.
  */
@@ -29,7 +29,7 @@ export async function locateModel(place: ModelPlace): Promise<string> {
   return folder;
 }
 
-/** Where a model is, or would be. */
+/** Returns the folder in which a model is, or would be. */
 export function folderOf({ model, modelsDir }: Pick<ModelPlace, "model" | "modelsDir">): string {
   if (model === BUNDLED) return join(packageRoot(), "models", BUNDLED);
   if (isModelId(model)) return resolve(modelsDir, model);

@@ -5,21 +5,21 @@ import { asObject, readJson } from "../convention/model-json.js";
 import { type Digest, digestOf } from "./digest.js";
 import { partOf } from "./remainder.js";
 
-/** Beside a model's files, when they were downloaded: a folder copied by hand has none. */
+/** Name of the record that a download leaves beside a model's files; a folder copied by hand has none. */
 const MANIFEST_FILE = "recalld-manifest.json";
 
 export interface FileRecord {
   readonly bytes: number;
   readonly digest: Digest;
-  /** Whether the hub named the hash; else it is of what came. */
+  /** Whether the hub named the hash; if not, it is the hash of the received content. */
   readonly vouched: boolean;
 }
 
-/** What was downloaded of a model, and from where. */
+/** Record of the files that were downloaded for a model, and of their source. */
 export interface ModelManifest {
   readonly model: string;
   readonly hub: string;
-  /** The hub's name for the state of the model's repository. */
+  /** Commit of the model's repository. */
   readonly commit?: string;
   readonly files: Readonly<Record<string, FileRecord>>;
 }
@@ -46,8 +46,8 @@ function isManifest(value: unknown): value is ModelManifest {
 }
 
 /**
- * Notes what was downloaded. Another process may write at the same moment, so each notes all of its own
- * every time: whoever writes last leaves nothing out that it has brought itself.
+ * Records downloaded files. Another process may write at the same moment, so each writes all of its own
+ * files every time: the last writer then omits nothing that it downloaded itself.
  */
 export async function noteDownloads(folder: string, downloads: ModelManifest): Promise<void> {
   const before = await readManifest(folder);
@@ -62,7 +62,7 @@ export async function noteDownloads(folder: string, downloads: ModelManifest): P
   await rename(draft, path);
 }
 
-/** What is wrong with a model's files, a line each. */
+/** Checks a model's files against the record, and returns a line for each problem. */
 export async function damageOf(folder: string, { files }: ModelManifest): Promise<string[]> {
   const damage: string[] = [];
   for (const [file, { bytes, digest }] of Object.entries(files)) {

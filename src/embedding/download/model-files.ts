@@ -12,16 +12,16 @@ import { digestOf } from "./digest.js";
 
 export const WEIGHTS_FILE = "onnx/model_quantized.onnx";
 
-/** What every model has, in the layout that Transformers.js and the hub have. The one that is largest comes last. */
+/** Files that every model has, in the layout of Transformers.js and the hub. The largest comes last. */
 export const MODEL_FILES = ["config.json", "tokenizer.json", "tokenizer_config.json", WEIGHTS_FILE] as const;
 
-/** Files that tell how a model is to be read. Converted models often lack them. */
+/** Files that describe a model's convention. Converted models often lack them. */
 export const OPTIONAL_FILES = [MODULES_FILE, POOLING_FILE, PROMPTS_FILE, WINDOW_FILE] as const;
 
-/** More than any model's weights are cut into. */
+/** Maximum number of files for the weights; no model has that many. */
 const PARTS_MAX = 100;
 
-/** All that is read of the model in a folder, as far as its config.json is there to say. */
+/** Lists the files that the service reads of a model, according to its config.json if that exists. */
 export async function requiredFiles(folder: string): Promise<string[]> {
   return [...MODEL_FILES, ...(await weightParts(folder))];
 }
@@ -30,7 +30,7 @@ export async function missingFiles(folder: string): Promise<string[]> {
   return (await requiredFiles(folder)).filter((file) => !existsSync(join(folder, file)));
 }
 
-/** Weights of large models lie beside the graph, in as many files as config.json says. */
+/** Lists the files beside the graph that hold a large model's weights; config.json tells their number. */
 async function weightParts(folder: string): Promise<string[]> {
   const config = asObject(asObject(await readJson(folder, "config.json"))?.["transformers.js_config"]);
   const said = config?.use_external_data_format;
@@ -41,8 +41,9 @@ async function weightParts(folder: string): Promise<string[]> {
 }
 
 /**
- * SHA-256 over the names and contents of the files that make the model's vectors, in hex. By hand, in
- * the folder: `sha256sum config.json onnx/model_quantized.onnx* tokenizer.json tokenizer_config.json | sha256sum`.
+ * Computes the SHA-256 over the names and contents of the files that make the model's vectors, in hex.
+ * By hand, in the folder: `sha256sum config.json onnx/model_quantized.onnx* tokenizer.json
+ * tokenizer_config.json | sha256sum`.
  */
 export async function revisionOf(folder: string): Promise<string> {
   const revision = createHash("sha256");

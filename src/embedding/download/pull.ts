@@ -13,7 +13,7 @@ export interface Pull {
   readonly model: string;
   readonly folder: string;
   readonly hub?: string | undefined;
-  /** Told of every piece downloaded, in place of the bar on stderr. */
+  /** Receives every downloaded piece; a bar on stderr when left out. */
   readonly progress?: ProgressBar | undefined;
 }
 
@@ -30,7 +30,7 @@ export async function pullModel({
 }: Pull): Promise<void> {
   const pulling = new Pulling({ model, folder, hub, progress });
   try {
-    // It says which files there are.
+    // It tells which files the model has.
     await pulling.bring(["config.json"]);
     // The weights come last: once they are there, nothing is asked for again.
     await pulling.bring([...OPTIONAL_FILES, ...(await requiredFiles(folder))]);
@@ -53,7 +53,7 @@ class Pulling {
   }
 
   async bring(files: readonly string[]): Promise<void> {
-    // All of one state of the repository, even if it changes meanwhile or after a break.
+    // All files come from one commit, even if the repository changes meanwhile or after a break.
     this.#commit ??= (await readManifest(this.#pull.folder))?.commit;
     for (const file of files) {
       if (!existsSync(join(this.#pull.folder, file))) await this.#bringOne(file);

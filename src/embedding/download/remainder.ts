@@ -3,20 +3,20 @@ import { constants } from "node:fs";
 import { copyFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** A download that lives writes more often than that, or gives up. */
+/** Age from which a remainder counts as abandoned: a live download writes more often, or gives up. */
 const ABANDONED_MS = 60_000;
 
 /**
- * Where a process puts what has come of a file so far. The name is its own: two that download the same
- * file at once never write to the same place.
+ * Names the file for what a process has received so far. Each name is random, so two downloads of the
+ * same file never write to the same place.
  */
 export function partOf(path: string): string {
   return `${path}.${randomBytes(4).toString("hex")}.part`;
 }
 
 /**
- * Goes on with the longest remainder that any download of the file has left. One that may live on is
- * copied: it only ever grows at its end, so what is there of it now is the file's beginning.
+ * Continues the longest remainder that any download of the file has left. If its download may still be
+ * live, the remainder is copied: it only grows at its end, so the copy is the beginning of the file.
  */
 export async function adoptRemainder(path: string, part: string): Promise<void> {
   const remainders = (await remaindersOf(path)).sort((a, b) => b.bytes - a.bytes);
@@ -26,12 +26,15 @@ export async function adoptRemainder(path: string, part: string): Promise<void> 
     if (longest.isAbandoned) await rename(longest.path, part);
     else await copyFile(longest.path, part, constants.COPYFILE_FICLONE);
   } catch (error) {
-    // Another process was faster to take it, or has finished.
+    // Another process has taken it or finished it first.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
 }
 
-/** Once the file is there. A download that is still under way finds it there when it ends. */
+/**
+ * Deletes all remainders of a complete file. A download that is still under way finds the file when it
+ * ends.
+ */
 export async function removeRemainders(path: string): Promise<void> {
   for (const remainder of await remaindersOf(path)) await rm(remainder.path, { force: true });
 }

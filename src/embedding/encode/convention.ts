@@ -1,26 +1,29 @@
 import type { ModelIdentity } from "../../memory/ports/embedder.js";
 
 /**
- * What stands for the whole text: the mean of its tokens' states, the state of the first or of the
- * last one, or the vector that the model itself gives beside them.
+ * Ways to get one vector for a text: the mean of its tokens' states, the state of the first or of the
+ * last one, or the vector that the model itself outputs.
  */
 export const POOLINGS = ["mean", "cls", "last", "model"] as const;
 export type Pooling = (typeof POOLINGS)[number];
 
-/** How a model was trained to be read: another way gives vectors too, but worse ones. */
+/** Describes how a model was trained to be read. Another convention gives vectors too, but worse ones. */
 export interface Convention {
   readonly pooling: Pooling;
-  /** Put in front of what is asked, and of what is stored. */
+  /** Prefixes of a query and of a stored text. */
   readonly queryPrefix: string;
   readonly passagePrefix: string;
-  /** Tokens it reads at once, the special ones and the prefix counted. */
+  /** Maximum number of tokens it reads at once, including special tokens and the prefix. */
   readonly windowTokens?: number;
 }
 
-/** Of sentence-transformers' models such as MiniLM, and of the bundled one. */
+/** Default convention, that of MiniLM and of the bundled model. */
 export const PLAIN: Convention = { pooling: "mean", queryPrefix: "", passagePrefix: "" };
 
-/** What of it vectors depend on that are kept. Databases that were begun in the plain way know nothing of it. */
+/**
+ * Returns the parts of the convention on which stored vectors depend; defaults are left out, because
+ * databases that began with them do not name them.
+ */
 export function pinnedParts({
   pooling,
   passagePrefix,

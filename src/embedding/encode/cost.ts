@@ -1,22 +1,22 @@
 /**
- * The fixed part of a run, and that of cutting a long text, in the time of one token: measured with
- * the bundled model. What another model or machine needs for one is measured while it works (`Pace`).
+ * Fixed cost of a run, and of cutting a long text, in units of the time for one token. Measured with the
+ * bundled model; `Pace` measures what a unit takes on another model or machine.
  */
 const RUN_COST = 12;
 const CUTTING_COST = 0.07;
-/** Tokens and units that a window of a long text holds on average. */
+/** Average number of tokens and of UTF-16 units in a window of a long text. */
 const WINDOW_TOKENS_MEAN = 56;
 const WINDOW_UNITS_MEAN = 480;
-/** Longer texts are cut. */
+/** Largest text that is read whole, in tokens and UTF-16 units; longer texts are cut. */
 const WHOLE = { tokens: 256, units: 2048 };
-/** A word of more letters is commonly two tokens, and one of still more is no word: a hash or a code. */
+/** Longer words are usually two tokens; much longer ones are hashes or codes. */
 const WORD_LETTERS = 8;
 const CODE_LETTERS = 16;
 const CODE_TOKENS_PER_LETTER = 2 / 3;
 
 /**
- * Estimates what the model needs for a text, in the time that it needs for one token. Only the
- * model's own tokenizer knows better, and that runs in the model's threads.
+ * Estimates the time for a text in units of the time for one token. An exact count needs the model's
+ * tokenizer, which runs in the model's threads only.
  */
 export function costOf(text: string): number {
   const tokens = tokensIn(text);
@@ -25,7 +25,7 @@ export function costOf(text: string): number {
   return windows * RUN_COST + tokens * (1 + CUTTING_COST);
 }
 
-/** The part of a long text's cost that cutting it into windows takes. */
+/** Estimates the cost of cutting a long text into windows. */
 export function cuttingCostOf(text: string): number {
   return RUN_COST + tokensIn(text) * CUTTING_COST;
 }
@@ -41,14 +41,14 @@ function tokensIn(text: string): number {
       else if (letters === 1 || letters === WORD_LETTERS + 1) tokens++;
     } else {
       letters = 0;
-      // Punctuation, and letters of other scripts, are often tokens of their own.
+      // Punctuation and letters of other scripts are often separate tokens.
       if (code > 0x20) tokens++;
     }
   }
   return tokens;
 }
 
-/** Whether a UTF-16 unit is an ASCII letter or digit. */
+/** Tells whether a UTF-16 unit is an ASCII letter or digit. */
 function isWordCharacter(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
 }

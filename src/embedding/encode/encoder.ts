@@ -7,30 +7,32 @@ import { type Part, WHOLE_TOKENS, windowsOf } from "./windows.js";
 
 env.allowRemoteModels = false;
 env.useFSCache = false;
-// On a failing run the library logs its inputs, and a text's tokens are as private as the text.
+// When a run fails the library logs its inputs, and a text's tokens are as private as the text.
 env.logLevel = LogLevel.NONE;
 
-/** What a thread is asked to read. */
+/** Input of a thread. */
 export type Question = Pick<EmbedInput, "text" | "field">;
 
 /**
- * What a model made of one text: a normalised vector, or, when it is longer than is read at once, the
- * windows to read in its place. `tokens` are of the whole text; those of the prefix and special ones
- * are not counted.
+ * Result of reading one text: a normalised vector, or the windows to read in its place if it is too
+ * long. `tokens` counts those of the whole text, without prefix and special tokens.
  */
 export type Reading = Read & {
-  /** How long it took in its thread, where that was measured. */
+  /** Time in the thread, in milliseconds, if measured. */
   readonly ms?: number;
 };
 type Read =
   | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
   | { readonly tokens: number; readonly parts: readonly Part[] };
 
-/** A text of more than `WHOLE_TOKENS` is cut into windows of so many tokens: in larger ones a single fact drowns, see docs/decisions.md. */
+/**
+ * Window size in tokens, for texts of more than `WHOLE_TOKENS`: in larger windows a single fact drowns,
+ * see docs/decisions.md.
+ */
 export const WINDOW_TOKENS = 64;
 /**
- * And both in UTF-16 units, because a tokenizer may make one token of any run of letters or emoji
- * without a space: `match` is to point at more than a whole book.
+ * The same limits in UTF-16 units, because a tokenizer may make one token of any run of letters or emoji
+ * without a space, and `match` must not point at a whole book.
  */
 export const WHOLE_UNITS = 2048;
 export const WINDOW_UNITS = 512;
@@ -38,9 +40,9 @@ export const WINDOW_UNITS = 512;
 type Tokenizer = Awaited<ReturnType<typeof AutoTokenizer.from_pretrained>>;
 type Model = Awaited<ReturnType<typeof AutoModel.from_pretrained>>;
 
-/** One model in one single-threaded session. Reading holds the thread: it belongs into a worker. */
+/** Runs one model in one single-threaded session. Reading blocks the thread, so use it in a worker. */
 export class Encoder {
-  /** The longest text it reads at once, in tokens, special tokens not counted. */
+  /** Maximum number of tokens that it reads at once, without special tokens. */
   readonly #tokensMax: number;
   readonly #prefixes: Record<Question["field"], string>;
   readonly #specialTokens: number;
@@ -56,7 +58,7 @@ export class Encoder {
     this.#tokensMax = windowOf(tokenizer, model, convention) - Math.max(...prefixed);
   }
 
-  /** One text a run: in int8 a text's neighbours in a batch, and padding, change its vector. */
+  /** Reads a text, one in each run: with int8, padding and other texts in a batch change its vector. */
   async encode({ text, field }: Question): Promise<Reading> {
     const prefix = this.#prefixes[field];
     const alone = this.#tokenize(text);
@@ -64,12 +66,12 @@ export class Encoder {
     if (tokens > this.#tokensMax || text.length > WHOLE_UNITS) {
       return { tokens, parts: this.#partsOf({ text, field }) };
     }
-    // Read together they are not the tokens of one and then of the other: a space belongs to what follows.
+    // Prefix and text are tokenized together, because a space belongs to the token after it.
     const { inputs } = prefix === "" ? alone : this.#tokenize(prefix + text);
     return { tokens, vector: vectorOf(await this.model(inputs), this.convention.pooling) };
   }
 
-  /** A part may turn out to be too long for itself: it is cut again when it is read. */
+  /** Cuts a text into windows. A part that is still too long is cut again when it is read. */
   #partsOf({ text, field }: Question): Part[] {
     return windowsOf(text, {
       tokensMax: Math.min(this.#tokensMax, WINDOW_TOKENS),
@@ -90,7 +92,7 @@ export interface ModelOnDisk {
   readonly convention: Convention;
 }
 
-/** Loads the model in a folder of Transformers.js's layout; never asks the network. */
+/** Loads the model in a folder of Transformers.js's layout. It never uses the network. */
 export async function openEncoder({ folder, convention }: ModelOnDisk): Promise<Encoder> {
   const local = { local_files_only: true };
   const tokenizer = await AutoTokenizer.from_pretrained(folder, local);
@@ -112,7 +114,7 @@ function windowOf(tokenizer: Tokenizer, model: Model, { windowTokens }: Conventi
     windowTokens ?? Number.POSITIVE_INFINITY,
   );
   const read = Math.min(window, WHOLE_TOKENS);
-  // Tokenizers without a limit of their own say 1e30.
+  // A tokenizer without a limit says 1e30.
   if (window < 1e9) return read;
   throw new Error("neither tokenizer_config.json nor config.json says how many tokens the model reads");
 }

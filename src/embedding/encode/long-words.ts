@@ -1,4 +1,4 @@
-/** What is needed here of the tokenizers that cut words into pieces of a vocabulary, as BERT's does. */
+/** Part of the WordPiece tokenizers, such as BERT's, that is used here. */
 interface WordPiece {
   readonly max_input_chars_per_word: number;
   readonly unk_token: string;
@@ -8,11 +8,11 @@ interface WordPiece {
 }
 
 /**
- * Has a WordPiece tokenizer read words of any length. By itself it takes each one of more than 100
- * characters for the same unknown token, so that all hashes, codes and data in base64 look alike; here
- * such a word is read in pieces of that length. All other words are read as before, and faster: a long
- * word is compared only with as much as the longest entry of the vocabulary has. Other kinds of
- * tokenizers have no such limit, and are left as they are.
+ * Makes a WordPiece tokenizer read words of any length. Without it, each word of more than 100
+ * characters becomes the same unknown token, so that all hashes, codes and base64 data look alike. With
+ * it such a word is read in pieces of 100 characters. All other words are read as before, and faster,
+ * because a long word is compared only with as many characters as the longest entry of the vocabulary
+ * has. Other kinds of tokenizers have no such limit and stay as they are.
  */
 export function readLongWords(tokenizer: unknown): void {
   const model = (tokenizer as { _tokenizer?: { model?: unknown } })._tokenizer?.model;
@@ -48,7 +48,7 @@ function isWordPiece(model: unknown): model is WordPiece {
   return typeof max === "number" && ids instanceof Map && typeof encode === "function";
 }
 
-/** The most characters that an entry of the vocabulary stands for. */
+/** Returns the length of the longest entry of the vocabulary, in characters. */
 function longestOf(entries: ReadonlyMap<string, number>, prefix: string): number {
   let longest = 1;
   for (const entry of entries.keys()) {

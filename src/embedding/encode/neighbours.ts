@@ -1,13 +1,13 @@
 import type { Part } from "./windows.js";
 
-/** A part of a text, and its vector. */
+/** A part of a text with its vector. */
 export interface Read extends Part {
   readonly vector: Float32Array;
 }
 
 /**
- * At most `max` windows of a text. Where there are more, neighbours are joined into one with the mean
- * of their vectors: each part of the text still counts, in evenly large groups.
+ * Reduces a text's windows to at most `max`. If there are more, neighbours are joined into one with the
+ * mean of their vectors: each part of the text still counts, in groups of about equal size.
  */
 export function atMost(windows: readonly Read[], max: number): readonly Read[] {
   if (windows.length <= max) return windows;
@@ -23,7 +23,7 @@ function join(windows: readonly Read[]): Read {
   return { start, end, vector: meanOf(windows.map(({ vector }) => vector)) };
 }
 
-/** The normalised mean; where vectors cancel each other out, the first of them. */
+/** Returns the normalised mean, or the first vector if they cancel each other out. */
 function meanOf(vectors: readonly Float32Array[]): Float32Array {
   const [first] = vectors as [Float32Array];
   const sum = new Float64Array(first.length);

@@ -1,19 +1,19 @@
 import type { Pooling } from "./convention.js";
 
-/** An output for one text: `[1, tokens, dimensions]` where it is a state per token, else `[1, dimensions]`. */
+/** A model's output for one text: `[1, tokens, dimensions]` for a state per token, else `[1, dimensions]`. */
 export interface Output {
   readonly type: string;
   readonly dims: readonly number[];
   readonly data: unknown;
 }
 
-/** Under which names models give a state for each token, and a vector of their own for the whole text. */
+/** Names of the outputs that hold a state for each token, or the model's own vector of the whole text. */
 const STATES = ["last_hidden_state", "token_embeddings"] as const;
 const OWN = ["sentence_embedding", "pooler_output"] as const;
 
 /**
- * The pooling that a model with these outputs can have: where there are no states, there is only the
- * model's own vector.
+ * Chooses the pooling that a model with these outputs allows: without states, only the model's own
+ * vector.
  */
 export function settlePooling(pooling: Pooling, outputs: readonly string[]): Pooling {
   const given = (names: readonly string[]) => names.some((name) => outputs.includes(name));
@@ -23,7 +23,7 @@ export function settlePooling(pooling: Pooling, outputs: readonly string[]): Poo
   throw new Error(`it gives ${outputs.join(", ")}; pooling ${pooling} needs ${wanted.join(" or ")}`);
 }
 
-/** One normalised vector of what a model gave for one text. */
+/** Makes one normalised vector from a model's outputs for a text. */
 export function vectorOf(
   outputs: Readonly<Record<string, Output | undefined>>,
   pooling: Pooling,
@@ -46,7 +46,7 @@ function pool(states: Float32Array, { dimensions, pooling }: { dimensions: numbe
   return normalise(Float64Array.from(states.subarray(from, from + dimensions)));
 }
 
-/** Every token counts: there is one text, so nothing is padded. */
+/** Returns the mean over all tokens: a run has one text, so no token is padding. */
 function mean(rows: Float32Array, dimensions: number): Float64Array {
   const sum = new Float64Array(dimensions);
   for (let from = 0; from < rows.length; from += dimensions) {
@@ -57,7 +57,7 @@ function mean(rows: Float32Array, dimensions: number): Float64Array {
 
 function normalise(vector: Float64Array): Float32Array<ArrayBuffer> {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  // NaN and infinity anywhere in the vector come out in its length.
+  // NaN or infinity anywhere in the vector makes its length NaN or infinite.
   if (!(length > 0 && length < Number.POSITIVE_INFINITY)) {
     throw new Error("the model gave a vector that cannot be normalised");
   }

@@ -1,35 +1,35 @@
 /**
- * The longest text that gets one vector, in tokens, whatever the model can take: as much as
- * sentence-transformers has MiniLM read, and about what the bundled model was trained on.
+ * Length in tokens up to which a text gets one vector, whatever the model can take: the length that
+ * sentence-transformers has MiniLM read, and about that of the bundled model's training texts.
  */
 export const WHOLE_TOKENS = 256;
-/** A part of a text, in UTF-16 units, as strings are sliced. */
+/** A part of a text, by positions in UTF-16 units as in `slice`. */
 export interface Part {
   readonly start: number;
   readonly end: number;
 }
 
 export interface WindowLimits {
-  /** Of a window: in tokens, and in UTF-16 units. */
+  /** Maximum size of a window, in tokens and in UTF-16 units. */
   readonly tokensMax: number;
   readonly unitsMax: number;
-  /** Whether a window repeats up to the last quarter of the one before it. */
+  /** Whether each window repeats up to the last quarter of the one before it. */
   readonly overlap: boolean;
   countTokens(text: string): number;
 }
 
-/** How much of a window the next one may repeat. */
+/** Maximum share of a window that the next one repeats. */
 const SHARED_SHARE = 1 / 4;
-/** A last window of less than the first share begins earlier, so that it has the second one at least. */
+/** A last window below the first share begins earlier, so that it has at least the second one. */
 const TAIL_SHARE = { min: 1 / 4, extended: 1 / 2 };
-/** A sentence that takes more than this share of a window may be cut. */
+/** Share of a window above which a sentence may be cut. */
 const PIECE_SHARE = 1 / 2;
-/** Shorter sentences are put together: there may be ten thousands of them, and each piece is counted. */
+/** Length below which sentences are joined: a text may have tens of thousands, and each piece is counted. */
 const PIECE_UNITS_MIN = 16;
 
-/** Where a text may be cut, the best places first; what is too long still is cut between code points. */
+/** Boundaries for cuts, the best ones first; a part without them is cut between code points. */
 const SENTENCES = new Intl.Segmenter("und", { granularity: "sentence" });
-/** Unicode's rules see an abbreviation here, such as "U.S."; without a space it is as often a new sentence. */
+/** Matches a sentence end without a space, in which Unicode's rules see an abbreviation such as "U.S.". */
 const GLUED = /(?<=[.!?])(?=\p{Lu})/u;
 const SMALLER = (["word", "grapheme"] as const).map(
   (granularity) => new Intl.Segmenter("und", { granularity }),
@@ -40,11 +40,11 @@ interface Piece extends Part {
 }
 
 /**
- * Cuts a text into windows that cover all of it but what is blank: between sentences where they are
- * short enough, else between words, else between graphemes. A sentence of up to half a window is whole
- * in one of them. The last one is never a tiny remainder, because a few words out of their context
- * score far above what they say. Where tokens are spread unevenly over a long sentence, a window may come out longer
- * than `tokensMax`.
+ * Cuts a text into windows that cover all of it except blanks: between sentences where they are short
+ * enough, else between words, else between graphemes. A sentence of up to half a window is whole in one
+ * of them. The last window is never a tiny remainder, because a few words without their context score
+ * far above what they say. If tokens are spread unevenly over a long sentence, a window may exceed
+ * `tokensMax`.
  */
 export function windowsOf(text: string, limits: WindowLimits): Part[] {
   const pieces = [...piecesOf(text, limits)];
@@ -61,7 +61,7 @@ export function windowsOf(text: string, limits: WindowLimits): Part[] {
   return windows;
 }
 
-/** The number of the first piece that does not fit into a window from piece `first` on. */
+/** Returns the index of the first piece that does not fit into a window that starts with piece `first`. */
 function fill(pieces: readonly Piece[], first: number, { tokensMax, unitsMax }: WindowLimits): number {
   const { start, tokens } = pieces[first] as Piece;
   let behind = first + 1;
@@ -73,7 +73,7 @@ function fill(pieces: readonly Piece[], first: number, { tokensMax, unitsMax }: 
   return behind;
 }
 
-/** The number of the first piece that the next window repeats. */
+/** Returns the index of the first piece that the next window repeats. */
 function repeat(pieces: readonly Piece[], behind: number, { tokensMax, unitsMax }: WindowLimits): number {
   const { end } = pieces[behind - 1] as Piece;
   let first = behind;
@@ -85,13 +85,13 @@ function repeat(pieces: readonly Piece[], behind: number, { tokensMax, unitsMax 
   return first;
 }
 
-/** The number of the piece that the last window begins with, in place of `first`. */
+/** Returns the index of the piece with which the last window begins, in place of `first`. */
 function beginTail(pieces: readonly Piece[], first: number, { tokensMax, unitsMax }: WindowLimits): number {
   const { end } = pieces.at(-1) as Piece;
   let tokens = pieces.slice(first).reduce((sum, piece) => sum + piece.tokens, 0);
   if (tokens >= tokensMax * TAIL_SHARE.min) return first;
   let begin = first;
-  // It never holds all of the window before it, because both together did not fit into one.
+  // It never holds all of the window before it, because the two together did not fit into one.
   for (; begin > 0 && tokens < tokensMax * TAIL_SHARE.extended; begin--) {
     const piece = pieces[begin - 1] as Piece;
     tokens += piece.tokens;
@@ -100,7 +100,7 @@ function beginTail(pieces: readonly Piece[], first: number, { tokensMax, unitsMa
   return begin;
 }
 
-/** Positions in UTF-16 units, counted in code points. */
+/** Converts positions in UTF-16 units to positions in code points. */
 export function inCodePoints(text: string, positions: readonly number[]): Map<number, number> {
   const counts = new Map<number, number>();
   let at = 0;
@@ -112,7 +112,7 @@ export function inCodePoints(text: string, positions: readonly number[]): Map<nu
   return counts;
 }
 
-/** Sentences, short ones together and long ones in parts, none of more than half a window. */
+/** Yields pieces of at most half a window: short sentences joined, long ones cut. */
 function* piecesOf(text: string, { tokensMax, unitsMax, countTokens }: WindowLimits): Generator<Piece> {
   for (const { start, end } of sentencesOf(text)) {
     const tokens = countTokens(text.slice(start, end));
@@ -139,7 +139,10 @@ function* sentencesOf(text: string): Generator<Part> {
   }
 }
 
-/** The ends of pieces as long as fits between borders; what is too long between two is cut at smaller ones. */
+/**
+ * Yields the ends of the longest pieces between borders; a piece that is too long is cut at smaller
+ * borders.
+ */
 function* cutsIn(
   text: string,
   { start, end }: Part,
@@ -161,7 +164,7 @@ function* cutsIn(
   if (end > from) yield end;
 }
 
-/** Not between the two units of a code point. */
+/** Moves an end that would split a code point's two units. */
 function wholeUpTo(text: string, end: number): number {
   return unitsAt(text, end - 1) === 2 ? end - 1 : end;
 }

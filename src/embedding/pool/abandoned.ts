@@ -1,27 +1,27 @@
 import { LRUCache } from "lru-cache";
 import { MemoryError } from "../../errors.js";
 
-/** Model time that an account may have spent on calls that it then broke off. */
+/** Model time that an account may use for calls that it then breaks off. */
 export const ABANDONED_MS_MAX = 10_000;
-/** The share of the time that passes by which the account's spent time becomes less. */
+/** Rate at which an account's used time is forgiven, as a share of the time that passes. */
 const FORGIVEN_SHARE = 1 / 10;
-/** However much was under way at once: nobody is locked out for more than 100 seconds. */
+/** Upper limit of the used time, so that no account is locked out for more than 100 seconds. */
 const ABANDONED_MS_KEPT = 2 * ABANDONED_MS_MAX;
-/** Accounts that are remembered; of more, those that broke off longest ago start afresh. */
+/** Maximum number of remembered accounts; those that broke off a call longest ago are forgotten first. */
 const OWNERS_MAX = 10_000;
 
-/** What an account has spent, as of a moment. */
+/** Model time that an account has used, as of a moment. */
 interface Spent {
   readonly ms: number;
   readonly atMs: number;
 }
 
 /**
- * Counts the model's time that went into calls which their callers broke off. Such calls are not
- * charged, so without a bound one account could keep the model busy for nothing.
+ * Counts the model time of calls that their callers break off. Such calls are not charged, so without a
+ * limit one account could keep the model busy at no cost.
  */
 export class Abandoned {
-  /** What each account has spent; those that broke off a call longest ago are dropped first. */
+  /** Used time of each account. Accounts that broke off a call longest ago are dropped first. */
   readonly #spent = new LRUCache<string, Spent>({ max: OWNERS_MAX });
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
@@ -32,7 +32,11 @@ export class Abandoned {
     this.#spent.set(owner, { ms: total, atMs: this.nowMs() });
   }
 
-  /** @throws MemoryError `resource_exhausted` (ABANDONED_WORK) while the account has spent too much. */
+  /**
+   * Refuses an account that broke off too much work.
+   *
+   * @throws MemoryError `resource_exhausted` (ABANDONED_WORK) while the account has used too much.
+   */
   check(owner: string): void {
     const over = this.#of(owner) - ABANDONED_MS_MAX;
     if (over < 0) return;

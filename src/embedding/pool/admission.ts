@@ -4,26 +4,29 @@ import type { EmbedQueue } from "./embed-queue.js";
 import type { Task } from "./task.js";
 
 /**
- * A text is let in when it is expected to be done within this share of the time that its call has
- * left. The rest is for what comes after it: other accounts have their turns as well.
+ * Share of a call's remaining time within which a text must be expected to be done to be admitted. The
+ * rest is left for later arrivals, because other accounts take turns too.
  */
 export const ADMITTED_SHARE = 0.7;
-/** A text that cannot be done within this share is given up; the rest is for storing its memory. */
+/** Share of a call's time after which a text is given up; the rest is for storing its memory. */
 export const USABLE_SHARE = 0.9;
-/** What waits is given up only when this share of the estimate is too long: for a moment a machine may be busy. */
+/**
+ * A waiting text is given up only if this share of the estimate is too long, because a machine may be
+ * busy for a moment.
+ */
 const CERTAIN_SHARE = 0.7;
-/** The shortest and the longest pause that a refused caller is told. */
+/** Limits of the pause that a refused caller is told. */
 const RETRY_MS = { min: 1_000, max: 30_000 };
 
-/** What the model can do: the texts that wait for it, and how long a cost of 1 takes all its readers together. */
+/** The waiting texts, and the time that all readers together need for a cost of 1. */
 export interface Prospect {
   readonly waiting: EmbedQueue;
   readonly msPerCost: number;
 }
 
 /**
- * Refuses a text that would not be done before its call's deadline. Where nothing else waits it is
- * let in all the same: an estimate that is too high would otherwise never be corrected.
+ * Refuses a text that would not be done before its call's deadline. If nothing else waits it is admitted
+ * anyway: otherwise an estimate that is too high would never be corrected.
  *
  * @throws MemoryError `unavailable` (MODEL_BUSY).
  */
@@ -35,7 +38,7 @@ export function admit(task: Task, { waiting, msPerCost }: Prospect): void {
   if (untilMs > allowedMs) throw busy({ untilMs, allowedMs });
 }
 
-/** Gives up the texts that were let in and cannot be done in time any more. */
+/** Gives up admitted texts that can no longer be done in time. */
 export function giveUpLate({ waiting, msPerCost }: Prospect): void {
   const nowMs = performance.now();
   const allowedMs = ({ input, arrivedMs }: Task) => {
@@ -43,7 +46,7 @@ export function giveUpLate({ waiting, msPerCost }: Prospect): void {
     return arrivedMs + (deadlineMs - arrivedMs) * USABLE_SHARE - nowMs;
   };
   const late = waiting.late(msPerCost, (task, untilMs) => {
-    // What a reader has already it may as well finish.
+    // A reader may as well finish what it has.
     return task.next !== undefined && untilMs * CERTAIN_SHARE > allowedMs(task);
   });
   for (const task of late) {

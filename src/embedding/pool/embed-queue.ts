@@ -3,22 +3,28 @@ import type { EmbedInput } from "../../memory/ports/embedder.js";
 import { Lane } from "./lane.js";
 import type { Piece, Task } from "./task.js";
 
-/** Texts that may be unfinished, and as many queries: a rush of stores does not turn recalls away. */
+/** Maximum number of unfinished texts, and of queries: a burst of stores does not turn recalls away. */
 export const WAITING_MAX = 1024;
-/** The part of them that accounts with several texts share; the rest is for the first text of others. */
+/**
+ * Number of these places that accounts with several texts share; the rest is for the first text of
+ * others.
+ */
 export const SHARED_MAX = 512;
 
-/** Queries go first, but behind so many of their pieces one of a text: a rush of recalls does not stop all stores. */
+/**
+ * Number of queries' pieces after which one piece of a text gets its turn, so that a burst of recalls
+ * does not stop all stores.
+ */
 const QUERIES_IN_A_ROW_MAX = 8;
 
 type Field = EmbedInput["field"];
 
-/** The texts that wait for a reader or are being read, queries in front. */
+/** Queue of texts that wait for a reader or are being read, queries first. */
 export class EmbedQueue {
   readonly #lanes: Record<Field, Lane> = { query: new Lane(), text: new Lane() };
   #queriesInARow = 0;
 
-  /** How many wait for a reader, whole or in part. */
+  /** Number of texts that wait for a reader, whole or in part. */
   get byField(): Record<Field, number> {
     return { query: this.#lanes.query.waiting, text: this.#lanes.text.waiting };
   }
@@ -28,10 +34,10 @@ export class EmbedQueue {
   }
 
   /**
-   * An account may have as many places as are free of the shared ones: one alone gets half of them,
-   * and however many come, there is room for the first text of others.
+   * Adds a text. An account may have as many places as are free of the shared ones: one alone gets half
+   * of them, and others always have room for a first text.
    *
-   * @throws MemoryError `unavailable` when too many wait already.
+   * @throws MemoryError `unavailable` when too many texts wait already.
    */
   add(task: Task): void {
     const { field, owner } = task.input;
@@ -48,7 +54,7 @@ export class EmbedQueue {
     this.#lanes[task.input.field].remove(task);
   }
 
-  /** The piece whose turn it is. */
+  /** Next piece in turn, or undefined if none waits. */
   get first(): Piece | undefined {
     return this.#lanes[this.#turn()].next;
   }
@@ -65,15 +71,15 @@ export class EmbedQueue {
     return query.next !== undefined && !isTextsTurn ? "query" : "text";
   }
 
-  /** The cost of all that is read until a new task is done. */
+  /** Returns the cost of all that is read until a new task is done. */
   costUntil({ cost, input }: Task): number {
     const lane = this.#lanes[input.field].costs();
     return this.#costUntil(input, { own: (lane.get(input.owner) ?? 0) + cost, lane });
   }
 
   /**
-   * The tasks that cannot be done in time if a cost of 1 takes `msPerCost`, as far as `isLate` says so
-   * of the time until each is done. The last ones of each account go first, and what they leave free
+   * Lists the tasks that cannot be done in time if a cost of 1 takes `msPerCost`. `isLate` decides, from
+   * the time until each is done. The last ones of each account go first, and the time that they free
    * helps the others.
    */
   late(msPerCost: number, isLate: (task: Task, untilMs: number) => boolean): Task[] {
@@ -94,8 +100,8 @@ export class EmbedQueue {
   }
 
   /**
-   * The cost of all that is read before a text is done: what its account has up to it (`own`), as much
-   * of each other account in its lane, and the other lane's share.
+   * Returns the cost of all that is read before a text is done: that of its account up to it (`own`), as
+   * much of each other account in its lane, and the other lane's share.
    */
   #costUntil(
     { owner, field }: EmbedInput,

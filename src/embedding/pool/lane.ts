@@ -1,25 +1,25 @@
 import type { Piece, Task } from "./task.js";
 
 /**
- * Texts of one kind that wait for the model or are being read. Accounts take turns, a piece each; of
- * one account, all of a text comes before the next text, in the order of arrival.
+ * A queue of texts of one kind that wait for the model or are being read. Accounts take turns, a piece
+ * each. An account's texts are read one after the other, in the order of arrival.
  */
 export class Lane {
-  /** Each account's unfinished texts, oldest first; the accounts in the order of their turns. */
+  /** Unfinished texts of each account, oldest first, with the accounts in the order of their turns. */
   readonly #turns = new Map<string, Task[]>();
   #size = 0;
 
-  /** Texts that are not finished. */
+  /** Number of unfinished texts. */
   get size(): number {
     return this.#size;
   }
 
-  /** Texts of which something waits for a reader. */
+  /** Number of texts with a piece that waits for a reader. */
   get waiting(): number {
     return this.tasks.filter(({ next }) => next !== undefined).length;
   }
 
-  /** All unfinished texts, those of one account oldest first. */
+  /** All unfinished texts; those of one account come oldest first. */
   get tasks(): Task[] {
     return [...this.#turns.values()].flat();
   }
@@ -28,7 +28,7 @@ export class Lane {
     return this.#turns.get(owner)?.length ?? 0;
   }
 
-  /** An account that had nothing here has its turn after all others. */
+  /** Adds a text; an account without other texts gets its turn after all others. */
   add(task: Task): void {
     const { owner } = task.input;
     const tasks = this.#turns.get(owner) ?? [];
@@ -47,7 +47,7 @@ export class Lane {
     if (tasks.length === 0) this.#turns.delete(owner);
   }
 
-  /** The piece whose turn it is. */
+  /** Next piece in turn, or undefined if none waits. */
   get next(): Piece | undefined {
     for (const tasks of this.#turns.values()) {
       const piece = firstOf(tasks)?.next;
@@ -68,7 +68,7 @@ export class Lane {
     return undefined;
   }
 
-  /** What is left to do for each account. */
+  /** Returns the remaining cost of each account. */
   costs(): Map<string, number> {
     const costs = new Map<string, number>();
     for (const [owner, tasks] of this.#turns)
@@ -80,7 +80,7 @@ export class Lane {
   }
 }
 
-/** The first text of which something waits: several readers may have all that is left of an earlier one. */
+/** Finds the first text with a waiting piece: readers may have all the pieces of an earlier one. */
 function firstOf(tasks: readonly Task[]): Task | undefined {
   return tasks.find(({ next }) => next !== undefined);
 }

@@ -1,19 +1,19 @@
-/** The average covers about this much of the model's time: a machine that becomes busy shows soon. */
+/** Model time that the average covers, so that a change of the machine's load shows soon. */
 const AVERAGED_MS = 5_000;
-/** What a first measurement counts for. */
+/** Weight of the first measurement, as model time. */
 const FIRST_MS = 500;
 
-/** How long a reader needs for one unit of `costOf`, as a moving average. */
+/** Moving average of the time that a reader needs for one unit of `costOf`. */
 export class Pace {
   #ms = 0;
   #cost = 0;
 
-  /** Milliseconds for a cost of 1; 0 before anything was measured. */
+  /** Milliseconds for a cost of 1; 0 before the first measurement. */
   get msPerCost(): number {
     return this.#cost === 0 ? 0 : this.#ms / this.#cost;
   }
 
-  /** Takes a first measurement; later ones of readers that start again change nothing. */
+  /** Takes the first measurement; later ones, from readers that start again, change nothing. */
   begin(msPerCost: number): void {
     if (this.#cost > 0 || msPerCost <= 0) return;
     this.#ms = FIRST_MS;

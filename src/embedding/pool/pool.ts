@@ -9,28 +9,32 @@ import { EmbedQueue } from "./embed-queue.js";
 import { Pace } from "./pace.js";
 import { type Piece, Task } from "./task.js";
 
-/** A text is tried on a second reader, not on a third: it may be what kills them. */
+/** Number of readers on which a text is tried. There is no third, because the text may be what kills them. */
 const ATTEMPTS_MAX = 2;
-/** Between attempts to start a reader. */
+/** Pause between attempts to start a reader. */
 const RESTART_PAUSE_MS = 1000;
-/** How often it is looked whether what waits can still be done in time. */
+/** Interval between checks that waiting texts can still be done in time. */
 const LOOK_MS = 250;
 
 /**
- * A reader gets its next text while it reads one, so that it need not wait for us between two: when
- * both together are so short, in UTF-16 units, that a query which comes then is not held up for long.
+ * A reader gets its next text while it reads one, so that it never waits for the main thread. Both
+ * together are at most this long, in UTF-16 units, so that a query is not held up for long.
  */
 export const AHEAD_UNITS_MAX = 512;
 
-/** Something that holds a model and reads texts one after the other. */
+/** A loaded model that reads texts one after the other. */
 export interface Reader {
-  /** Called once when the reader has become useless, before its read is rejected. */
+  /** Called once when the reader has failed, before its read is rejected. */
   onLost: (lost: ReaderLost) => void;
-  /** What the model needs for a cost of 1, as measured at the start; see `costOf`. */
+  /** Milliseconds for a cost of 1, measured at the start; see `costOf`. */
   readonly msPerCost?: number;
-  /** Resolves when its thread is gone; one that is stuck is lost before that. */
+  /** Resolves when its thread has ended, which for a stuck one is after `onLost`. */
   readonly ended: Promise<unknown>;
-  /** @throws ReaderLost when the reader went away with the text; anything else speaks of the text. */
+  /**
+   * Reads a text.
+   *
+   * @throws ReaderLost when the reader failed; any other error is about the text.
+   */
   read(question: Question): Promise<Reading>;
   close(): Promise<void>;
 }
@@ -42,15 +46,15 @@ export class ReaderLost extends Error {
 export interface PoolOptions {
   readonly readers: number;
   readonly start: () => Promise<Reader>;
-  /** Told when a reader was lost, or could not be started again. */
+  /** Called when a reader is lost or cannot be started again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
-/** What a reader has to do. */
+/** The work of one reader. */
 interface Work {
-  /** The piece that it reads, and maybe another one behind it. */
+  /** The piece that it reads, and possibly the next one. */
   readonly pieces: Piece[];
-  /** When it began to read the first one. */
+  /** Time at which it began to read the first one. */
   begunMs: number;
 }
 
@@ -58,7 +62,7 @@ interface Work {
 export class Pool {
   readonly #options: PoolOptions;
   readonly #readers = new Map<Reader, Work>();
-  /** Lost, but not ended. */
+  /** Readers that are lost but have not ended. */
   readonly #stuck = new Set<Reader>();
   readonly #waiting = new EmbedQueue();
   readonly #pace = new Pace();
@@ -71,7 +75,7 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Resolves when every reader has started; when one cannot, none is left. */
+  /** Starts every reader. If one fails, all are closed. */
   static async open(options: PoolOptions): Promise<Pool> {
     const pool = new Pool(options);
     const starting = Array.from({ length: options.readers }, () => pool.#startReader());
@@ -85,7 +89,7 @@ export class Pool {
     return this.#waiting.byField;
   }
 
-  /** What waits, and how fast all readers together are. */
+  /** The waiting texts, and the speed of all readers together. */
   get #prospect(): Prospect {
     return {
       waiting: this.#waiting,
@@ -96,8 +100,8 @@ export class Pool {
   /**
    * Reads a text, in windows if it is long.
    *
-   * @throws MemoryError `unavailable`, `resource_exhausted` or `internal`; the signal's reason when it
-   * is aborted, at once: what is being read then is read to its end for nobody.
+   * @throws MemoryError `unavailable`, `resource_exhausted` or `internal`; the signal's reason as soon
+   * as it is aborted, while a reader finishes its piece for no caller.
    */
   async read(input: EmbedInput): Promise<Embedding> {
     const { signal } = input;
@@ -116,7 +120,7 @@ export class Pool {
     return reading.finally(() => signal?.removeEventListener("abort", breakOff));
   }
 
-  /** Lets finish what is being read; what still waits is `unavailable`. */
+  /** Finishes what is being read; texts that still wait are `unavailable`. */
   async close(): Promise<void> {
     clearInterval(this.#looking);
     this.#closing.abort(stopping());
@@ -134,7 +138,7 @@ export class Pool {
     }
   }
 
-  /** One that has nothing to do, else one that is at a short text. */
+  /** Chooses an idle reader, else one that reads a short text. */
   #readerFor({ text }: Piece): Reader | undefined {
     let ahead: Reader | undefined;
     for (const [reader, { pieces }] of this.#readers) {
@@ -172,7 +176,7 @@ export class Pool {
     }
     task.accept(piece, reading);
     if (task.isOver) this.#waiting.remove(task);
-    // Its windows tell better than its length what it takes.
+    // The windows give a better estimate than the text's length.
     else if ("parts" in reading) giveUpLate(this.#prospect);
   }
 
@@ -198,7 +202,7 @@ export class Pool {
     this.#countAbandoned(task, task.usedMs);
   }
 
-  /** Only what a caller broke off: what the pool gave up is no fault of the account. */
+  /** Counts only what a caller broke off: what the pool gave up is not the account's fault. */
   #countAbandoned({ input: { owner, signal } }: Task, ms: number): void {
     if (signal?.aborted && owner !== SERVICE) this.#abandoned.add(owner, ms);
   }
@@ -213,7 +217,7 @@ export class Pool {
 
   #replace(reader: Reader, lost: ReaderLost): void {
     this.#options.onTrouble?.(lost);
-    // Those that it had not begun cannot be what killed it.
+    // Pieces that it had not begun cannot have killed it.
     for (const piece of this.#readers.get(reader)?.pieces.slice(1) ?? []) piece.attempts--;
     this.#readers.delete(reader);
     this.#stuck.add(reader);
@@ -224,7 +228,7 @@ export class Pool {
   async #restart(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
-        // Each has its memory and its core still: there may not be ever more of them.
+        // A stuck reader still holds memory and a core, so their number is limited.
         if (this.#stuck.size > this.#options.readers) throw new Error("too many readers are stuck");
         return await this.#startReader();
       } catch (error) {
@@ -247,7 +251,7 @@ function begin(work: Work): void {
   work.pieces[0]?.task.input.onBegin?.();
 }
 
-/** The cost of what a reader did: cutting a text costs less than reading it. */
+/** Returns the cost of what a reader did: cutting a text costs less than reading it. */
 function costRead({ text, cost }: Piece, reading: Reading): number {
   return "vector" in reading ? cost : cuttingCostOf(text);
 }

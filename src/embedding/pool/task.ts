@@ -9,37 +9,37 @@ import type { Reading } from "../encode/encoder.js";
 import { atMost } from "../encode/neighbours.js";
 import { inCodePoints, type Part } from "../encode/windows.js";
 
-/** What a reader is asked to read next: a whole text, or one window of a long one. */
+/** A piece for a reader: a whole text, or one window of a long one. */
 export interface Piece extends Part {
   readonly task: Task;
   readonly text: string;
-  /** As `costOf` estimates it. */
+  /** Cost as estimated by `costOf`. */
   readonly cost: number;
-  /** How often it was given to a reader. */
+  /** Number of times that it was given to a reader. */
   attempts: number;
   vector?: Float32Array;
-  /** The windows that are read in its place. */
+  /** Windows that are read in its place. */
   inner?: readonly Piece[];
 }
 
-/** How the caller of a task hears of its end. */
+/** Callbacks that tell a task's caller of its end. */
 export interface Outcome {
   resolve(embedding: Embedding): void;
   reject(error: unknown): void;
 }
 
-/** One text on its way through the model: what of it is still to be read, and what came of the rest. */
+/** The state of one text in the model: its unread pieces and the results of the others. */
 export class Task {
   readonly arrivedMs = performance.now();
-  /** Time of readers that went into it. */
+  /** Time that readers have used for it. */
   usedMs = 0;
-  /** The estimated cost of what is not read yet. */
+  /** Estimated cost of the unread pieces. */
   cost: number;
   #isOver = false;
   #tokens = 0;
   #unread = 1;
   readonly #root: Piece;
-  /** Pieces that no reader has, the next one last. */
+  /** Pieces that no reader has, in reverse order: the next one is last. */
   readonly #ready: Piece[];
 
   constructor(
@@ -51,12 +51,12 @@ export class Task {
     this.cost = this.#root.cost;
   }
 
-  /** Whether its caller has been told how it ended. */
+  /** Whether the caller knows the outcome. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** The next piece in the order of the text; undefined when readers have all that is left. */
+  /** Next piece in the order of the text; undefined when readers have all that is left. */
   get next(): Piece | undefined {
     return this.#ready.at(-1);
   }
@@ -65,12 +65,12 @@ export class Task {
     return this.#ready.pop();
   }
 
-  /** Has a piece read again, before all others. */
+  /** Puts a piece back, to be read again before all others. */
   putBack(piece: Piece): void {
     this.#ready.push(piece);
   }
 
-  /** Notes what a reader made of a piece; with the last one the task is over. */
+  /** Takes in the result of a piece; the last one ends the task. */
   accept(piece: Piece, reading: Reading): void {
     this.cost -= piece.cost;
     if (piece === this.#root) this.#tokens = reading.tokens;
@@ -119,7 +119,10 @@ function leavesOf(piece: Piece): Piece[] {
   return piece.inner?.flatMap(leavesOf) ?? [piece];
 }
 
-/** Leaves out parts that repeat an earlier one: hundreds of equal vectors would be an island in a graph. */
+/**
+ * Leaves out parts that repeat an earlier one, because hundreds of equal vectors would form an island in
+ * a graph.
+ */
 function unlike(text: string, parts: readonly Part[]): Part[] {
   const firsts = new Map<string, Part>();
   for (const part of parts) {

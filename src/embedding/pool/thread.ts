@@ -4,9 +4,9 @@ import type { ModelOnDisk, Question, Reading } from "../encode/encoder.js";
 import { type Reader, ReaderLost } from "./pool.js";
 import type { LoadedModel, Reply } from "./worker.js";
 
-/** Loading a model of some hundred MB from a cold disk. */
+/** Time for loading a model of some hundred MB from a cold disk. */
 const START_TIMEOUT_MS = 120_000;
-/** Far beyond the longest text on a busy machine: what takes longer is stuck. */
+/** Time after which a read counts as stuck, far above that of the longest text on a busy machine. */
 const READ_TIMEOUT_MS = 30_000;
 
 export interface ThreadOptions extends ModelOnDisk {
@@ -20,18 +20,18 @@ interface Pending {
 }
 
 /**
- * A worker thread with a model in it. It is only ever ended between two calls: ending it inside a
- * run makes onnxruntime's binding throw where nothing catches and aborts the whole process (8 of 8
- * times with onnxruntime-node 1.30), and so does ending it while it loads, in one of a few times.
+ * A worker thread with a model in it. It is ended only between two calls: onnxruntime's binding throws
+ * where nothing catches and aborts the whole process if the thread ends inside a run (8 of 8 times with
+ * onnxruntime-node 1.30) or, less often, while it loads.
  */
 export class Thread implements Reader {
   onLost: (lost: ReaderLost) => void = () => {};
   msPerCost = 0;
   readonly ended: Promise<unknown>;
   readonly #worker: Worker;
-  /** In the order of their replies. */
+  /** Pending requests in the order of their replies. */
   readonly #pending: Pending[] = [];
-  /** For the first of them. */
+  /** Timer of the first pending request. */
   #timer: NodeJS.Timeout | undefined;
   #lost: ReaderLost | undefined;
 
@@ -50,7 +50,11 @@ export class Thread implements Reader {
     this.#worker.on("exit", () => this.#lose(new Error("it ended by itself")));
   }
 
-  /** @throws ReaderLost with the reason as its cause. */
+  /**
+   * Starts a thread and waits until its model is loaded.
+   *
+   * @throws ReaderLost with the reason as its cause.
+   */
   static async start({ readTimeoutMs = READ_TIMEOUT_MS, ...onDisk }: ThreadOptions) {
     const thread = new Thread(onDisk, readTimeoutMs);
     const { loaded } = (await thread.#reply(START_TIMEOUT_MS)) as { loaded: LoadedModel };
@@ -66,7 +70,7 @@ export class Thread implements Reader {
     throw "error" in reply ? reply.error : new Error("the thread started again");
   }
 
-  /** Only while it reads nothing. */
+  /** Ends the thread, which must not be reading. */
   async close(): Promise<void> {
     this.onLost = () => {};
     await this.#worker.terminate();
@@ -91,7 +95,7 @@ export class Thread implements Reader {
   #receive(reply: Reply): void {
     const pending = this.#pending.shift();
     this.#watchFirst();
-    // An answer that nobody waits for is a late one: the thread was given up, and now it can be ended.
+    // This answer is late: the thread was given up, and can be ended now.
     if (pending === undefined) void this.#worker.terminate();
     else pending.resolve(reply);
   }
@@ -100,7 +104,7 @@ export class Thread implements Reader {
     if (this.#lost !== undefined) return;
     const reason = cause instanceof Error ? cause.message : String(cause);
     this.#lost = new ReaderLost(`an embedding thread was lost: ${reason}`, { cause });
-    // Should it be stuck for good, it does not keep the process.
+    // A stuck thread does not keep the process alive.
     this.#worker.unref();
     this.onLost(this.#lost);
     clearTimeout(this.#timer);

@@ -10,19 +10,19 @@ import {
   type Reading,
 } from "../encode/encoder.js";
 
-/** What a thread says of the model it has loaded. */
+/** Properties of the model that a thread has loaded. */
 export interface LoadedModel {
   readonly revision: string;
   readonly dimensions: number;
   readonly pooling: Pooling;
-  /** What the model needs for a cost of 1, see `costOf`. */
+  /** Milliseconds for a cost of 1, see `costOf`. */
   readonly msPerCost: number;
 }
 
-/** About as long as a window of a long text. */
+/** Sample text, about as long as a window of a long text. */
 const PROBE = "One sentence that a model reads to show how long it takes for such a text. ".repeat(4);
 
-/** One for the start, then one for every text, in order. */
+/** A thread's reply: one for the start, then one for every text, in order. */
 export type Reply =
   | { readonly loaded: LoadedModel }
   | { readonly reading: Reading }
@@ -33,7 +33,7 @@ const onDisk = workerData as ModelOnDisk;
 async function load() {
   const revision = await revisionOf(onDisk.folder);
   const encoder = await openEncoder(onDisk);
-  // Tells the dimensions, and takes the slow first run off the first caller.
+  // It tells the number of dimensions, and takes the slow first run off the first caller.
   const probe = await encoder.encode({ text: "probe", field: "text" });
   if (!("vector" in probe)) throw new Error("the model reads less than one word");
   const { pooling } = encoder.convention;
@@ -62,7 +62,7 @@ async function answer(question: Question): Promise<void> {
   try {
     const beganMs = performance.now();
     const read = await encoder.encode(question);
-    // Measured here: the main thread may be busy when the answer comes.
+    // The time is measured here, because the main thread may be busy when the answer arrives.
     const reading = { ...read, ms: performance.now() - beganMs };
     reply({ reading }, "vector" in reading ? [reading.vector.buffer] : []);
   } catch (error) {
