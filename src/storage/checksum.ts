@@ -3,8 +3,8 @@ import { hasText, hasVectors, type What } from "../memory/ports/log.js";
 import { toBytes } from "./vector.js";
 
 /**
- * CRC-32 of an entry's parts, written with it: damage that leaves its form whole is noticed. There is one
- * for each part that may be read without the others. Entries of before have none.
+ * CRC-32 of an entry's parts, written with it, to notice damage that leaves the form whole. Each part
+ * that can be read alone has one. Older entries have none.
  */
 export interface Sums {
   readonly head: number;
@@ -14,13 +14,13 @@ export interface Sums {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The checksums of an entry that is whole. */
+/** Computes the checksums of an entry. */
 export function sumsOf(entry: Fields): Sums {
   if (entry.op !== "store") return { head: headOf(entry) };
   return { head: headOf(entry), text: textOf(entry), vectors: vectorsOf(entry) };
 }
 
-/** Whether what was read of an entry is what it was when these were written. */
+/** Tells whether the parts that were read agree with the checksums. */
 export function agrees(entry: Fields, what: What, sums: unknown): boolean {
   const written = (sums ?? {}) as Partial<Sums>;
   if (written.head !== headOf(entry)) return false;
@@ -29,7 +29,7 @@ export function agrees(entry: Fields, what: What, sums: unknown): boolean {
   return !hasVectors(what) || written.vectors === vectorsOf(entry);
 }
 
-/** Erasing a memory leaves its head as it is, and so this. */
+/** Computes the checksum of an entry's head, which erasing a memory does not change. */
 function headOf({ op, opId, id, tokens, createdAtMs, target, to }: Fields): number {
   const kind = op === "erased" ? "store" : op;
   return crc32(`${kind}\n${opId}\n${id}\n${tokens}\n${createdAtMs}\n${target}\n${to}`);

@@ -1,10 +1,10 @@
 import { type Entry, hasText, hasVectors, type Lost, type What } from "../memory/ports/log.js";
 import { agrees } from "./checksum.js";
 
-/** `windows` may be missing: the one vector is of the whole text then. */
+/** Kinds of fields. `windows` may be missing: the one vector is then of the whole text. */
 type Kind = "string" | "number" | "vectors" | "windows";
 
-/** What each kind of entry consists of. */
+/** Fields of each kind of entry. */
 const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, Kind>> = {
   store: {
     opId: "string",
@@ -22,15 +22,15 @@ const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, Kind>> = {
   moved: { opId: "string", to: "string" },
 };
 
-/** What an entry that is no memory must not hold. */
+/** Fields that only a memory may have. */
 const CONTENT = ["text", "metadata", "vectors", "windows"];
 
 const TEXT = ["text", "metadata"];
 const VECTORS = ["vectors", "windows"];
 
 /**
- * What was read, without its checksums, if it has the form of an entry and agrees with them; else what
- * stands for a damaged one.
+ * Returns the entry without its checksums if it has the right form and agrees with them; otherwise a
+ * placeholder for a damaged one.
  */
 export function intact<W extends What>(given: Readonly<Record<string, unknown>>, what: W): Entry<W> {
   const { sums, ...read } = given;
@@ -53,7 +53,10 @@ export function lost(reason: string): Lost {
   return { op: "lost", opId: "", reason };
 }
 
-/** Without the error's own words: those of a parser quote what it read, and that is a caller's text. */
+/**
+ * Makes a placeholder without the error's words: a parser's words quote what it read, which is a
+ * caller's text.
+ */
 export function unreadable(error: unknown): Lost {
   return lost(`it is unreadable (${error instanceof Error ? error.name : typeof error})`);
 }

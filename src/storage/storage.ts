@@ -8,24 +8,28 @@ import type { Log } from "../memory/ports/log.js";
 import type { SystemRecords } from "../memory/ports/plan.js";
 import type { Recent } from "../memory/ports/recent.js";
 
-/** What every adapter opens: the ports, on one database. */
+/** The ports on one database, as every adapter opens them. */
 export interface Storage {
   readonly log: Log;
   readonly accounts: Accounts;
   readonly usage: Usage;
   readonly systemRecords: SystemRecords;
   readonly formats: Formats;
-  /** From the oldest format of this kind of database to the latest that this program knows. */
+  /** Migrations from the oldest format of this kind of database to the latest. */
   readonly migrations: readonly Migration[];
   readonly claims: Claims;
   readonly erasures: Erasures;
   readonly recent: Recent;
-  /** No other process can be at work on this database. */
+  /** Whether no other process can use this database at the same time. */
   readonly exclusive: boolean;
-  /** @throws MemoryError `unavailable` when the database does not answer. */
+  /**
+   * Checks that the database answers.
+   *
+   * @throws MemoryError `unavailable` when it does not.
+   */
   check(): Promise<void>;
-  /** Writes a copy of all of it into a new file; only where the database can copy itself. */
+  /** Writes a copy of the whole database into a new file; only where the database can copy itself. */
   backUp?(path: string): Promise<void>;
-  /** Lets go of the database; what was answered is kept. */
+  /** Closes the database; what was answered is kept. */
   close(): Promise<void>;
 }

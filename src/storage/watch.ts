@@ -1,28 +1,35 @@
 import { isNotWritable, unavailable } from "../errors.js";
 import type { Storage } from "./storage.js";
 
-/** How often the database is asked whether it is there. */
+/** Interval between checks that the database answers. */
 const CHECK_MS = 2000;
 
-/** Knows whether the database answers, so that callers need not find out by waiting for it. */
+/** Tracks whether the database answers, so that callers need not find out by waiting for it. */
 export class StorageWatch {
-  /** What the last check failed with. */
+  /** Error of the last check, if it failed. */
   #trouble: unknown;
-  /** Of the last check that has ended: one that began earlier says nothing new. */
+  /** End of the last check; one that began earlier tells nothing new. */
   #endedMs = 0;
   readonly #timer: NodeJS.Timeout;
 
   constructor(
     private readonly storage: Pick<Storage, "check">,
-    /** Told when the database stops to answer or to write, with the reason; undefined when it is well again. */
+    /**
+     * Called with the reason when the database stops to answer or to write, and with undefined when it
+     * is well again.
+     */
     private readonly onChange: (trouble: unknown) => void,
   ) {
     this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref();
   }
 
-  /** @throws MemoryError `unavailable` at once while the database is known not to answer. */
+  /**
+   * Refuses a call while the database is known not to answer.
+   *
+   * @throws MemoryError `unavailable` at once.
+   */
   expectThere(): void {
-    // One that only cannot write is read as before; what writes is told by the write.
+    // A database that only cannot write is still read; each write reports its own failure.
     const isAway = this.#trouble !== undefined && !isNotWritable(this.#trouble);
     if (isAway) throw unavailable("the database is away", undefined, CHECK_MS);
   }

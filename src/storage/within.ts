@@ -1,7 +1,7 @@
-/** Says that a wait ended before what it waited for. */
+/** Error for a wait that ended before what it waited for. */
 export class TooLate extends Error {}
 
-/** The promise's outcome, or an error when that takes longer; what it stands for goes on regardless. */
+/** Returns the promise's outcome, or throws when that takes longer; what it stands for goes on. */
 export async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

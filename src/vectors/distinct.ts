@@ -1,18 +1,21 @@
 import type { Hit } from "../memory/ports/vectors.js";
 
-/** Vectors told of each memory: the index's rounding may put the nearest behind one or two others. */
+/**
+ * Number of vectors returned for each memory: the index's rounding may rank the nearest behind one or
+ * two others.
+ */
 const HITS_PER_MEMORY = 4;
 
-/** Vectors that were found, the nearest first; what stands for none is undefined. */
+/** Found vectors, the nearest first; undefined entries stand for none. */
 export interface Found {
   readonly length: number;
   at(place: number): Hit | undefined;
 }
 
 /**
- * The memories nearest to a query, `limit` of them, with a few vectors each. A long memory has many
- * vectors, which may fill the first places: `search`, which answers as many as it is asked for, or all,
- * is asked again for more, up to `depthMax`.
+ * Finds the `limit` memories nearest to a query, with a few vectors each. A long memory has many
+ * vectors, which may fill the first places, so it asks `search` for more until it has enough or reaches
+ * `depthMax`. `search` returns as many vectors as asked for, or all.
  */
 export function searchDistinct(
   { limit, depthMax }: { limit: number; depthMax: number },

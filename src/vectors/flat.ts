@@ -3,18 +3,18 @@ import type { Hit, VectorIndex } from "../memory/ports/vectors.js";
 import { searchDistinct } from "./distinct.js";
 import type { Single } from "./single.js";
 
-/** Vectors a new index has room for; doubled when full. */
+/** Capacity of a new index in vectors; it doubles when full. */
 const CAPACITY_MIN = 16;
 
-/** Vectors side by side in one array, searched exactly: right for as many as a scan takes a millisecond. */
+/** Vectors in one array with an exact search, for as many as a scan handles in a millisecond. */
 export class Flat {
-  /** Memories in it. */
+  /** Number of memories in it. */
   size = 0;
-  /** Vectors in it. */
+  /** Number of vectors in it. */
   rows = 0;
   #vectors: Float32Array;
   #sequences: Float64Array;
-  /** Each vector's place among its memory's. */
+  /** Index of each vector among those of its memory. */
   #windows: Uint16Array;
 
   constructor(readonly dimensions: number) {
@@ -38,7 +38,7 @@ export class Flat {
     }
   }
 
-  /** Takes memories out: the last vector moves into each gap, and its old place is overwritten with zeros. */
+  /** Removes memories: the last vector moves into each gap, and its old place is overwritten with zeros. */
   remove(sequences: readonly number[]): void {
     const gone = new Set(sequences);
     for (let row = this.rows - 1; row >= 0; row--) {
@@ -53,9 +53,9 @@ export class Flat {
     }
   }
 
-  /** As `VectorIndex.search`. */
+  /** Searches like `VectorIndex.search`. */
   search({ vector, limit, depthMax = this.rows }: Parameters<VectorIndex["search"]>[0]): Hit[] {
-    // A copy of the query: usearch reads from the start of its buffer, whatever its offset.
+    // The query is copied, because usearch reads from the start of its buffer, whatever its offset.
     const query = vector.slice();
     const all = this.#vectors.subarray(0, this.rows * this.dimensions);
     if (this.rows === 0) return [];
@@ -69,7 +69,7 @@ export class Flat {
     });
   }
 
-  /** Some of its vectors, in the order they came, as views that the next `add` may move. */
+  /** Returns some of its vectors in the order of arrival, as views that the next `add` may move. */
   slice(from: number, to: number): Single[] {
     return Array.from(this.#sequences.subarray(from, to), (sequence, i) => {
       const at = (from + i) * this.dimensions;

@@ -6,8 +6,8 @@ import { BLANK_KEYS_FROM, keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js
 import { findSnapshot, noteUse, type SnapshotOf, writeSnapshot } from "./snapshot/snapshot.js";
 
 /**
- * The thread that owns one HNSW graph. Every call into usearch holds its thread, so a graph lives in
- * one of its own, and messages are answered in the order they came.
+ * Requests to the thread that owns one HNSW graph. Every call into usearch blocks its thread, so each
+ * graph has a thread, which answers messages in the order of arrival.
  */
 export type Request =
   | { readonly op: "add"; readonly keys: BigUint64Array; readonly rows: Float32Array }
@@ -24,7 +24,7 @@ export type Request =
 export interface Answer {
   readonly found?: Hit[];
   readonly removed?: { readonly memories: number; readonly vectors: number };
-  /** The name of a snapshot's files. */
+  /** Name of a snapshot's files. */
   readonly written?: string;
   readonly restored?: {
     readonly snapshot: Restored;
@@ -52,21 +52,24 @@ const index = new Index({
   multi: false,
 });
 
-/** Places overwritten before other work gets its turn: each is an insertion, and takes about a millisecond. */
+/**
+ * Number of places overwritten before other work gets its turn: each is an insertion, and takes about a
+ * millisecond.
+ */
 const BLANKS_SLICE = 4;
 
-/** Places that a blank vector holds, and places that nothing holds. */
+/** Number of places with a blank vector, and of free places. */
 let blanks = 0;
 let free = 0;
-/** Some free place still has a removed vector in it. Those of a snapshot hold zeros. */
+/** Whether a free place may still hold a removed vector. Those of a snapshot hold zeros. */
 let dirty = false;
 let memories = 0;
 let blanking = false;
 
 /**
- * Removing only marks a place as free, with the vector still in it: it is not found any more. The next
- * vector added takes that place: a random one, far from any text, overwrites what was there, and keeps the
- * place from then on.
+ * Overwrites the vectors in free places. Removing a vector only marks its place as free: searches no
+ * longer find it, but the vector stays. The next added vector takes the place, so a random one, far from
+ * any text, is added and keeps it.
  */
 function fillFree(most: number): void {
   for (let filled = 0; dirty && free > 0 && filled < most; filled++) {
@@ -78,7 +81,7 @@ function fillFree(most: number): void {
   dirty &&= free > 0;
 }
 
-/** Overwrites what is left in slices, so that searches are answered in between. */
+/** Overwrites the remaining free places in slices, so that searches are answered in between. */
 function fillFreeSoon(): void {
   if (blanking || !dirty) return;
   blanking = true;
@@ -90,14 +93,14 @@ function fillFreeSoon(): void {
 }
 
 /**
- * How many places a search keeps in view: 256 find .99 of 100,000, and a graph ten times as large
- * needs about twice as many. usearch takes the larger of this and its own setting.
+ * Returns the breadth of a search: 256 places find .99 of 100,000, and a graph ten times as large needs
+ * about twice as many. usearch takes the larger of this and its own setting.
  */
 function breadth(): number {
   return Math.round(BREADTH_MIN * Math.max(1, index.size() / BREADTH_ROWS) ** 0.3);
 }
 
-/** Takes out a memory's vectors, which are numbered without a gap; answers how many there were. */
+/** Removes a memory's vectors, which are numbered without a gap; returns their number. */
 function remove(sequence: number): number {
   let vectors = 0;
   while (vectors < VECTORS_MAX && index.remove(keyOf(sequence, vectors)) !== 0) vectors++;
@@ -107,7 +110,7 @@ function remove(sequence: number): number {
 }
 
 function search(vector: Float32Array, count: number): Found {
-  // Blanks may come up among what has little to do with the query anyway: leave room for them.
+  // Blanks may appear among poor matches, so the search leaves room for them.
   const { keys, distances } = index.search(vector, Math.max(breadth(), count + Math.min(blanks, count)), 1);
   return {
     length: keys.length,
@@ -125,7 +128,7 @@ function restore(): Answer {
   const { mark, size, rows, blanks: blanksKept } = found.manifest;
   index.load(found.path);
   noteUse(of);
-  // Their rows are zeros in the file: they must not be found, and there is nothing to overwrite.
+  // Wiped rows are zeros in the file: searches must not find them, and they need no overwriting.
   const keys = [...found.wiped.keyOfSlot.values()];
   index.remove(BigUint64Array.from(keys, BigInt));
   const wiped = keys.map((key) => placeOf(BigInt(key))).filter(({ window }) => window === 0);
@@ -140,7 +143,7 @@ function restore(): Answer {
 function answer(request: Request): Answer {
   switch (request.op) {
     case "add":
-      // One thread: after single-threaded adds a search with more throws.
+      // With one thread, because after single-threaded adds a search with more throws.
       index.add(request.keys, request.rows, 1);
       free = Math.max(0, free - request.keys.length);
       memories += request.keys.filter((key) => placeOf(key).window === 0).length;

@@ -7,21 +7,21 @@ import type { Single } from "./single.js";
 import { keyOf } from "./snapshot/keys.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
 
-/** Rows sent to the thread at a time: a search that comes behind them waits about 25 ms at most. */
+/** Number of rows sent to the thread at a time: a search after them waits about 25 ms at most. */
 const SLICE_ROWS = 256;
-/** Requests that may wait for the thread before searches are refused. */
+/** Maximum number of requests that wait for the thread before searches are refused. */
 export const WAITING_MAX = 1024;
-/** bf16 vector, links and key, measured at 90,772 × 384; and the thread itself. */
+/** Memory for each row's links and key, measured at 90,772 × 384 with bf16 vectors, and for the thread. */
 const BYTES_PER_LINKED_ROW = 300;
 const BYTES_PER_THREAD = 10_000_000;
 
-/** A graph of vectors in a thread of its own: right for more than can be scanned in a millisecond. */
+/** A graph of vectors in its own thread, for more vectors than a scan handles in a millisecond. */
 export class Hnsw {
-  /** Memories in it. */
+  /** Number of memories in it. */
   size = 0;
-  /** Vectors in it. */
+  /** Number of vectors in it. */
   rows = 0;
-  /** Places of vectors that were taken out. */
+  /** Number of places of removed vectors. */
   dead = 0;
   readonly #worker: Worker;
   readonly #waiting: { resolve(answer: Answer): void; reject(error: unknown): void }[] = [];
@@ -44,7 +44,10 @@ export class Hnsw {
     return this.#waiting.length;
   }
 
-  /** Resolves when the thread has taken them in; a search begun later sees them in any case. */
+  /**
+   * Adds vectors; resolves when the thread has added them. A search that begins later sees them in any
+   * case.
+   */
   async add(rows: readonly Single[]): Promise<void> {
     this.rows += rows.length;
     this.size += rows.filter(({ window }) => window === 0).length;
@@ -55,7 +58,7 @@ export class Hnsw {
     await Promise.all(done);
   }
 
-  /** Takes memories out; the places of their vectors stay taken until a new graph is built. */
+  /** Removes memories; the places of their vectors stay taken until a new graph is built. */
   async remove(sequences: readonly number[]): Promise<void> {
     const { removed } = await this.#send({ op: "remove", sequences });
     this.size -= removed?.memories ?? 0;
@@ -63,19 +66,19 @@ export class Hnsw {
     this.dead += removed?.vectors ?? 0;
   }
 
-  /** As `VectorIndex.search`, found by way of the graph. */
+  /** Searches the graph like `VectorIndex.search`. */
   async search({
     vector,
     limit,
     depthMax = SEARCH_DEPTH_MAX,
   }: Parameters<VectorIndex["search"]>[0]): Promise<Hit[]> {
     if (this.#waiting.length >= WAITING_MAX) throw unavailable("too many searches wait for this namespace");
-    // A copy: of a view, the whole buffer would be sent.
+    // The vector is copied, because sending a view would send its whole buffer.
     const { found } = await this.#send({ op: "search", vector: vector.slice(), limit, depthMax });
     return found ?? [];
   }
 
-  /** Fills the empty graph from its snapshot, if there is one that can be trusted. */
+  /** Fills the empty graph from its snapshot, if that can be trusted. */
   async restore(): Promise<Restored | undefined> {
     const { restored } = await this.#send({ op: "restore" });
     this.size = restored?.size ?? 0;
@@ -85,8 +88,8 @@ export class Hnsw {
   }
 
   /**
-   * Writes a snapshot and answers the name of its files. Searches of this graph wait meanwhile: a few seconds
-   * for a gigabyte.
+   * Writes a snapshot and returns the name of its files. Searches of this graph wait meanwhile: a few
+   * seconds for a gigabyte.
    */
   async snapshot(mark: Mark): Promise<string> {
     const { written } = await this.#send({ op: "snapshot", mark });

@@ -1,6 +1,6 @@
 import type { VectorRow } from "../memory/ports/vectors.js";
 
-/** One vector, and which of which memory's it is. */
+/** One vector of a memory, with its index among them. */
 export interface Single {
   readonly sequence: number;
   readonly window: number;

@@ -9,27 +9,30 @@ import { Shelf } from "./snapshot/shelf.js";
 import { findSnapshot, hasSnapshot, type SnapshotOf } from "./snapshot/snapshot.js";
 
 /**
- * Up to here every search is exact. Measured: an exact scan of 20,000 × 384 takes 1 ms, a search of
- * the graph 0.4 ms at any size.
+ * Number of vectors up to which every search is exact. Measured: an exact scan of 20,000 × 384 takes 1
+ * ms, a search of the graph 0.4 ms at any size.
  */
 const EXACT_ROWS_MAX = 20_000;
 
-/** Of a graph's places; beyond it searching suffers, and a new graph is built. */
+/** Share of removed places in a graph above which searches degrade and a new graph is built. */
 const DEAD_SHARE_MAX = 0.3;
 
-/** Rows moved to the graph at a time, so that other calls are served in between. */
+/** Number of rows moved to the graph at a time, so that other calls are served in between. */
 const MOVE_ROWS = 256;
 
 export interface UsearchOptions {
-  /** Of the vectors of a log; undefined when its model is not known, and it cannot be opened. */
+  /**
+   * Number of dimensions of a log's vectors, or undefined if its model is unknown and it cannot be
+   * opened.
+   */
   dimensionsOf(logId: string): number | undefined;
-  /** Where snapshots of graphs are kept, and what all of them may take: those of use least recently go first. */
+  /** Folder of the graphs' snapshots, and their total size limit: the least recently used go first. */
   readonly snapshotsDir: string;
   readonly snapshotBytesMax?: number;
   readonly exactRowsMax?: number;
 }
 
-/** Vector indexes by USearch: exact while small, a graph (HNSW) beyond. */
+/** Opens vector indexes by USearch: exact while small, a graph (HNSW) when larger. */
 export function openUsearch({
   dimensionsOf,
   snapshotsDir,
@@ -64,10 +67,10 @@ class UsearchIndex implements VectorIndex {
   #flat: Flat | undefined;
   #hnsw: Hnsw | undefined;
   #moving: Promise<void> | undefined;
-  /** Every thread that was started and has not ended. */
+  /** All threads that have started and not ended. */
   readonly #threads = new Set<Hnsw>();
   #closed = false;
-  /** What is being overwritten in the snapshot, and why that failed. */
+  /** Outcome of the wipes under way in the snapshot. */
   #wiping: Promise<unknown> = Promise.resolve();
   #unwiped: unknown;
   readonly #tellLost = () => this.onSnapshotLost();
@@ -108,7 +111,7 @@ class UsearchIndex implements VectorIndex {
     const restored = await this.options.shelf.inTurn(logId, () => hnsw.restore()).catch(() => undefined);
     if (restored === undefined || this.#closed) {
       await this.#end(hnsw);
-      // Nobody can wipe a vector in a file that is not understood.
+      // A vector in a file of an unknown form cannot be wiped, so the file is erased.
       if (!this.#closed) await this.options.shelf.erase(logId);
       return undefined;
     }
@@ -144,7 +147,7 @@ class UsearchIndex implements VectorIndex {
   }
 
   async remove(sequences: readonly number[]): Promise<void> {
-    // A row taken out of the flat array moves another: not while they are being counted off.
+    // Removing a row from the flat array moves another one, so it must wait until the rows are moved.
     await this.#moving;
     this.#flat?.remove(sequences);
     await this.#hnsw?.remove(sequences);
@@ -166,7 +169,10 @@ class UsearchIndex implements VectorIndex {
     if (this.#unwiped !== undefined) throw this.#unwiped;
   }
 
-  /** Recalls do not wait for it, and a delete asks the shelf itself. `close` tells of a failure. */
+  /**
+   * Wipes vectors in the snapshot. Recalls do not wait for it, and a delete asks the shelf itself;
+   * `close` reports a failure.
+   */
   #wipe(sequences: readonly number[]): void {
     const wiping = this.options.shelf.wipe(this.of.logId, sequences).catch((error) => {
       this.#unwiped ??= error;
@@ -186,10 +192,10 @@ class UsearchIndex implements VectorIndex {
     this.#threads.delete(hnsw);
   }
 
-  /** Builds the graph beside the flat array, which answers until the graph holds all of it. */
+  /** Builds the graph beside the flat array, which answers until the graph is complete. */
   async #move(flat: Flat): Promise<void> {
     const hnsw = this.#start();
-    // From here on `add` gives new rows to both; these are the ones that only `flat` has.
+    // From here on `add` gives new rows to both; only the flat array has the rows below.
     this.#hnsw = hnsw;
     const end = flat.rows;
     for (let from = 0; from < end; from += MOVE_ROWS) {
@@ -198,7 +204,7 @@ class UsearchIndex implements VectorIndex {
     this.#flat = undefined;
   }
 
-  /** USearch takes vectors that are not finite, and then finds them first: never let one in. */
+  /** Refuses vectors that are not finite: USearch would accept them, and then find them first. */
   #check(vectors: readonly Float32Array[]): void {
     if (this.fits(vectors)) return;
     throw new MemoryError("internal", `not finite vectors of ${this.of.dimensions} numbers`);

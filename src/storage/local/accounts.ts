@@ -4,11 +4,11 @@ import type { Key } from "../../accounts/key.js";
 import { MemoryError } from "../../errors.js";
 import { committed, durably, reading } from "./durably.js";
 
-/** The accounts in LMDB, and beside them which account holds a key. */
+/** Accounts in LMDB, with an index from keys to accounts. */
 export class LocalAccounts implements Accounts {
   readonly #accounts: Database<Account, string>;
   readonly #holders: Database<string, string>;
-  /** When an account was closed, by its id. */
+  /** Time at which an account was closed, by its id. */
   readonly #closed: Database<number, string>;
 
   constructor(root: RootDatabase) {
@@ -43,7 +43,8 @@ export class LocalAccounts implements Accounts {
   }
 
   async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
-    // Not waiting for the disk: a loss of power may give the last few calls back, and that is all.
+    // This does not wait for the disk: a loss of power may give the last few calls back, and nothing
+    // else.
     const change = this.#changing(accountId, (account) => {
       if (holding(account, keyHash) === undefined || account.callsLeft < 1) return undefined;
       return { ...account, callsLeft: account.callsLeft - 1 };
@@ -115,7 +116,7 @@ export class LocalAccounts implements Accounts {
     return reading(() => this.#closed.doesExist(accountId) && !this.#accounts.doesExist(accountId));
   }
 
-  /** In one transaction: puts what `to` makes of an account, if anything; answers whether it did. */
+  /** Changes an account in one transaction, by a function that may decline; returns whether it changed. */
   #change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
     return durably(this.#accounts, this.#changing(accountId, to));
   }
@@ -140,7 +141,7 @@ export class LocalAccounts implements Accounts {
     return account && withLivingKeys(account);
   }
 
-  /** Keys that are no longer in it lose their holder too. */
+  /** Writes an account, and removes keys that it no longer has from the index. */
   #put(account: Account): void {
     const hashes = new Set(account.keys.map(({ hash }) => hash));
     const before = this.#accounts.get(account.id)?.keys ?? [];
@@ -150,7 +151,7 @@ export class LocalAccounts implements Accounts {
   }
 }
 
-/** The account, if the key is among its living ones: that alone decides, not who held it once. */
+/** Returns the account if the key is among its valid ones; the index alone does not decide. */
 function holding(account: Account | undefined, keyHash: string): Account | undefined {
   return account?.keys.some(({ hash }) => hash === keyHash) ? account : undefined;
 }

@@ -2,10 +2,10 @@ import type { Database, RootDatabase } from "lmdb";
 import type { Claim, Claims } from "../../memory/ports/claims.js";
 import { durably } from "./durably.js";
 
-/** Expired claims removed with each new one: more than come in, so that none pile up. */
+/** Number of expired claims that each new one removes: more than one, so that none pile up. */
 const EXPIRED_MAX = 2;
 
-/** The claims in LMDB, and beside them when each expires. */
+/** Claims in LMDB, with an index by expiry. */
 export class LocalClaims implements Claims {
   readonly #claims: Database<Claim, string>;
   readonly #expiries: Database<true, [expiresAtMs: number, id: string]>;

@@ -3,13 +3,13 @@ import { type MemoryError, unavailable } from "../../errors.js";
 import { TooLate, within } from "../within.js";
 import { writesOf } from "./writes.js";
 
-/** A disk that takes longer than this to keep a few records is as good as away. */
+/** Time after which a disk that has not kept a few records counts as unavailable. */
 export const WRITE_TIMEOUT_MS = 10_000;
-/** LMDB tells why a commit failed right after it has failed. */
+/** Time to wait for the reason of a failed commit, which LMDB gives right after the failure. */
 const CAUSE_TIMEOUT_MS = 1_000;
 
 /**
- * Runs an action as one write transaction; answers its result once the disk has it. Transactions run
+ * Runs an action as one write transaction, and returns its result once the disk has it. Transactions run
  * one after the other, and those that wait together are flushed together.
  *
  * The action must check before it writes: what it wrote before it threw stays written.
@@ -19,14 +19,14 @@ export function durably<T>(db: Database, action: () => T): Promise<T> {
 }
 
 /**
- * As `durably`, but answers once it is committed: the operating system has it then, and the death of
- * this process does not undo it. The disk has it soon after.
+ * Runs an action like `durably`, but returns once it is committed: the operating system has it then, so
+ * the death of this process does not undo it. The disk has it soon after.
  */
 export function committed<T>(db: Database, action: () => T): Promise<T> {
   return inTransaction(db, action, () => undefined);
 }
 
-/** Waits for what was written before, also while writes fail. */
+/** Waits until earlier writes are settled, even if writes fail. */
 export async function settled(db: Database): Promise<void> {
   await inTransaction(
     db,
@@ -58,7 +58,7 @@ async function inTransaction<T>(
     writes.succeeded();
     return result;
   } catch (error) {
-    // What the action refused, or a mistake in it: the database is well.
+    // The action refused or has a mistake; the database is well.
     if (faults.has(error)) throw error instanceof SyntaxError ? unread(error) : error;
     if (error instanceof TooLate) throw unavailable("the database's disk does not answer", error);
     throw writes.failed(await causeOf(error));
@@ -74,18 +74,21 @@ export function reading<T>(action: () => T): T {
   }
 }
 
-/** A record that is no JSON is damaged. The parser's words would quote it: nobody sees them. */
+/**
+ * Makes the error for a damaged record, which is not JSON. It omits the parser's words, because they
+ * quote the record.
+ */
 function unread(error: unknown): MemoryError {
   const cause = error instanceof SyntaxError ? new Error("a record is damaged") : error;
   return unavailable("the database could not be read", cause);
 }
 
-/** LMDB's own errors carry its numbers. */
+/** Tells whether an error is LMDB's, by its number. */
 function isOfLmdb(error: unknown): boolean {
   return typeof (error as { code?: unknown }).code === "number";
 }
 
-/** LMDB keeps why a commit failed in a promise beside the error, which nobody else handles. */
+/** Returns the cause of a failed commit, which LMDB keeps in a promise on the error. */
 async function causeOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<never> };
   if (commitError === undefined) return error;

@@ -3,7 +3,7 @@ import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
 import { type ErasureRecord, fromErasureRecord, toErasureRecord } from "../erasure-record.js";
 import { durably, reading } from "./durably.js";
 
-/** The erasures under way, in LMDB. */
+/** Erasures under way, in LMDB. */
 export class LocalErasures implements Erasures {
   readonly #erasures: Database<ErasureRecord, string>;
 
@@ -13,7 +13,8 @@ export class LocalErasures implements Erasures {
 
   begin(erasure: Erasure): Promise<void> {
     return durably(this.#erasures, () => {
-      // One that is begun again stands as it was: several may meet what one of them ended.
+      // An erasure that is begun again keeps its first record: several processes may meet the same end
+      // of a log.
       if (!this.#erasures.doesExist(erasure.id)) {
         this.#erasures.putSync(erasure.id, toErasureRecord(erasure));
       }

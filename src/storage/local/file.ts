@@ -4,26 +4,26 @@ import { MemoryError } from "../../errors.js";
 import { findDamage } from "./check/check-file.js";
 
 export const FILE = "recalld.mdb";
-/** What LMDB keeps beside a file that is open. */
+/** Name of the lock file that LMDB keeps beside an open file. */
 export const LOCK = `${FILE}-lock`;
-/** Texts are private: what is created here is for this user alone. */
+/** Mode of created folders: texts are private, so only this user has access. */
 export const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
-/** The ports need twelve; the rest is room for later. */
+/** Maximum number of databases in a file: the ports need twelve, the rest is for later. */
 const DATABASES_MAX = 32;
-/** How long a file's pages are looked at before it is opened. */
+/** Time for checking a file's pages before it is opened. */
 export const CHECK_LIMIT_MS = 1_000;
 
 interface OpenOptions {
   readonly readOnly?: boolean;
-  /** How long its pages are looked at before; its headers and its size always are. */
+  /** Time for checking its pages; its headers and its size are always checked. */
   readonly checkLimitMs?: number | undefined;
 }
 
 /**
- * Opens an LMDB file that no other process has open; makes one where none is.
+ * Opens an LMDB file that no other process has open; creates it if it does not exist.
  *
- * @throws MemoryError `failed_precondition` when the file is damaged; it is left as it is.
+ * @throws MemoryError `failed_precondition` when the file is damaged; the file stays as it is.
  */
 export function openFile(
   path: string,
@@ -33,7 +33,7 @@ export function openFile(
   const damage = isThere ? findDamage(path, { readOnly, limitMs: checkLimitMs }) : undefined;
   if (damage !== undefined) throw damaged(path, damage);
   try {
-    // LMDB's types do not know the mode.
+    // LMDB's types lack the mode.
     const options = { path, permissionsMode: FILE_MODE, maxDbs: DATABASES_MAX, readOnly };
     const root = open(options);
     handleCommits(root);
@@ -53,8 +53,9 @@ function damaged(path: string, damage: string): MemoryError {
 }
 
 /**
- * LMDB makes a promise for each group of transactions, and one for why it failed, and hands them to
- * nobody: a full disk would end the process. What failed is told by each transaction's own promise.
+ * Handles promises that LMDB creates for each group of transactions, one for the outcome and one for the
+ * reason of a failure. LMDB returns them to no caller, so a full disk would end the process. Each
+ * transaction's own promise tells of its failure.
  */
 function handleCommits(root: RootDatabase): void {
   const handled = (error?: { commitError?: Promise<never> }) => void error?.commitError?.catch(() => {});

@@ -2,7 +2,7 @@ import type { Format, Formats, Marked } from "../../memory/format/format.js";
 import { durably, reading } from "./durably.js";
 import type { Meta } from "./system-records.js";
 
-/** The mark of the database's format, in LMDB. */
+/** The database's format mark, in LMDB. */
 export class LocalFormats implements Formats {
   constructor(private readonly meta: Meta) {}
 

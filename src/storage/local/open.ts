@@ -18,24 +18,25 @@ import { LocalSystemRecords, type Meta } from "./system-records.js";
 import { LocalUsage } from "./usage.js";
 import { writesOf } from "./writes.js";
 
-/** What a compaction writes; it takes the file's place when it is complete. */
+/** Name of the file that a compaction writes; it replaces the database when it is complete. */
 export const DRAFT = `compact-${FILE}`;
 
 export interface LocalOptions {
   readonly dataDir: string;
   /** Answers the operator's commands, which reach the database through its owner. */
   readonly answer?: Answering | undefined;
-  /** Left out, a database that is not there is made. */
+  /** Whether a missing database is created; true when left out. */
   readonly creates?: boolean | undefined;
-  /** How long the file is looked at for damage before it is opened; left out, a second at most. */
+  /** Time for checking the file for damage before it is opened; at most a second when left out. */
   readonly checkLimitMs?: number | undefined;
 }
 
 /**
- * Opens the embedded database in a folder, which is created if needed. One process at a time.
+ * Opens the embedded database in a folder, which is created if needed. Only one process can have it
+ * open.
  *
- * @throws MemoryError `failed_precondition` when the folder is in use or cannot be used, holds a damaged
- * database, or holds none and none is to be made.
+ * @throws MemoryError `failed_precondition` when the folder is in use, cannot be used, or holds a
+ * damaged database; also when it holds none and `creates` is false.
  */
 export async function openLocal(options: LocalOptions): Promise<Storage> {
   const { dataDir, answer, creates = true } = options;
@@ -54,14 +55,14 @@ export async function openLocal(options: LocalOptions): Promise<Storage> {
 
 async function open(options: LocalOptions, release: () => Promise<void>): Promise<Storage> {
   const { dataDir, checkLimitMs } = options;
-  // Of a compaction that was killed: it may hold what is erased by now.
+  // A draft remains from a compaction that was killed. It may hold what has been erased since.
   await removeDraft(dataDir);
   const path = join(dataDir, FILE);
   const root = openFile(path, { checkLimitMs });
   try {
     return storageIn(root, { path, release });
   } catch (error) {
-    // Before the folder is given up: nobody else may have it open then.
+    // The database closes before the folder is given up, because no other process may have it open then.
     await root.close();
     throw error;
   }
@@ -79,7 +80,7 @@ function storageIn(
     usage: new LocalUsage(root),
     systemRecords: new LocalSystemRecords(meta),
     formats: new LocalFormats(meta),
-    // Format 1 is the first there is.
+    // Format 1 is the first one.
     migrations: [],
     claims: new LocalClaims(root),
     erasures: new LocalErasures(root),
@@ -107,7 +108,10 @@ export async function removeDraft(dataDir: string): Promise<void> {
   for (const name of [DRAFT, `${DRAFT}-lock`]) await rm(join(dataDir, name), { force: true });
 }
 
-/** LMDB waits for its last flush, and after one that failed, for ever: so there is one more, of nothing. */
+/**
+ * Closes the database after one more flush, of nothing: LMDB waits for its last flush, and forever if
+ * that failed.
+ */
 async function close(root: RootDatabase, snapshots: DatabaseSnapshots): Promise<void> {
   await snapshots.close();
   await settled(root);
@@ -123,7 +127,7 @@ function unusable(dataDir: string, error: unknown): MemoryError {
 }
 
 async function check(path: string, meta: Meta): Promise<void> {
-  // Without the file the open database would go on, and be gone at the next start.
+  // Without its file the open database would go on, and be lost at the next start.
   await stat(path).catch((error) => {
     throw unavailable("the database's file is gone", error);
   });

@@ -3,7 +3,7 @@ import type { Scope } from "../../memory/ports/log.js";
 import type { Recent } from "../../memory/ports/recent.js";
 import { durably, reading } from "./durably.js";
 
-/** When namespaces were last used, in LMDB. */
+/** Times at which namespaces were last used, in LMDB. */
 export class LocalRecent implements Recent {
   readonly #usedMs: Database<number, [accountId: string, namespace: string]>;
 

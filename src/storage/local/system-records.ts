@@ -11,16 +11,16 @@ import {
 } from "../model-record.js";
 import { durably, reading } from "./durably.js";
 
-/** The records that hold for the whole database, by name. */
+/** Records about the whole database, by name. */
 export type Meta = Database<unknown, string>;
 
-/** What is left of a plan that has ended is its version. */
+/** Version of a plan that has ended; nothing else of it is kept. */
 interface PlanMark {
   readonly plan?: PlanRecord;
   readonly version?: number;
 }
 
-/** The records that hold for the whole database, in LMDB. */
+/** Records about the whole database, in LMDB. */
 export class LocalSystemRecords implements SystemRecords {
   constructor(private readonly meta: Meta) {}
 
@@ -49,7 +49,7 @@ export class LocalSystemRecords implements SystemRecords {
   replacePlan({ from, to: plan }: Parameters<SystemRecords["replacePlan"]>[0]): Promise<boolean> {
     return durably(this.meta, () => {
       if ((this.#plan()?.version ?? 0) !== from) return false;
-      // What is left of a plan is its version, so that none comes again.
+      // The version of an ended plan is kept, so that no plan gets the same one again.
       const { version = 0 } = this.#kept() ?? {};
       this.meta.putSync("plan", { ...(plan && { plan: toPlanRecord(plan) }), version: version + 1 });
       return true;

@@ -13,10 +13,10 @@ import {
 import { durably, reading } from "./durably.js";
 
 type Key = [accountId: string, date: string];
-/** Sorts behind every date. */
+/** Key that sorts after every date. */
 const AFTER_ALL = "~";
 
-/** What was used, in LMDB. */
+/** Usage in LMDB. */
 export class LocalUsage implements Usage {
   readonly #days: Database<Counts, Key>;
 

@@ -3,17 +3,17 @@ import { dirname, join } from "node:path";
 import type { Database } from "lmdb";
 import { type MemoryError, notWritable } from "../../errors.js";
 
-/** After a failed write, the pause until room is looked for; doubled each time it was found in vain. */
+/** Pause after a failed write before room is looked for; it doubles after each failure. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 30_000;
-/** What must fit on the disk before a write is tried again. */
+/** Room that the disk must have before a write is tried again. */
 const ROOM_BYTES = 1_048_576;
 const ROOM = "room-for-writes";
 
 /**
- * Whether a database's writes fail, so that callers need not find out one after the other: LMDB writes
- * several lines to stderr for each that does. After a failure all are refused until a file of a megabyte
- * finds room beside the database.
+ * Tracks whether a database's writes fail, so that callers need not each find out: LMDB writes several
+ * lines to stderr for each failure. After a failure all writes are refused until a file of a megabyte
+ * fits beside the database.
  */
 export class Writes {
   #failed: { readonly cause: unknown; lookAtMs: number } | undefined;
@@ -22,21 +22,25 @@ export class Writes {
 
   constructor(private readonly folder: string) {}
 
-  /** @throws MemoryError `unavailable` at once while writes fail. */
+  /**
+   * Refuses a write while writes fail.
+   *
+   * @throws MemoryError `unavailable` at once.
+   */
   expectWritable(): void {
     if (this.#failed === undefined) return;
-    // Nobody waits for it: it is found out for the writes that come later.
+    // No call waits for this; later writes benefit from it.
     void this.#look();
     throw notWritable(this.#failed.cause);
   }
 
-  /** As `expectWritable`, but looks for room first. */
+  /** Refuses a write like `expectWritable`, but looks for room first. */
   async check(): Promise<void> {
     await this.#look();
     this.expectWritable();
   }
 
-  /** What to tell a caller whose write failed for this cause. */
+  /** Makes the error for a caller whose write failed for this cause. */
   failed(cause: unknown): MemoryError {
     if (this.#failed === undefined) {
       this.#failed = { cause, lookAtMs: performance.now() + this.#pauseMs };
@@ -65,7 +69,7 @@ export class Writes {
     } catch (cause) {
       this.#failed = { cause, lookAtMs: performance.now() + PAUSE_MS };
     } finally {
-      // One that cannot be removed is overwritten the next time.
+      // A file that cannot be removed is overwritten the next time.
       await rm(path, { force: true }).catch(() => {});
     }
   }
@@ -73,9 +77,9 @@ export class Writes {
 
 const known = new WeakMap<object, Writes>();
 
-/** Shared by all databases in a file. */
+/** Returns the tracker that all databases in a file share. */
 export function writesOf(db: Database): Writes {
-  // LMDB's types do not know what a file's databases have in common.
+  // LMDB's types lack what a file's databases have in common.
   const { env } = db as unknown as { env: { readonly path: string } };
   const writes = known.get(env) ?? new Writes(dirname(env.path));
   known.set(env, writes);

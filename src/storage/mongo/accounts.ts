@@ -4,7 +4,7 @@ import { MemoryError, unavailable } from "../../errors.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
-/** To set a plan, while others set it too. */
+/** Number of attempts to set a plan while others set it too. */
 const PLAN_ATTEMPTS_MAX = 5;
 
 interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {
@@ -12,7 +12,7 @@ interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {
   readonly createdAt: Date;
 }
 
-/** The accounts in MongoDB, each with its keys in one document: what is atomic there is so for both. */
+/** Accounts in MongoDB. Each account and its keys are one document, so that a change is atomic for both. */
 export class MongoAccounts implements Accounts {
   readonly #accounts: Collection<AccountRecord>;
   readonly #closed: Collection<{ readonly _id: string; readonly closedAt: Date }>;
@@ -22,7 +22,7 @@ export class MongoAccounts implements Accounts {
     this.#closed = db.collection("closed_accounts");
   }
 
-  /** To be called before the first use. */
+  /** Creates the indexes; must be called before the first use. */
   async createIndexes(): Promise<void> {
     await this.#accounts.createIndex({ "keys.hash": 1 });
   }
@@ -61,7 +61,8 @@ export class MongoAccounts implements Accounts {
     for (let attempt = 0; attempt < PLAN_ATTEMPTS_MAX; attempt++) {
       const found = await withTimeout(this.#accounts.findOne({ _id: accountId }));
       if (found === null) return false;
-      // Only as long as the limit is what was read: calls may be charged meanwhile, plans not.
+      // The filter requires the limit that was read: calls may be charged meanwhile, but the plan must
+      // not change.
       const unchanged = { _id: accountId, callsLimit: found.callsLimit };
       const to = { $set: { plan, callsLimit }, $inc: { callsLeft: callsLimit - found.callsLimit } };
       const changed = this.#accounts.findOneAndUpdate(unchanged, to, ONLY_WHETHER);
@@ -107,7 +108,7 @@ export class MongoAccounts implements Accounts {
 
   async remove(accountId: string): Promise<void> {
     if ((await this.find(accountId)) === undefined) return;
-    // First the note, which alone says nothing: after a crash in between the account is not closed.
+    // The note comes first. It has no effect alone, so a crash in between leaves the account open.
     const note = { $setOnInsert: { closedAt: new Date() } };
     await withTimeout(this.#closed.updateOne({ _id: accountId }, note, { upsert: true }));
     await withTimeout(this.#accounts.deleteOne({ _id: accountId }));
@@ -132,7 +133,7 @@ function fromRecord({ _id, createdAt, keys, ...account }: AccountRecord): Accoun
   return { id: _id, ...account, keys: living, createdAtMs: createdAt.getTime() };
 }
 
-/** Accounts with a living key like this one. */
+/** Makes a filter for accounts that have a valid key like this one. */
 function withKey(key: { hash: string } | { id: { $ne: string } }) {
   return { keys: { $elemMatch: { ...key, expiresAtMs: { $gt: Date.now() } } } };
 }

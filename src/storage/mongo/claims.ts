@@ -5,11 +5,11 @@ import { withTimeout } from "./with-timeout.js";
 
 interface ClaimRecord extends Omit<Claim, "id" | "expiresAtMs"> {
   readonly _id: string;
-  /** A Date, so that MongoDB removes it by itself. */
+  /** Expiry as a Date, so that MongoDB removes the document by itself. */
   readonly expiresAt: Date;
 }
 
-/** The claims in MongoDB. */
+/** Claims in MongoDB. */
 export class MongoClaims implements Claims {
   readonly #claims: Collection<ClaimRecord>;
 
@@ -17,13 +17,13 @@ export class MongoClaims implements Claims {
     this.#claims = db.collection("claims");
   }
 
-  /** To be called before the first use. */
+  /** Creates the indexes; must be called before the first use. */
   async createIndexes(): Promise<void> {
     await this.#claims.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   }
 
   async claim({ id, expiresAtMs, ...claim }: Claim): Promise<Claim> {
-    // MongoDB takes up to a minute to remove what has expired.
+    // MongoDB takes up to a minute to remove expired claims.
     await withTimeout(this.#claims.deleteOne({ _id: id, expiresAt: { $lte: new Date(claim.claimedAtMs) } }));
     const standing = await withTimeout(
       findOrInsert(this.#claims, { _id: id, ...claim, expiresAt: new Date(expiresAtMs) }),
@@ -43,7 +43,7 @@ export class MongoClaims implements Claims {
     const kept = await withTimeout(this.#claims.updateOne(unanswered, { $set: { owner, answer } }));
     if (kept.matchedCount === 1) return true;
     const standing = await withTimeout(this.#claims.findOne({ _id: id }, { projection: { owner: 1 } }));
-    // One that has expired meanwhile has no other answer either.
+    // A claim that has expired meanwhile has no other answer either.
     return standing === null || standing.owner === owner;
   }
 

@@ -5,7 +5,7 @@ import { withTimeout } from "./with-timeout.js";
 
 type ErasureDocument = Omit<ErasureRecord, "id"> & { readonly _id: string };
 
-/** The erasures under way, in MongoDB. */
+/** Erasures under way, in MongoDB. */
 export class MongoErasures implements Erasures {
   readonly #erasures: Collection<ErasureDocument>;
 
@@ -15,7 +15,8 @@ export class MongoErasures implements Erasures {
 
   async begin(begun: Erasure): Promise<void> {
     const { id, ...erasure } = toErasureRecord(begun);
-    // One that is begun again stands as it was: several may meet what one of them ended.
+    // An erasure that is begun again keeps its first record: several processes may meet the same end of
+    // a log.
     await withTimeout(this.#erasures.updateOne({ _id: id }, { $setOnInsert: erasure }, { upsert: true }));
   }
 

@@ -1,13 +1,16 @@
 import { type Collection, type Filter, MongoServerError, type UpdateFilter, type WithId } from "mongodb";
 
-/** The code of a MongoDB error: a unique key is taken. */
+/** Code of MongoDB's error for a unique key that is taken. */
 export const DUPLICATE_KEY = 11_000;
-/** Of several that insert at once all but one may be refused; the next time they find what that one wrote. */
+/**
+ * Number of attempts: of several concurrent inserts all but one may be refused, and find the document
+ * next time.
+ */
 const ATTEMPTS_MAX = 3;
 
 /**
- * The document with this id, which is inserted if there is none. One write in either case, so that even
- * what was found is answered only when a majority holds it.
+ * Finds the document with this id, or inserts it. Both take one write, so that even a found document is
+ * returned only when a majority holds it.
  */
 export async function findOrInsert<T extends { readonly _id: string }>(
   collection: Collection<T>,

@@ -7,7 +7,7 @@ type FormatRecord = Marked & { readonly _id: string };
 
 const ID = "format";
 
-/** The mark of the database's format, in MongoDB. */
+/** The database's format mark, in MongoDB. */
 export class MongoFormats implements Formats {
   readonly #meta: Collection<FormatRecord>;
 

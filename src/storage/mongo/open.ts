@@ -17,21 +17,24 @@ const DATABASE = "recalld";
 
 export interface MongoOptions {
   readonly uri: string;
-  /** Left out, a database that is not there is made. */
+  /** Whether a missing database is created; true when left out. */
   readonly creates?: boolean | undefined;
 }
 
-/** How long a call waits for a server that can answer it, for a connection to it, for its answer. */
+/** Time limits of a call: for finding a server, for a connection to it, for its answer. */
 const SELECTION_TIMEOUT_MS = 4_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const SOCKET_TIMEOUT_MS = 4_000;
-/** Connections come free quickly; a longer queue means that the database is overloaded. */
+/**
+ * Time to wait for a free connection. They are used briefly, so a longer queue means that the database
+ * is overloaded.
+ */
 const QUEUE_TIMEOUT_MS = 2_000;
-/** How long a write waits for the majority; then its outcome is unknown. */
+/** Time that a write waits for the majority; after it the outcome is unknown. */
 const MAJORITY_TIMEOUT_MS = 4_000;
 
 /**
- * What correctness stands on, whatever the connection string says: an answered write survives any
+ * Options that correctness requires, whatever the connection string says: an answered write survives any
  * server's death, and a read sees every answered write. (`timeoutMS` would be one limit for all of a
  * call, but driver 7 ignores it.)
  */
@@ -50,8 +53,8 @@ const OPTIONS: MongoClientOptions = {
  * Opens a MongoDB database, which many processes may share: the one in the connection string's path,
  * else `recalld`.
  *
- * @throws MemoryError `failed_precondition` when the connection string is malformed, or when there is
- * no such database and none is to be made; `unavailable` when the database does not answer.
+ * @throws MemoryError `failed_precondition` when the connection string is malformed, or when the
+ * database does not exist and `creates` is false; `unavailable` when the database does not answer.
  */
 export async function openMongo({ uri, creates = true }: MongoOptions): Promise<Storage> {
   const client = clientFor(uri);
@@ -65,7 +68,7 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const formats = new MongoFormats(db);
   try {
     await client.connect();
-    // Before the indexes, which would make it.
+    // This check comes before the indexes, whose creation would create the database.
     if (!creates) await expectMongo({ name: db.databaseName, systemRecords, formats });
     await Promise.all([log, accounts, claims, recent, usage].map((each) => each.createIndexes()));
   } catch (error) {
@@ -78,7 +81,7 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     usage,
     systemRecords,
     formats,
-    // Format 1 is the first there is.
+    // Format 1 is the first one.
     migrations: [],
     claims,
     erasures: new MongoErasures(db),
@@ -91,7 +94,10 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   };
 }
 
-/** MongoDB knows no database that is not there: what every database of ours says of itself tells it. */
+/**
+ * Expects that the database exists. MongoDB cannot tell, so the records that each of our databases has
+ * decide.
+ */
 async function expectMongo({
   name,
   systemRecords,
@@ -109,7 +115,7 @@ function clientFor(uri: string): MongoClient {
   try {
     return new MongoClient(uri, OPTIONS);
   } catch (error) {
-    // The driver quotes a malformed connection string, password and all.
+    // The driver quotes a malformed connection string, including the password.
     const reason = uri.includes("@") ? "check its form and its options" : (error as Error).message;
     throw new MemoryError("failed_precondition", `MONGODB_URI cannot be used: ${reason}`);
   }
@@ -120,7 +126,7 @@ function databaseIn(uri: string): string | undefined {
   return name && decodeURIComponent(name);
 }
 
-/** Says why, because this is read by an operator, before any caller is there. */
+/** Makes an error that gives the reason: an operator reads it, before there are callers. */
 function unreachable(error: unknown): MemoryError {
   if (error instanceof MemoryError && error.code !== "unavailable") return error;
   const cause = error instanceof MemoryError ? error.cause : error;

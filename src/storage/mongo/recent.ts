@@ -4,12 +4,12 @@ import type { Recent } from "../../memory/ports/recent.js";
 import { withTimeout } from "./with-timeout.js";
 
 interface RecentRecord {
-  /** `<account>:<namespace>`; account ids have no colon. */
+  /** Id of the form `<account>:<namespace>`; account ids have no colon. */
   readonly _id: string;
   readonly usedAt: Date;
 }
 
-/** When namespaces were last used, in MongoDB. */
+/** Times at which namespaces were last used, in MongoDB. */
 export class MongoRecent implements Recent {
   readonly #recent: Collection<RecentRecord>;
 
@@ -17,7 +17,7 @@ export class MongoRecent implements Recent {
     this.#recent = db.collection("recent");
   }
 
-  /** To be called before the first use. */
+  /** Creates the indexes; must be called before the first use. */
   async createIndexes(): Promise<void> {
     await this.#recent.createIndex({ usedAt: -1 });
   }

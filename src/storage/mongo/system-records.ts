@@ -19,7 +19,7 @@ interface MetaRecord {
   readonly version?: number;
 }
 
-/** The records that hold for the whole database, in MongoDB. */
+/** Records about the whole database, in MongoDB. */
 export class MongoSystemRecords implements SystemRecords {
   readonly #meta: Collection<MetaRecord>;
 
@@ -38,7 +38,8 @@ export class MongoSystemRecords implements SystemRecords {
   }
 
   async repin({ from, to }: Parameters<SystemRecords["repin"]>[0]): Promise<void> {
-    // The first model generation is not written down everywhere: an empty one is not either.
+    // The first model generation has no field in older databases, so an empty one matches a missing
+    // field.
     const edition = from === "" ? { $in: ["", null] } : from;
     const filter = { _id: "model", "model.edition": edition };
     await withTimeout(this.#meta.updateOne(filter, { $set: { model: toModelRecord(to) } }));
@@ -53,7 +54,7 @@ export class MongoSystemRecords implements SystemRecords {
   async replacePlan({ from, to }: Parameters<SystemRecords["replacePlan"]>[0]): Promise<boolean> {
     if (from === 0) return to === undefined ? (await this.plan()) === undefined : this.#beginPlan(to);
     const standing = { _id: "plan", version: from, plan: { $exists: true } };
-    // What is left of a plan is its version, so that none comes again.
+    // The version of an ended plan is kept, so that no plan gets the same one again.
     const changed =
       to === undefined ? ({ $unset: { plan: "" } } as const) : { $set: { plan: toPlanRecord(to) } };
     const replaced = this.#meta.updateOne(standing, { ...changed, $inc: { version: 1 } });

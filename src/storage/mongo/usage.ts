@@ -11,13 +11,13 @@ import { idsFrom } from "./log/number.js";
 import { withTimeout } from "./with-timeout.js";
 
 interface DayRecord extends Counts {
-  /** `<account>:<date>` */
+  /** Id of the form `<account>:<date>`. */
   readonly _id: string;
-  /** A Date, so that MongoDB removes it by itself. */
+  /** Expiry as a Date, so that MongoDB removes the document by itself. */
   readonly expiresAt: Date;
 }
 
-/** What was used, in MongoDB: a document for each account and day. */
+/** Usage in MongoDB, a document for each account and day. */
 export class MongoUsage implements Usage {
   readonly #days: Collection<DayRecord>;
 
@@ -25,7 +25,7 @@ export class MongoUsage implements Usage {
     this.#days = db.collection("usage");
   }
 
-  /** To be called before the first use. */
+  /** Creates the indexes; must be called before the first use. */
   async createIndexes(): Promise<void> {
     await this.#days.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   }

@@ -1,15 +1,15 @@
-/** Iterations at most, and how little a direction may still turn to be taken as found. */
+/** Maximum number of iterations, and the largest turn of a direction that counts as found. */
 const ITERATIONS_MAX = 300;
 const TURN_MIN = 1e-10;
-/** A second direction that is this much weaker than the first is made of rounding errors. */
+/** Ratio to the first direction below which the second one is made of rounding errors. */
 const NOISE = 1e-12;
-/** Below this share of their length, vectors are taken as equal: float32 tells no more. */
+/** Share of their length below which differences count as none: float32 is no more exact. */
 const SPREAD_MIN = 1e-6;
 
 /**
- * Projects vectors to two dimensions, by the two directions in which they differ most (principal components,
- * by subspace iteration from a fixed start). Answers x and y of each in turn, from -1 to 1, on one
- * scale for both; vectors that are all equal lie at 0. The same rows give the same answer.
+ * Projects vectors to the two directions in which they differ most (principal components, by subspace
+ * iteration from a fixed start). Returns x and y of each in turn, from -1 to 1, on one scale for both;
+ * vectors that are all equal lie at 0. The same rows give the same answer.
  */
 export function toPlane({ rows, dimensions }: { rows: Float32Array; dimensions: number }): Float32Array {
   const centred = centre(rows, dimensions);
@@ -33,7 +33,7 @@ function centre(rows: Float32Array, dimensions: number): Float64Array {
   return Float64Array.from(rows, (value, i) => value - (mean[i % dimensions] as number));
 }
 
-/** Its upper half is summed up row by row, then mirrored. */
+/** Computes the covariance: sums the upper half row by row, then mirrors it. */
 function covariance(centred: Float64Array, dimensions: number): Float64Array {
   const matrix = new Float64Array(dimensions * dimensions);
   for (let from = 0; from < centred.length; from += dimensions) {
@@ -65,7 +65,7 @@ function principal(matrix: Float64Array, dimensions: number): [Float64Array, Flo
   return [signed(first), signed(second)];
 }
 
-/** Any direction does, if it is always the same one and has something of every other. */
+/** Makes a start direction, always the same one, with a part of every dimension. */
 function start(dimensions: number, seed: number): Float64Array {
   return Float64Array.from({ length: dimensions }, (_, i) => Math.sin((i + 1) * (seed + 0.5)) + 0.01);
 }
@@ -82,7 +82,7 @@ function without(vector: Float64Array, direction: Float64Array): Float64Array {
   return vector.map((value, i) => value - share * (direction[i] as number));
 }
 
-/** A vector without length, or of rounding errors alone, has no direction: it becomes 0. */
+/** Normalises a vector; one without length, or of rounding errors alone, becomes 0. */
 function normalised(vector: Float64Array, noise = 0): Float64Array {
   const size = length(vector);
   return vector.map((value) => (size <= noise ? 0 : value / size));
@@ -92,7 +92,7 @@ function length(vector: Float64Array): number {
   return Math.sqrt(dot(vector, vector));
 }
 
-/** Both ways along a direction are as good: the one in which its largest part is positive is taken. */
+/** Chooses the sign of a direction so that its largest part is positive. */
 function signed(direction: Float64Array): Float64Array {
   let largest = 0;
   for (const value of direction) if (Math.abs(value) > Math.abs(largest) + TURN_MIN) largest = value;

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { unavailable } from "../../errors.js";
 import type { Projector } from "../../memory/calls/map.js";
 
-/** Projections that may wait: each holds up to 5,000 vectors. */
+/** Maximum number of waiting projections, each of up to 5,000 vectors. */
 const WAITING_MAX = 8;
 
 interface PendingProjection {
@@ -10,7 +10,7 @@ interface PendingProjection {
   reject(error: unknown): void;
 }
 
-/** Projects in a thread of its own, one after the other; the thread is started when first needed. */
+/** Projects in its own thread, one request after the other; the first request starts the thread. */
 export class ThreadProjector implements Projector {
   readonly #waiting: PendingProjection[] = [];
   #worker: Worker | undefined;
@@ -38,7 +38,10 @@ export class ThreadProjector implements Projector {
     return worker;
   }
 
-  /** The next projection starts another thread, which the late end of this one must not reach. */
+  /**
+   * Fails all requests of a thread. The next projection starts another thread, which the late end of
+   * this one must not affect.
+   */
   #fail(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;

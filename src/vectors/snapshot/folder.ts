@@ -2,27 +2,27 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { draftPath, type Kept, logIdIn, manifestPath } from "./manifest.js";
 
-// The folder of all snapshots, as the main thread looks after it.
+// This file looks after the folder of all snapshots, in the main thread.
 
-/** What a snapshot takes, and when one of its files was written or of use last. */
+/** Size of a snapshot's files, and time at which one of them was last written or used. */
 export interface Use {
   readonly bytes: number;
   readonly usedMs: number;
 }
 
-/** Makes a snapshot that is written the one that is kept: by a rename, and then the one before is erased. */
+/** Makes a written snapshot the one that is kept, by a rename, and then erases the one before. */
 export async function publish(of: Kept, stem: string): Promise<void> {
   await rename(draftPath(of, stem), manifestPath(of));
   await removeFiles(of, (name) => name !== `${of.logId}.json` && !name.startsWith(`${stem}.`));
 }
 
-/** Erases a snapshot, the manifest first: without it, the rest is nothing. */
+/** Erases a snapshot, the manifest first: without it, the other files are ignored. */
 export async function eraseFiles(of: Kept): Promise<void> {
   await rm(manifestPath(of), { force: true });
   await removeFiles(of, () => true);
 }
 
-/** By log. */
+/** Returns the use of each log's snapshot, by log id. */
 export async function usesIn(folder: string): Promise<Map<string, Use>> {
   const uses = new Map<string, Use>();
   for (const name of await namesIn(folder)) {
@@ -36,7 +36,7 @@ export async function usesIn(folder: string): Promise<Map<string, Use>> {
   return uses;
 }
 
-/** The logs that files in the folder are of, whole or not. */
+/** Lists the logs that have files in the folder, whole or not. */
 export async function snapshotsIn(folder: string): Promise<string[]> {
   return [...new Set((await namesIn(folder)).map(logIdIn))];
 }
@@ -51,7 +51,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    // Nothing was kept yet.
+    // The folder does not exist before the first snapshot.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }

@@ -12,18 +12,18 @@ const KEY_BYTES = 8;
 const LINK_BYTES = 4;
 const WINDOW_BYTES = 1 << 22;
 
-/** The key of a place that nothing holds. */
+/** Key of a place that nothing holds. */
 const FREE_KEY = 2n ** 64n - 1n;
 
 export interface GraphFile {
   readonly bytes: number;
   readonly rows: number;
   readonly rowBytes: number;
-  /** The key of each slot. */
+  /** Key of each slot. */
   readonly keys: BigUint64Array;
 }
 
-/** Reads the keys of a graph's file. Throws when the file is not laid out as this code knows it. */
+/** Reads the keys of a graph's file. Throws when the file's layout differs from the one above. */
 export function readGraphFile(path: string): GraphFile {
   const fd = openSync(path, "r");
   try {
@@ -36,7 +36,7 @@ export function readGraphFile(path: string): GraphFile {
   }
 }
 
-/** Overwrites the rows that nothing holds any more, which still have the vectors of removed memories. */
+/** Overwrites free rows, which still have the vectors of removed memories. */
 export function wipeFree(path: string, { keys, rowBytes }: GraphFile): void {
   const zeros = Buffer.alloc(rowBytes);
   const fd = openSync(path, "r+");

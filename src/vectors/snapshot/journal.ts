@@ -1,21 +1,21 @@
 import { type SnapshotManifest, sha256Of } from "./manifest.js";
 
 /**
- * The journal of a snapshot: a line for each batch of rows that were wiped after it was written. A line
- * is on the disk before the rows are overwritten, so whatever moment a crash picks, the journal tells which
- * rows are to be zero and what the hashes of their groups are then.
+ * A line of a snapshot's journal: a batch of rows that were wiped after the snapshot was written. The
+ * line is on the disk before the rows are overwritten, so after a crash at any moment the journal tells
+ * which rows must be zero and what the hashes of their groups are then.
  */
 export interface Batch {
-  /** The slots that are wiped, and the keys that they had. */
+  /** Wiped slots, with the keys that they had. */
   readonly rows: readonly (readonly [slot: number, key: number])[];
-  /** The groups that hold them, and their SHA-256 once the rows are zero. */
+  /** Groups that hold them, with their SHA-256 once the rows are zero. */
   readonly groups: readonly (readonly [group: number, sha256: string])[];
 }
 
-/** What a snapshot's rows are like after all batches. */
+/** State of a snapshot's rows after all batches. */
 export interface Wiped {
   readonly groups: string[];
-  /** The key that each wiped slot had. */
+  /** Key that each wiped slot had. */
   readonly keyOfSlot: Map<number, number>;
 }
 
@@ -33,7 +33,7 @@ export function lineOf(batch: Batch): string {
   return `${sha256Of(json)} ${json}\n`;
 }
 
-/** The batch that a line holds; undefined for a line that a crash cut short. */
+/** Parses a line; returns undefined for a line that a crash cut short. */
 export function batchIn(line: string): Batch | undefined {
   const [sha256, json = ""] = line.split(" ", 2);
   return sha256 === sha256Of(json) ? (JSON.parse(json) as Batch) : undefined;

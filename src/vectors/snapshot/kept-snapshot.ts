@@ -17,12 +17,12 @@ import {
   sha256Of,
 } from "./manifest.js";
 
-/** Lines of a journal that are read before other work gets its turn: about a millisecond. */
+/** Number of a journal's lines read before other work gets its turn: about a millisecond. */
 const SLICE_LINES = 256;
 
 /**
- * A snapshot on the disk, as the main thread deals with it: it overwrites single vectors in the file.
- * Everything here throws when the files are damaged or cannot be read or written.
+ * A snapshot on the disk, in which the main thread overwrites single vectors. Everything here throws
+ * when the files are damaged or cannot be read or written.
  */
 export class KeptSnapshot {
   private constructor(
@@ -31,7 +31,7 @@ export class KeptSnapshot {
     private readonly wiped: Wiped,
   ) {}
 
-  /** Opens what is kept of a log, and finishes what a crash interrupted; undefined if there is nothing. */
+  /** Opens a log's snapshot, and finishes what a crash interrupted; returns undefined if there is none. */
   static async open(of: Kept): Promise<KeptSnapshot | undefined> {
     const text = await textIn(manifestPath(of));
     if (text === undefined) return undefined;
@@ -43,26 +43,26 @@ export class KeptSnapshot {
     return snapshot;
   }
 
-  /** Of some memories, those whose vectors are in the file. */
+  /** Selects the memories whose vectors are in the file. */
   async holds(sequences: readonly number[]): Promise<number[]> {
     const slots = await this.#slotsOf(sequences);
     return [...new Set(slots.map(({ key }) => placeOf(BigInt(key)).sequence))];
   }
 
-  /** Overwrites the vectors of some memories with zeros; those that are not in the file are passed over. */
+  /** Overwrites the vectors of some memories with zeros; those that are not in the file are skipped. */
   async wipe(sequences: readonly number[]): Promise<void> {
     const slots = await this.#slotsOf(sequences);
     if (slots.length === 0) return;
     await this.#onGraph(async (graph) => {
       const batch = await this.#plan(graph, slots);
-      // First the journal, so that a crash in between leaves no rows that nobody can account for.
+      // The journal comes first, so that a crash in between leaves no wiped rows without an explanation.
       await this.#append(lineOf(batch));
       note(this.wiped, batch);
       await this.#zero(graph, batch);
     });
   }
 
-  /** Where vectors stand that are not wiped yet. A memory behind the snapshot's mark is not in it. */
+  /** Finds the slots of vectors that are not wiped yet. A memory after the snapshot's mark is not in it. */
   async #slotsOf(sequences: readonly number[]): Promise<Slot[]> {
     const { mark, keys, stem } = this.manifest;
     const before = sequences.filter((sequence) => sequence <= mark.sequence);
@@ -71,7 +71,7 @@ export class KeptSnapshot {
     return slots.filter(({ slot }) => !this.wiped.keyOfSlot.has(slot));
   }
 
-  /** What is to be overwritten, and the hashes of the groups of rows then. */
+  /** Plans a batch: the rows to overwrite, and the hashes of their groups afterwards. */
   async #plan(graph: FileHandle, slots: readonly Slot[]): Promise<Batch> {
     const groups: [number, string][] = [];
     for (const [group, inIt] of this.#byGroup(slots)) {
@@ -125,7 +125,10 @@ export class KeptSnapshot {
   }
 }
 
-/** Takes a journal in, and cuts off the line that a crash left half written; answers the last batch. */
+/**
+ * Reads a journal into `wiped`, and cuts off a line that a crash left half written; returns the last
+ * batch.
+ */
 async function readJournal(path: string, wiped: Wiped): Promise<Batch | undefined> {
   const text = (await textIn(path)) ?? "";
   let last: Batch | undefined;

@@ -3,11 +3,11 @@ import { type FileHandle, open } from "node:fs/promises";
 import { BLANK_KEYS_FROM, VECTORS_MAX } from "./keys.js";
 import { type SnapshotManifest, sha256Of } from "./manifest.js";
 
-// The file of keys tells in which slot of a graph's file the vectors of a memory are: an entry for each
-// vector, in the order of the keys, in blocks that can be read and checked one by one.
+// The file of keys tells the slot of each vector in a graph's file. It has an entry for each vector, in
+// the order of the keys, in blocks that can be read and checked one by one.
 
 const BLOCK_ENTRIES = 4096;
-/** A key, as a double, and a slot. */
+/** Length of an entry: a key, as a double, and a slot. */
 const ENTRY_BYTES = 12;
 
 type Block = SnapshotManifest["keys"][number];
@@ -17,7 +17,7 @@ export interface Slot {
   readonly key: number;
 }
 
-/** Writes the file; answers its blocks for the manifest. */
+/** Writes the file; returns its blocks for the manifest. */
 export function writeKeys(path: string, keys: BigUint64Array): SnapshotManifest["keys"] {
   const slots = slotsInOrder(keys);
   const blocks: Block[] = [];
@@ -34,7 +34,7 @@ export function writeKeys(path: string, keys: BigUint64Array): SnapshotManifest[
   return blocks;
 }
 
-/** The slots that hold a memory's vector, in the order of their keys. */
+/** Returns the slots that hold a memory's vector, in the order of their keys. */
 function slotsInOrder(keys: BigUint64Array): Uint32Array {
   const held = Uint32Array.from(keys.keys()).filter((slot) => (keys[slot] as bigint) < BLANK_KEYS_FROM);
   const numbers = Float64Array.from(keys, Number);
@@ -50,7 +50,7 @@ function pack(slots: Uint32Array, keys: BigUint64Array): Buffer {
   return bytes;
 }
 
-/** The slots of some memories' vectors. Throws when a block is damaged. */
+/** Finds the slots of some memories' vectors. Throws when a block is damaged. */
 export async function findSlots(
   path: string,
   { blocks, sequences }: { blocks: SnapshotManifest["keys"]; sequences: readonly number[] },
@@ -98,7 +98,7 @@ class BlockReader {
     return this.#block.readDoubleLE(i * ENTRY_BYTES);
   }
 
-  /** The last block that begins with this key or one before it. */
+  /** Finds the last block that begins with this key or a smaller one. */
   #blockOf(key: number): number {
     const { blocks } = this;
     const behind = firstThat(blocks.length, (at) => (blocks[at] as Block).first > key);
@@ -120,7 +120,10 @@ class BlockReader {
   }
 }
 
-/** The first number below `count` for which something holds that holds for all behind it, else `count`. */
+/**
+ * Finds the first number below `count` for which `holds` is true, as for all numbers after it, else
+ * returns `count`.
+ */
 function firstThat(count: number, holds: (i: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

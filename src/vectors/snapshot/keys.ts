@@ -1,13 +1,16 @@
-/** Places that a key has for the vectors of one memory; `TEXT_WINDOWS_MAX` in the room says how many there may be. */
+/**
+ * Number of vectors of one memory for which a key has room; `TEXT_WINDOWS_MAX` in the room is the actual
+ * limit.
+ */
 export const VECTORS_MAX = 4096;
 
 const WINDOW_BITS = 12n;
 const WINDOW_MASK = BigInt(VECTORS_MAX - 1);
 
-/** Keys from here on stand for nothing: no memory's key reaches them. */
+/** First key of blank vectors: no memory's key reaches it. */
 export const BLANK_KEYS_FROM = 2n ** 63n;
 
-/** A vector's key in a graph: the memory's log number, and the vector's place among the memory's. */
+/** Makes a vector's key in a graph from the memory's log number and the vector's index among the memory's. */
 export function keyOf(sequence: number, window: number): bigint {
   return (BigInt(sequence) << WINDOW_BITS) | BigInt(window);
 }

@@ -8,16 +8,16 @@ const FORMAT = 3;
 /** Rows are hashed in groups of about this size: wiping one row means hashing its group again. */
 const GROUP_BYTES = 1 << 17;
 
-/** Which snapshot: the folder, and the log whose vectors it holds. */
+/** Identifies a snapshot by its folder and the log whose vectors it holds. */
 export interface Kept {
   readonly folder: string;
   readonly logId: string;
 }
 
-/** What a snapshot holds, and how to tell that it is whole. */
+/** Describes what a snapshot holds, and how to check that it is whole. */
 export interface SnapshotManifest {
   readonly format: number;
-  /** The log's id; an older word for it, which the files keep. */
+  /** Id of the log, under an older word that the files keep. */
   readonly incarnation: string;
   readonly dimensions: number;
   readonly mark: Mark;
@@ -29,25 +29,25 @@ export interface SnapshotManifest {
   readonly stem: string;
   /** Length of the graph's file. */
   readonly bytes: number;
-  /** The graph's file begins with a matrix: 8 bytes, then this many rows of this length. */
+  /** Shape of the matrix with which the graph's file begins: 8 bytes, then this many rows of this length. */
   readonly rows: number;
   readonly rowBytes: number;
   /** SHA-256 of the graph's file without its rows. */
   readonly frame: string;
   /** SHA-256 of each group of rows, as they were when the snapshot was written. */
   readonly groups: readonly string[];
-  /** The blocks of the file of keys: the first key of each, and its SHA-256. */
+  /** Blocks of the file of keys, each with its first key and SHA-256. */
   readonly keys: readonly { readonly first: number; readonly sha256: string }[];
 }
 
-/** Bytes before the first row. */
+/** Number of bytes before the first row. */
 export const ROWS_FROM = 8;
 
 export function rowsPerGroup({ rowBytes }: Pick<SnapshotManifest, "rowBytes">): number {
   return Math.max(1, Math.floor(GROUP_BYTES / rowBytes));
 }
 
-/** Where a group of rows stands in the graph's file. */
+/** Returns the position of a group of rows in the graph's file. */
 export function placeOfGroup(
   { rows, rowBytes }: Pick<SnapshotManifest, "rows" | "rowBytes">,
   group: number,
@@ -61,11 +61,11 @@ export function placeOfGroup(
 export const graphPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.usearch`);
 export const keysPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.keys`);
 export const journalPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.wiped`);
-/** The manifest of a snapshot that is not the one that is kept yet. */
+/** Path of the manifest of a snapshot that does not replace the kept one yet. */
 export const draftPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.draft`);
 export const manifestPath = ({ folder, logId }: Kept) => join(folder, `${logId}.json`);
 
-/** The log that a file in the folder is of. */
+/** Returns the id of the log to which a file in the folder belongs. */
 export function logIdIn(name: string): string {
   return name.replace(/[-.].*$/, "");
 }

@@ -2,35 +2,41 @@ import { unavailable } from "../../errors.js";
 import { eraseFiles, publish, usesIn } from "./folder.js";
 import { KeptSnapshot } from "./kept-snapshot.js";
 
-/** Snapshots whose manifest and journal stay in memory: less than a megabyte for a million rows. */
+/**
+ * Maximum number of snapshots whose manifest and journal stay in memory: less than a megabyte for a
+ * million rows.
+ */
 const OPEN_MAX = 16;
 
-/** A wipe that has not begun, and takes more sequences until it does. */
+/** A wipe that has not begun, and accepts more sequences until it does. */
 interface Next {
   readonly sequences: Set<number>;
   readonly done: Promise<void>;
 }
 
 /**
- * The folder of snapshots. Whatever touches the files of one log takes turns here, whether its
- * index is open or not.
+ * The folder of snapshots. All work on the files of one log is done in turn, whether its index is open
+ * or not.
  */
 export class Shelf {
-  /** By log: told of a snapshot that had to be erased, because a vector could not be wiped in it. */
+  /**
+   * Callbacks by log id, called when a snapshot had to be erased because a vector could not be wiped in
+   * it.
+   */
   readonly onLost = new Map<string, () => void>();
-  /** By log: what is done last with its files. */
+  /** Last piece of work on each log's files, by log id. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Next>();
-  /** By log, the least recently used first. */
+  /** Open snapshots by log id, the least recently used first. */
   readonly #open = new Map<string, KeptSnapshot>();
 
   constructor(
     private readonly folder: string,
-    /** What all snapshots may take, beside the one that is being written. */
+    /** Maximum size of all snapshots, without the one that is being written. */
     private readonly folderBytesMax: number,
   ) {}
 
-  /** Runs work when all that was asked for earlier has ended, well or not. */
+  /** Runs work after all earlier work on the log has ended, successfully or not. */
   inTurn<T>(logId: string, work: () => Promise<T>): Promise<T> {
     const running = (this.#turns.get(logId) ?? Promise.resolve()).then(work);
     this.#occupy(logId, running);
@@ -38,12 +44,12 @@ export class Shelf {
   }
 
   /**
-   * Keeps a snapshot that is being written, in place of the one before. What was asked for earlier is done
-   * with that one, and later work waits for the new one.
+   * Replaces the kept snapshot by one that is being written. Earlier work is done on the old one, and
+   * later work waits for the new one.
    */
   async keep(logId: string, writing: Promise<string>): Promise<void> {
     const written = Promise.all([writing, this.#turns.get(logId)]);
-    // What is asked for from here on must reach the new one.
+    // Wipes from here on must reach the new snapshot.
     this.#next.delete(logId);
     const kept = written.then(async ([stem]) => {
       await publish({ folder: this.folder, logId }, stem);
@@ -59,8 +65,8 @@ export class Shelf {
   }
 
   /**
-   * Overwrites the vectors of some memories in the snapshot, if it has them. Calls at the same moment
-   * share one write. If that fails, the whole snapshot is erased.
+   * Overwrites the vectors of some memories in the snapshot, if it has them. Concurrent calls share one
+   * write. If it fails, the whole snapshot is erased.
    *
    * @throws MemoryError `unavailable` when it could not be erased either.
    */
@@ -70,7 +76,7 @@ export class Shelf {
     return next.done;
   }
 
-  /** Of some memories, those whose vectors the snapshot holds. */
+  /** Selects the memories whose vectors the snapshot holds. */
   holds(logId: string, sequences: readonly number[]): Promise<number[]> {
     return this.inTurn(logId, async () => (await this.#look(logId))?.holds(sequences) ?? []);
   }
@@ -104,7 +110,7 @@ export class Shelf {
     }
   }
 
-  /** Erases what was written or of use least recently, until the rest fits; all of it can be built anew. */
+  /** Erases the least recently written or used snapshots until the rest fits; all can be rebuilt. */
   async #makeRoom(latest: string): Promise<void> {
     const uses = await usesIn(this.folder);
     let bytes = 0;

@@ -30,7 +30,7 @@ import {
   writeDraft,
 } from "./manifest.js";
 
-// Synchronous throughout: this runs in an index's own thread.
+// All of this is synchronous, because it runs in an index's own thread.
 
 const HASH_CHUNK_BYTES = 1 << 22;
 
@@ -40,7 +40,7 @@ export interface SnapshotOf extends Kept {
 
 /**
  * Writes a snapshot: `save` writes the graph, the other files follow. Rows that nothing holds are zero.
- * Answers the name of its files. It is not the one that is kept before `publish` has made it so.
+ * Returns the name of its files. It becomes the kept snapshot only by `publish`.
  */
 export function writeSnapshot(
   of: SnapshotOf,
@@ -55,13 +55,13 @@ export function writeSnapshot(
     writeDraft(of, { incarnation, dimensions, mark, size, blanks, stem, ...describe(of, stem) });
     return stem;
   } catch (error) {
-    // As on a full disk: what is there is of no use, and takes room.
+    // After a failure, such as a full disk, the files are useless and take room.
     for (const path of [graphPath, keysPath, draftPath]) rmSync(path(of, stem), { force: true });
     throw error;
   }
 }
 
-/** Writes what belongs to a graph's file, and answers what the manifest says of both. */
+/** Writes the files that belong to a graph's file, and returns what the manifest says of both. */
 function describe(
   of: SnapshotOf,
   stem: string,
@@ -76,7 +76,7 @@ function describe(
   return { bytes, rows, rowBytes, keys, ...digestOf(path, file) };
 }
 
-/** What `findSnapshot` found: the files are whole, and the rows that were wiped are zero. */
+/** Result of `findSnapshot`: the files are whole, and the wiped rows are zero. */
 export interface Found {
   readonly manifest: SnapshotManifest;
   readonly path: string;
@@ -84,8 +84,8 @@ export interface Found {
 }
 
 /**
- * The snapshot, if it is whole, ours and of this kind: native code must not see any other, for a cut
- * file ends the process and a changed one answers wrongly.
+ * Finds the snapshot, if it is whole, ours and of this kind: native code must not see any other, because
+ * a cut file ends the process and a changed one gives wrong answers.
  */
 export function findSnapshot(of: SnapshotOf): Found | undefined {
   try {
@@ -98,12 +98,12 @@ export function findSnapshot(of: SnapshotOf): Found | undefined {
     const isWhole = frame === manifest.frame && groups.every((sha256, i) => sha256 === wiped.groups[i]);
     return isWhole ? { manifest, path, wiped } : undefined;
   } catch {
-    // Missing or unreadable: either way it is built anew from the log.
+    // A missing or unreadable snapshot is rebuilt from the log.
     return undefined;
   }
 }
 
-/** Reads the journal, and overwrites the rows of its last batch, which a crash may have left. */
+/** Reads the journal, and overwrites the rows of its last batch, which may be unwiped after a crash. */
 function redo(of: SnapshotOf, manifest: SnapshotManifest): Wiped {
   const wiped = unwiped(manifest);
   const path = journalPath(of, manifest.stem);
@@ -125,18 +125,18 @@ function redo(of: SnapshotOf, manifest: SnapshotManifest): Wiped {
   return wiped;
 }
 
-/** Says that a snapshot was of use: others are erased before it. */
+/** Marks a snapshot as used, so that others are erased before it. */
 export function noteUse(of: Kept): void {
   const now = new Date();
   utimesSync(manifestPath(of), now, now);
 }
 
-/** Whether there is something that claims to be a snapshot. */
+/** Tells whether a manifest exists, valid or not. */
 export function hasSnapshot(of: Kept): boolean {
   return existsSync(manifestPath(of));
 }
 
-/** The hash of each group of rows, and of everything else in a graph's file. */
+/** Hashes each group of rows, and everything else in a graph's file. */
 function digestOf(
   path: string,
   of: Pick<SnapshotManifest, "bytes" | "rows" | "rowBytes">,

@@ -4,25 +4,26 @@ import { MemoryError } from "../../../errors.js";
 import { FILE, FOLDER_MODE, LOCK } from "../file.js";
 import { type BackupManifest, flush, lookInto, writeManifest } from "./manifest.js";
 
-/** How often is looked how far the copy is. */
+/** Interval between reports of how far the copy is. */
 const LOOK_MS = 500;
 
 export interface BackUpOptions {
-  /** Becomes the backup; must not be there. */
+  /** Path of the backup's folder, which must not exist. */
   readonly folder: string;
-  /** The version of this program. */
+  /** Version of this program. */
   readonly program: string;
-  /** Writes a copy of the database, as it is at a moment after the call, into a new file. */
+  /** Writes a copy of the database, from a moment after the call, into a new file. */
   copy(path: string): Promise<void>;
-  /** Told now and then how many bytes of it are written. */
+  /** Called now and then with the number of bytes written. */
   onProgress(bytes: number): void;
 }
 
 /**
- * Takes a backup: a folder with a copy of the database and a manifest. It is made under another name
- * and renamed when the disk has all of it: whatever ends this on the way leaves nothing under `folder`.
+ * Takes a backup: a folder with a copy of the database and a manifest. It is made under another name and
+ * renamed when the disk has all of it, so an interruption leaves nothing under `folder`.
  *
- * @throws MemoryError `failed_precondition` when the folder is there, `unavailable` when it cannot be written.
+ * @throws MemoryError `failed_precondition` when the folder exists, `unavailable` when it cannot be
+ * written.
  */
 export async function backUp({
   program,
@@ -42,7 +43,7 @@ export async function backUp({
     await rm(join(draft, LOCK), { force: true });
     const manifest = await writeManifest(draft, { begun_at: begunAt, program, ...found });
     await flush(draft);
-    // Another may have been made meanwhile.
+    // Another one may have been created meanwhile.
     await expectNone(folder);
     await rename(draft, folder);
     await flush(dirname(folder));
@@ -72,7 +73,7 @@ async function watching(file: string, onProgress: (bytes: number) => void, copyi
   }
 }
 
-/** Before the copy has begun there is no file. */
+/** Ignores a missing file, because the copy may not have begun. */
 function ignoreAbsence(): void {}
 
 async function expectNone(folder: string): Promise<void> {

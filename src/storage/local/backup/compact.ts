@@ -6,14 +6,14 @@ import { FILE, openFile } from "../file.js";
 import { DRAFT, removeDraft } from "../open.js";
 import { claim } from "../owner/owner.js";
 
-/** Records copied before other work gets its turn. */
+/** Number of records copied before other work gets its turn. */
 const SLICE_RECORDS = 1000;
-/** Keys and values as they are: nothing is decoded. */
+/** Encoding that keeps keys and values as they are. */
 const RAW = { encoding: "binary", keyEncoding: "binary" } as const;
 
 /**
- * Rewrites the database into a fresh file: what was erased is then gone from the disk's free pages
- * too, and the file is as small as what it holds. No server may run on the folder meanwhile.
+ * Rewrites the database into a fresh file: erased data leaves the disk's free pages too, and the file is
+ * as small as its contents allow. No server may run on the folder meanwhile.
  *
  * @returns the file's size before and after, in bytes.
  * @throws MemoryError `failed_precondition` when the folder is in use, or the database is damaged.

@@ -12,19 +12,19 @@ import { Entries } from "../log/entries.js";
 import { LocalSystemRecords, type Meta } from "../system-records.js";
 
 export const MANIFEST = "manifest.json";
-/** Of backups, not of the database in them. */
+/** Version of the backup's layout, not of the database in it. */
 const BACKUP_VERSION = 1;
 
-/** What a backup holds: written last, so that a folder without it is none. */
+/** Description of a backup. It is written last, so a folder without it is not a backup. */
 export interface BackupManifest {
   readonly backup: typeof BACKUP_VERSION;
-  /** When it was begun: all that was answered before is in it. */
+  /** Time at which it was begun: it holds all that was answered before. */
   readonly begun_at: string;
-  /** The version of the program that took it. */
+  /** Version of the program that took it. */
   readonly program: string;
-  /** Of the records in it. */
+  /** Format of the records in it. */
   readonly format: number;
-  /** Whose vectors it holds; null when none was pinned. */
+  /** Model whose vectors it holds; null when none was pinned. */
   readonly model: ModelIdentity | null;
   readonly counts: Counts;
   readonly file: FileSum;
@@ -34,7 +34,7 @@ export interface Counts {
   readonly accounts: number;
   readonly namespaces: number;
   readonly memories: number;
-  /** Of all logs: memories, and what else has a number. */
+  /** Number of entries in all logs: memories, and everything else that has a number. */
   readonly entries: number;
 }
 
@@ -44,12 +44,12 @@ interface FileSum {
   readonly sha256: string;
 }
 
-/** What is in a copy of the database that nobody uses. */
+/** Reads what a copy of the database holds. No process may have the copy open. */
 export async function lookInto(path: string): Promise<Pick<BackupManifest, "format" | "model" | "counts">> {
   const root = openFile(path, { readOnly: true });
   try {
     const count = (name: string) => {
-      // One that was never written to is not there, and cannot be made here.
+      // A database without writes does not exist, and cannot be created here.
       const db = root.openDB(name, { encoding: "binary" }) as ReturnType<typeof root.openDB> | undefined;
       return db === undefined ? 0 : (db.getStats() as { entryCount: number }).entryCount;
     };
@@ -69,7 +69,7 @@ export async function lookInto(path: string): Promise<Pick<BackupManifest, "form
   }
 }
 
-/** Without those that were erased, whose ids are kept. */
+/** Counts memories without the erased ones, whose ids are kept. */
 function memoriesIn(root: RootDatabase): number {
   const entries = new Entries(root);
   let memories = 0;
@@ -94,7 +94,11 @@ export async function writeManifest(
   return whole;
 }
 
-/** @throws MemoryError `failed_precondition` when the folder holds no backup that this program reads. */
+/**
+ * Reads the manifest of a backup.
+ *
+ * @throws MemoryError `failed_precondition` when the folder holds no backup that this program can read.
+ */
 export async function readManifest(folder: string): Promise<BackupManifest> {
   const text = await readFile(join(folder, MANIFEST), "utf8").catch((error) => {
     throw refused(`${folder} holds no backup: ${error.message}`, error);
@@ -108,14 +112,18 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   return manifest;
 }
 
-/** @throws MemoryError `failed_precondition` when the file is not the one that was backed up. */
+/**
+ * Compares a file with the hash in the manifest.
+ *
+ * @throws MemoryError `failed_precondition` when it is not the file that was backed up.
+ */
 export async function checkSum(path: string, { file }: BackupManifest): Promise<void> {
   const { bytes, sha256 } = await sumOf(path);
   if (bytes !== file.bytes) throw damaged(`is ${bytes} bytes; its manifest says ${file.bytes}`);
   if (sha256 !== file.sha256) throw damaged("has another SHA-256 than its manifest says");
 }
 
-/** Has a file, or a folder's names, on the disk. */
+/** Flushes a file, or a folder's names, to the disk. */
 export async function flush(path: string): Promise<void> {
   const file = await open(path, "r");
   try {

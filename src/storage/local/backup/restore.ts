@@ -7,27 +7,27 @@ import { findDamage } from "../check/check-file.js";
 import { FILE, FOLDER_MODE, LOCK } from "../file.js";
 import { type BackupManifest, checkSum, damaged, flush, lookInto, readManifest } from "./manifest.js";
 
-/** Where a database is put together until it is found to be whole. */
+/** Prefix of the folder in which a database is put together until it is found to be whole. */
 const DRAFT = "restoring-";
-/** What may be in the folder: models that were downloaded, and what a fresh file system has. */
+/** Names that may be in the folder: downloaded models, and what a fresh file system has. */
 const HARMLESS = ["models", "lost+found"];
 
 export interface RestoreOptions {
   readonly backup: string;
-  /** Becomes the database's folder; must hold none. */
+  /** The database's folder, which must not hold a database yet. */
   readonly dataDir: string;
-  /** Reads everything in a folder with a database back; answers what is wrong, a line each. */
+  /** Reads back everything in a folder with a database; returns a line for each problem. */
   verify(dataDir: string): Promise<readonly string[]>;
 }
 
 export interface Restored extends BackupManifest {
-  /** What reading it back found, a line each: so it was when the backup was taken. */
+  /** Problems found by reading it back, a line each; the database had them when the backup was taken. */
   readonly problems: readonly string[];
 }
 
 /**
- * Puts a backup into an empty folder. The database gets its name there when its hash is found to be
- * right and all of it was read back; whatever ends this before leaves none.
+ * Puts a backup into an empty folder. The database gets its name there after its hash is checked and all
+ * of it is read back; an interruption before that leaves no database.
  *
  * @throws MemoryError `failed_precondition` when the folder is not empty, or the backup is damaged;
  * `unavailable` when the folder cannot be written.
@@ -60,7 +60,7 @@ async function restoreWhole({ backup, dataDir, verify }: RestoreOptions): Promis
     await rm(join(draft, LOCK), { force: true });
     const problems = await verify(draft);
     await flush(file);
-    // Not renamed: what a server made here meanwhile would be overwritten.
+    // A rename would overwrite what a server has created here meanwhile.
     await link(file, join(dataDir, FILE));
     await flush(dataDir);
     return { ...manifest, problems };
@@ -69,7 +69,7 @@ async function restoreWhole({ backup, dataDir, verify }: RestoreOptions): Promis
   }
 }
 
-/** Also those of a restore that was killed. */
+/** Removes drafts, including those of a restore that was killed. */
 async function removeDrafts(dataDir: string): Promise<void> {
   const drafts = (await readdir(dataDir)).filter((name) => name.startsWith(DRAFT));
   for (const name of drafts) await rm(join(dataDir, name), { recursive: true, force: true });

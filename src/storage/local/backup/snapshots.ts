@@ -4,7 +4,7 @@ import type { RootDatabase } from "lmdb";
 import { MemoryError } from "../../../errors.js";
 import { FILE_MODE } from "../file.js";
 
-/** Copies of the whole database as it is at one moment, while it is read and written. One at a time. */
+/** Makes copies of the whole database as of one moment, while it is in use. One copy runs at a time. */
 export class DatabaseSnapshots {
   #running: Promise<void> | undefined;
   #closed = false;
@@ -12,11 +12,11 @@ export class DatabaseSnapshots {
   constructor(private readonly root: RootDatabase) {}
 
   /**
-   * Writes a copy into a new file: all that was answered before the call is in it, and free pages are
-   * not. LMDB does it in a thread, from one read transaction.
+   * Writes a copy into a new file: it holds all that was answered before the call, and no free pages.
+   * LMDB does it in a thread, from one read transaction.
    *
-   * @throws MemoryError `failed_precondition` when another is being written, the folder is not there, or
-   * the file is; `unavailable` when the file cannot be written.
+   * @throws MemoryError `failed_precondition` when another copy is being written, the folder does not
+   * exist, or the file does; `unavailable` when the file cannot be written.
    */
   async write(path: string): Promise<void> {
     if (this.#closed) throw refused("the database is being closed");
@@ -29,7 +29,10 @@ export class DatabaseSnapshots {
     }
   }
 
-  /** Resolves when none is being written, nor ever will be: the database must not be closed before. */
+  /**
+   * Waits for a copy that is being written, and refuses later ones. The database must not be closed
+   * before.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running?.catch(() => {});
@@ -40,13 +43,13 @@ export class DatabaseSnapshots {
     await stat(folder).catch(() => {
       throw refused(`the process that holds the database does not see the folder ${folder}`);
     });
-    // What is removed below is then what was made here.
+    // After this check, a file that is removed below was created here.
     if (await isThere(path)) throw refused(`${path} is there already; nothing is overwritten`);
     try {
       await this.root.backup(path, true);
       await chmod(path, FILE_MODE);
     } catch (error) {
-      // What failed first is what is told.
+      // The first failure is the one that is reported.
       await rm(path, { force: true }).catch(() => {});
       const reason = error instanceof Error ? error.message : String(error);
       throw new MemoryError("unavailable", `the backup could not be written: ${reason}`, { cause: error });
@@ -54,7 +57,7 @@ export class DatabaseSnapshots {
   }
 }
 
-/** Also a link that leads nowhere. */
+/** Tells whether a path exists; a dangling link does. */
 function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -4,18 +4,18 @@ import { Damage } from "./pages.js";
 import { Walk } from "./walk.js";
 
 interface CheckOptions {
-  /** Whether the file is to be opened for reading only, which decides which snapshot LMDB takes. */
+  /** Whether LMDB will open the file for reading only, which decides the snapshot that it takes. */
   readonly readOnly: boolean;
-  /** How long the pages behind the header are looked at. */
+  /** Time for checking the pages after the header. */
   readonly limitMs: number;
 }
 
 /**
- * What is wrong with an LMDB file that nobody has open; undefined when nothing was found. LMDB trusts
- * what it maps: most damage would otherwise end the process by a signal, without a word.
+ * Describes damage in an LMDB file that no process has open; returns undefined if it finds none. LMDB
+ * trusts what it maps, so most damage would end the process by a signal, without a message.
  *
- * The headers and the file's size are always looked at; the pages of the trees, from their roots on, for
- * as long as is given. Values are not read: whoever decodes them knows when they are damaged.
+ * It always checks the headers and the file's size, and the pages of the trees, from their roots on, for
+ * as long as `limitMs` allows. It does not read values: decoding them finds their damage.
  */
 export function findDamage(path: string, { readOnly, limitMs }: CheckOptions): string | undefined {
   const fd = openSync(path, "r");
@@ -23,7 +23,7 @@ export function findDamage(path: string, { readOnly, limitMs }: CheckOptions): s
     const { size } = fstatSync(fd);
     const { pages, meta } = readHeader(fd, size, { readOnly });
     if (meta === undefined) return undefined;
-    // Pages at the end may never have been written, if they are not used: only all of them together tell.
+    // Unused pages at the end may never have been written, so only a look at all pages can tell.
     const isShort = pages.count <= meta.lastPage;
     new Walk(pages, meta, isShort ? Number.POSITIVE_INFINITY : performance.now() + limitMs).run();
     return undefined;

@@ -3,8 +3,9 @@ import { Damage } from "./pages.js";
 const NUMBER_BYTES = 8;
 
 /**
- * The free pages in a record: a count of numbers, then the numbers. A negative one is the length of the
- * block that the next one begins; 0 is a place that was used up. (`midl.c` of lmdb-js.)
+ * Yields the free pages in a record, which has a count of numbers and then the numbers. A negative
+ * number is the length of the block that the next one begins; 0 is an unused place. (`midl.c` of
+ * lmdb-js.)
  */
 export function* freeIn(list: Buffer): Generator<{ page: number; count: number }> {
   const count = list.byteLength < NUMBER_BYTES ? -1 : Number(list.readBigInt64LE());

@@ -1,22 +1,22 @@
 import { readFileSync } from "node:fs";
 import { Damage, Pages } from "./pages.js";
 
-/** A B+ tree, as its parent names it. */
+/** A B+ tree, as its parent describes it. */
 export interface Tree {
   readonly name: string;
-  /** Levels; 0 when the tree is empty. */
+  /** Number of levels; 0 when the tree is empty. */
   readonly depth: number;
   readonly root: number;
   readonly pages: number;
 }
 
-/** One snapshot of the database: where its two trees begin. */
+/** A snapshot of the database, with the roots of its two trees. */
 export interface Meta {
   readonly pageBytes: number;
   readonly transaction: number;
   readonly lastPage: number;
   readonly trees: readonly Tree[];
-  /** Written before its pages were known to be on the disk. */
+  /** Whether it was written before its pages were known to be on the disk. */
   readonly unflushed: boolean;
   readonly bootId: bigint;
 }
@@ -33,17 +33,20 @@ const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 65_536;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 const DEPTH_MAX = 32;
-/** The first two pages are the meta pages. */
+/** Number of the first page after the meta pages. */
 export const FIRST_PAGE = 2;
-/** The tree that lists free pages. */
+/** Name of the tree that lists free pages. */
 export const FREE = "of free pages";
 const UNFLUSHED = 0x1000;
 const INTEGER_KEYS = 0x08;
-/** Integer keys, and what lmdb-js sets: metrics, restore, overlapping flushes, one file instead of a folder. */
+/**
+ * Allowed flags: integer keys, and what lmdb-js sets for metrics, restore, overlapping flushes, and one
+ * file instead of a folder.
+ */
 const FLAGS_ALLOWED = INTEGER_KEYS | 0x400 | 0x800 | UNFLUSHED | 0x4000;
 
 /**
- * Reads the snapshots that a file holds, and answers its pages with the one that LMDB will open.
+ * Reads the snapshots in a file, and returns its pages with the snapshot that LMDB will open.
  *
  * @throws Damage when a header is not what LMDB writes.
  */
@@ -54,7 +57,8 @@ export function readHeader(fd: number, fileBytes: number, { readOnly }: { readOn
   const first = metaIn(start.read(0), 0);
   const pages = new Pages(fd, fileBytes, first.pageBytes);
   const second = metaIn(pages.readStart(1, META_BYTES), 1);
-  // lmdb-js keeps a third one in the middle of the first page: the last that is known to be on the disk.
+  // lmdb-js keeps a third snapshot in the middle of the first page: the last one known to be on the
+  // disk.
   const third = flushedIn(pages.read(0), first);
   expectAlike(first, second, third);
   return { pages, meta: readOnly ? latestOf(first, second) : chosenOf([first, second, third]) };
@@ -74,7 +78,7 @@ function metaIn(page: Buffer, number: number): Meta {
   return snapshotIn(page, where);
 }
 
-/** The fields that the third snapshot has too. */
+/** Reads the fields that the third snapshot has too. */
 function snapshotIn(page: Buffer, where: string): Meta {
   const flags = page.readUInt16LE(HEADER_BYTES + 28);
   const pageBytes = page.readUInt32LE(HEADER_BYTES + 24);
@@ -99,7 +103,11 @@ function snapshotIn(page: Buffer, where: string): Meta {
   };
 }
 
-/** @param of `flags`: what the tree's flags must be, left out where they say something else. */
+/**
+ * Reads a tree's description.
+ *
+ * @param of `flags` are those that the tree must have; left out where they have another meaning.
+ */
 export function treeIn(bytes: Buffer, of: { name: string; lastPage: number; flags?: number }): Tree {
   const { name, lastPage, flags } = of;
   const depth = bytes.readUInt16LE(6);
@@ -113,17 +121,17 @@ export function treeIn(bytes: Buffer, of: { name: string; lastPage: number; flag
   return { name, depth, root: Number(root), pages };
 }
 
-/** Undefined when the database was never flushed that way. */
+/** Reads the last flushed snapshot; undefined when the database was never flushed that way. */
 function flushedIn(page: Buffer, { pageBytes }: Meta): Meta | undefined {
   const half = page.subarray(pageBytes / 2);
   const isWritten = half.some((byte) => byte !== 0);
   return isWritten ? snapshotIn(half, "page 0, its header, in its second half") : undefined;
 }
 
-/** Snapshots take turns: of two, one is of the transaction after the other's. */
+/** Expects that snapshots take turns: of two, one has the transaction after the other's. */
 function expectAlike(first: Meta, second: Meta, third: Meta | undefined): void {
   const step = Math.abs(first.transaction - second.transaction);
-  // A new database has written neither, a copy that LMDB made the second alone.
+  // A new database has written neither; LMDB writes only the second one in a copy.
   const isFresh = first.transaction === 0 && (second.transaction === 0 || second.transaction % 2 === 1);
   const alternate = isFresh || (step === 1 && first.transaction % 2 === 0);
   const latest = Math.max(first.transaction, second.transaction);
@@ -138,8 +146,8 @@ function latestOf(a: Meta, b: Meta): Meta {
 }
 
 /**
- * The snapshot that lmdb-js opens (`mdb_pick_meta`): the latest, or after the system was started anew the
- * last that was flushed. Undefined where that cannot be known.
+ * Returns the snapshot that lmdb-js opens (`mdb_pick_meta`): the latest, or after a restart of the
+ * system the last flushed one. Undefined where that cannot be known.
  */
 function chosenOf([first, second, third]: readonly [Meta, Meta, Meta | undefined]): Meta | undefined {
   const bootId = bootIdNow();
@@ -155,14 +163,14 @@ function chosenOf([first, second, third]: readonly [Meta, Meta, Meta | undefined
   return third === undefined ? picked : pick(picked, third);
 }
 
-/** What tells one start of the system from the next; 0 where Linux does not say, undefined elsewhere. */
+/** Returns the id of this start of the system; 0 where Linux does not give one, undefined elsewhere. */
 function bootIdNow(): bigint | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     const [beginning = ""] = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").split("-");
     return BigInt(`0x${beginning}`);
   } catch {
-    // LMDB goes on without one as well.
+    // LMDB goes on without one, too.
     return 0n;
   }
 }

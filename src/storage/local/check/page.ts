@@ -10,18 +10,18 @@ const IS_BRANCH = 0x01;
 const IS_LEAF = 0x02;
 const IS_OVERFLOW = 0x04;
 const NODE_BYTES = 8;
-/** A long value: the node holds the pages that it is in. */
+/** Flag of a long value, which is on pages of its own that the node names. */
 const IS_LONG = 0x01;
 const IS_TREE = 0x02;
 
-/** A key of a page, and where its value or child is. */
+/** A key of a page, with the location of its value or child. */
 export interface Node {
   readonly key: Buffer;
-  /** Of a branch page only. */
+  /** Number of the child page; on branch pages only. */
   readonly child: number;
   readonly isLong: boolean;
   readonly isTree: boolean;
-  /** The value's length, which is not that of `data` where the value is a long one. */
+  /** Length of the value, which for a long value differs from that of `data`. */
   readonly bytes: number;
   readonly data: Buffer;
 }
@@ -32,7 +32,11 @@ interface Expected {
   readonly kind: "branch" | "leaf";
 }
 
-/** The nodes of a branch or leaf page. @throws Damage when it is not such a page, or is not whole */
+/**
+ * Reads the nodes of a branch or leaf page.
+ *
+ * @throws Damage when it is not such a page, or not whole.
+ */
 export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): Node[] {
   expectHeader(bytes, { page, transaction, flags: kind === "branch" ? IS_BRANCH : IS_LEAF });
   const lower = bytes.readUInt16LE(LOWER_AT);
@@ -46,7 +50,11 @@ export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): N
   });
 }
 
-/** A long value's first page. @throws Damage when another is found there */
+/**
+ * Checks a long value's first page.
+ *
+ * @throws Damage when another page is found there.
+ */
 export function expectLong(bytes: Buffer, of: { page: number; pages: number; transaction: number }): void {
   expectHeader(bytes, { ...of, flags: IS_OVERFLOW });
   if (bytes.readUInt32LE(LOWER_AT) !== of.pages) throw damaged(of.page);
@@ -63,7 +71,7 @@ function expectHeader(bytes: Buffer, of: { page: number; transaction: number; fl
   if (!is || bytes.readBigUInt64LE(TRANSACTION_AT) > of.transaction) throw damaged(of.page);
 }
 
-/** Undefined when it does not fit the page. */
+/** Reads a node; returns undefined when it does not fit the page. */
 function nodeAt(bytes: Buffer, at: number, kind: Expected["kind"]): Node | undefined {
   if (at + NODE_BYTES > bytes.byteLength) return undefined;
   const length = bytes.readUInt32LE(at);

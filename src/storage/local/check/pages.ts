@@ -1,16 +1,16 @@
 import { readSync } from "node:fs";
 
-/** What is wrong with a database's file, in words for an operator. Never leaves this folder. */
+/** Damage of a database's file, in words for an operator. It never leaves this folder. */
 export class Damage extends Error {}
 
 /**
- * The pages of an LMDB file, read one by one. The file is not mapped: reading a mapped page that is not
- * there, or following a damaged pointer through one, ends the process by a signal.
+ * Reads pages of an LMDB file one by one. It does not map the file: reading a mapped page that does not
+ * exist, or following a damaged pointer through one, ends the process by a signal.
  */
 export class Pages {
   constructor(
     private readonly fd: number,
-    /** The file's size. */
+    /** Size of the file. */
     readonly fileBytes: number,
     readonly pageBytes: number,
   ) {}
@@ -20,12 +20,16 @@ export class Pages {
     return Math.floor(this.fileBytes / this.pageBytes);
   }
 
-  /** @throws Damage when the file ends before the page does. */
+  /**
+   * Reads a page.
+   *
+   * @throws Damage when the file ends before the page does.
+   */
   read(page: number): Buffer {
     return this.#read(page, this.pageBytes);
   }
 
-  /** The first bytes of a page. */
+  /** Reads the first bytes of a page. */
   readStart(page: number, bytes: number): Buffer {
     return this.#read(page, bytes);
   }

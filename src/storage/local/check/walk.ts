@@ -3,26 +3,26 @@ import { FIRST_PAGE, FREE, type Meta, TREE_BYTES, type Tree, treeIn } from "./he
 import { damaged, expectLong, LONG_HEADER_BYTES, type Node, nodesOf } from "./page.js";
 import { Damage, type Pages } from "./pages.js";
 
-/** Pages that a value of this many bytes takes (`OVPAGES` in mdb.c). */
+/** Returns the number of pages that a value of this size takes (`OVPAGES` in mdb.c). */
 function pagesFor(bytes: number, pageBytes: number): number {
   return Math.floor((LONG_HEADER_BYTES - 1 + bytes) / pageBytes) + 1;
 }
 
-/** Keys of the tree of free pages: numbers of transactions. */
+/** Compares keys of the tree of free pages, which are transaction numbers. */
 function compareNumbers(a: Buffer, b: Buffer): number {
   return Number(a.readBigUInt64LE() - b.readBigUInt64LE());
 }
 
 interface PageReference {
   readonly page: number;
-  /** Levels from here to the leaves, with both. */
+  /** Number of levels from here to the leaves, including both. */
   readonly levels: number;
   readonly tree: Tree;
 }
 
 /** Follows every tree of a snapshot from its root, without LMDB. */
 export class Walk {
-  /** A bit for each page: none is reached twice. */
+  /** A bit for each page that was reached; none may be reached twice. */
   readonly #reached: Uint8Array;
   readonly #leaves: PageReference[] = [];
   readonly #subtrees: Tree[] = [];
@@ -31,25 +31,29 @@ export class Walk {
   constructor(
     private readonly pages: Pages,
     private readonly meta: Meta,
-    /** From `performance.now()`; what is not looked at by then is taken to be well. */
+    /** Time of `performance.now()` at which the check stops; what remains counts as undamaged. */
     private readonly untilMs: number,
   ) {
     this.#reached = new Uint8Array(Math.floor(Math.min(meta.lastPage, pages.count) / 8) + 1);
   }
 
-  /** @throws Damage at the first page that is not what LMDB writes. */
+  /**
+   * Checks all trees.
+   *
+   * @throws Damage at the first page that is not what LMDB writes.
+   */
   run(): void {
     const [free, main] = this.meta.trees as [Tree, Tree];
     this.#branches(main);
     this.#readLeaves();
-    // The small ones first: all of them are looked at, however large the log is.
+    // Small trees come first, so that all of them are checked even if the log is large.
     const subtrees = [free, ...this.#subtrees].sort((a, b) => a.pages - b.pages);
     for (const tree of subtrees) this.#branches(tree);
     this.#readLeaves();
     for (const list of this.#free) this.#expectFree(list);
   }
 
-  /** Reads all pages above the leaves, and notes where the leaves are. */
+  /** Reads all pages above the leaves, and collects the positions of the leaves. */
   #branches(tree: Tree): void {
     const waiting: PageReference[] = tree.depth === 0 ? [] : [{ page: tree.root, levels: tree.depth, tree }];
     for (let place = waiting.pop(); place !== undefined && !this.#isLate; place = waiting.pop()) {
@@ -84,11 +88,11 @@ export class Walk {
     this.#subtrees.push(treeIn(data, { name, lastPage: this.meta.lastPage, flags: 0 }));
   }
 
-  /** Only its first page has a header. */
+  /** Checks the pages of a long value, of which only the first has a header. */
   #long(place: Buffer, { page: from, bytes }: { page: number; bytes: number }): number {
     const page = Number(place.readBigUInt64LE(0));
     const pages = Number(place.readBigUInt64LE(16));
-    // A value that is overwritten by a shorter one may keep its pages.
+    // A value that replaced a longer one may keep its pages.
     if (pages < pagesFor(bytes, this.meta.pageBytes)) throw damaged(from);
     this.#reach(page, pages);
     const { transaction } = this.meta;
@@ -100,7 +104,7 @@ export class Walk {
     return this.pages.readStart(page, LONG_HEADER_BYTES + bytes).subarray(LONG_HEADER_BYTES);
   }
 
-  /** LMDB writes over pages that are listed as free: none of them may be in use. */
+  /** Expects that no listed free page is in use, because LMDB overwrites free pages. */
   #expectFree(list: Buffer): void {
     for (const { page, count } of freeIn(list)) {
       const last = page + count - 1;
@@ -127,7 +131,7 @@ export class Walk {
 
   #nodes({ page, tree }: PageReference, kind: "branch" | "leaf"): Node[] {
     const nodes = nodesOf(this.pages.read(page), { page, kind, transaction: this.meta.transaction });
-    // A branch page's first key is left out: all that is smaller is found there.
+    // A branch page omits its first key: all smaller keys are in that child.
     const keys = nodes.slice(kind === "branch" ? 1 : 0).map(({ key }) => key);
     const compare = tree.name === FREE ? compareNumbers : Buffer.compare;
     if (keys.some((key, i) => i > 0 && compare(keys[i - 1] as Buffer, key) >= 0)) throw damaged(page);

@@ -2,11 +2,11 @@ import type { Database, RootDatabase } from "lmdb";
 import type { Measured } from "../../../memory/ports/log.js";
 
 /**
- * How much each log holds, changed in the same transaction as the log. Logs of before this was kept have
- * none; neither has one whose entries were not all counted. Whatever writes, runs in a transaction.
+ * Counts what each log holds, in the same transaction as the log. Logs from before these counts have
+ * none, and neither has a log whose entries were not all counted. Every write must run in a transaction.
  */
 export class Counts {
-  /** Missing in a file of before that is opened for reading only. */
+  /** The counts; missing in an older file that is opened for reading only. */
   readonly #counts: Database<[memories: number, bytes: number], string> | undefined;
 
   constructor(root: RootDatabase) {
@@ -18,7 +18,7 @@ export class Counts {
     return kept && { memories: kept[0], bytes: kept[1] };
   }
 
-  /** From here on everything is counted: to be called before the first entry is written. */
+  /** Begins to count a log; must be called before its first entry is written. */
   begin(logId: string): void {
     this.#counts?.putSync(logId, [0, 0]);
   }

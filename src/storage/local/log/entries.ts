@@ -7,17 +7,17 @@ import { decode, encode } from "./record.js";
 
 type Key = [logId: string, sequence: number];
 type IdKey = [logId: string, id: string];
-/** Where a memory is, and how long its text and metadata are: to count them, none has to be read. */
+/** Position of a memory, and the length of its text and metadata, so that counting reads no entry. */
 type EntryOffset = [sequence: number, bytes: number];
-/** In place of the length, once the memory was erased: no other may ever take its id in this log. */
+/** Replaces the length after the memory is erased: no other memory may ever take its id in this log. */
 const ERASED = -1;
 
-/** Memories counted before other work gets its turn: they take less than a millisecond. */
+/** Number of memories counted before other work gets its turn, which takes less than a millisecond. */
 const SLICE_MEMORIES = 256;
-/** Sorts behind every id. */
+/** Key that sorts after every id. */
 const AFTER_ALL = "~";
 
-/** The entries of all logs, and the number of each memory's id. Whatever writes, runs in a transaction. */
+/** The entries of all logs, and the number of each memory's id. Every write must run in a transaction. */
 export class Entries {
   readonly db: Database<Buffer, Key>;
   readonly #ids: Database<EntryOffset, IdKey>;
@@ -29,7 +29,7 @@ export class Entries {
     this.#counts = new Counts(root);
   }
 
-  /** Each only if its number is free; answers how many it took in before one that is not. */
+  /** Inserts each entry if its number is free; returns how many it inserted before one that is not. */
   insert({ logId, from, entries }: Parameters<Log["append"]>[0]): number {
     const isNew = this.#counts.get(logId) === undefined && this.last(logId) === undefined;
     if (isNew) this.#counts.begin(logId);
@@ -38,15 +38,15 @@ export class Entries {
       if (this.db.doesExist([logId, sequence])) return i;
       this.db.putSync([logId, sequence], encode(entry));
       if (entry.op === "store") this.#place([logId, entry.id], [sequence, bytesOf(entry)]);
-      // Of a copy: what stood for a lost entry has no id.
+      // In a copy, what replaces a lost entry has no id.
       if (entry.op === "erased" && entry.id !== "") this.#place([logId, entry.id], [sequence, ERASED]);
     }
     return entries.length;
   }
 
-  /** The entry with this number, or what stands for it when it is missing and later ones are there. */
+  /** Returns the entry with this number, or a placeholder if it is missing and later ones exist. */
   get<W extends What>(key: Key, what: W): Entry<W> | undefined {
-    // The buffer is the database's own, which its next read overwrites; decoding copies what it keeps.
+    // The buffer is the database's own, and its next read overwrites it; decoding copies what it keeps.
     const record = this.db.getBinaryFast(key);
     if (record !== undefined) return decode(record.subarray(0, record.length), what);
     return this.#isBeforeOthers(key) ? lost("it is missing") : undefined;
@@ -61,7 +61,7 @@ export class Entries {
   logIds(after: string, limit: number): string[] {
     const found: string[] = [];
     for (let last = after; found.length < limit; ) {
-      // Behind all entries of the last one stands the first of the next.
+      // After all entries of the log comes the first entry of the next one.
       const [next] = this.db.getKeys({ start: [last, Number.MAX_SAFE_INTEGER], limit: 1 });
       if (next === undefined) break;
       last = next[0];
@@ -79,7 +79,10 @@ export class Entries {
     return this.#ids.get([logId, id])?.[0];
   }
 
-  /** Counts in slices: yields between them, and what it has so far. Once, where the count is kept. */
+  /**
+   * Counts in slices: yields between them, with the counts so far. It yields once if the log's count is
+   * kept.
+   */
   *measure(logId: string): Generator<Measured> {
     const kept = this.#counts.get(logId);
     if (kept !== undefined) return yield kept;
@@ -98,7 +101,7 @@ export class Entries {
     }
   }
 
-  /** As many as one piece of work has time for, at least one; answers how many. */
+  /** Erases as many as fit into one piece of work, at least one; returns how many. */
   eraseSome(logId: string, sequences: readonly number[]): number {
     const piece = new Piece();
     let erased = 0;

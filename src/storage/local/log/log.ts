@@ -22,20 +22,20 @@ import { durably, reading, WRITE_TIMEOUT_MS } from "../durably.js";
 import { Entries } from "./entries.js";
 import { Names } from "./names.js";
 
-/** Writes that may wait, each of another namespace or a deletion. */
+/** Maximum number of waiting writes; each is of another namespace, or a deletion. */
 const WRITES_WAITING_MAX = 10_000;
-/** What erasing one entry counts as: it takes about as long as writing so much. */
+/** Weight of erasing one entry: it takes about as long as writing this many bytes. */
 const ERASE_BYTES = 65_536;
 
-/** The log in LMDB. */
+/** Log in LMDB. */
 export class LocalLog implements Log {
   readonly #names: Names;
   readonly #entries: Entries;
-  /** The latest append to each log that the disk does not have yet. */
+  /** Latest append to each log that is not on the disk yet. */
   readonly #appending = new Map<string, Promise<number>>();
-  /** What was read last took long: others' turn comes first. */
+  /** Pause after a long read, so that other work gets its turn first. */
   #rest: Promise<void> | undefined;
-  /** Transactions that wait together run together, and nothing else while they do. */
+  /** Limit for waiting transactions: they run together, and nothing else runs meanwhile. */
   readonly #writes = new Budget({
     max: SLICE_BYTES_MAX,
     waitingMax: WRITES_WAITING_MAX,
@@ -116,7 +116,7 @@ export class LocalLog implements Log {
     const slice = new Slice<Entry<W>>(limit);
     const piece = new Piece();
     let complete = false;
-    // At least one, however late this process is: whoever asks for one must get it.
+    // At least one entry is read, however late this process is: a call that asks for one must get it.
     for (let sequence = from; !complete && !slice.isFull && !(piece.isOver && sequence > from); sequence++) {
       const entry = reading(() => this.#entries.get([logId, sequence], what));
       if (entry === undefined) complete = true;
@@ -139,7 +139,7 @@ export class LocalLog implements Log {
     const slice = new Slice<Seen[W]>();
     const piece = new Piece();
     let looked = 0;
-    // At least one, as above.
+    // At least one is read, as above.
     while (looked < downwards.length && !slice.isFull && !(piece.isOver && looked > 0)) {
       const sequence = downwards[looked++] as number;
       const entry = reading(() => this.#entries.get([logId, sequence], what));
@@ -164,7 +164,7 @@ export class LocalLog implements Log {
   }
 
   async erase({ logId, sequences }: Several): Promise<void> {
-    // While a transaction runs, nothing else does: each erases for a short time.
+    // Nothing else runs during a transaction, so each erases for a short time.
     for (let erased = 0; erased < sequences.length; ) {
       const rest = sequences.slice(erased);
       const erase = () => durably(this.#entries.db, () => this.#entries.eraseSome(logId, rest));
@@ -172,7 +172,7 @@ export class LocalLog implements Log {
     }
   }
 
-  /** After a long piece everything else runs before the next read, which holds nothing yet. */
+  /** Makes the next read wait until everything else has run; it holds nothing yet. */
   #restNow(): void {
     this.#rest = (this.#rest ?? Promise.resolve()).then(turn);
     const rest = this.#rest;
@@ -181,7 +181,7 @@ export class LocalLog implements Log {
     });
   }
 
-  /** Answers once the disk has it: what was read may be committed, and so visible, but not there yet. */
+  /** Waits until the disk has what was read: a committed entry is visible before it is on the disk. */
   async #settled<T>(logId: string, read: T): Promise<T> {
     await this.#appending.get(logId);
     return read;

@@ -5,7 +5,7 @@ import type { Head, Named, Scope } from "../../../memory/ports/log.js";
 
 type Key = [accountId: string, namespace: string];
 
-/** Which log has which name, in the order of the names' bytes. Whatever writes, runs in a transaction. */
+/** Names of logs, in the order of the names' bytes. Every write must run in a transaction. */
 export class Names {
   readonly db: Database<string, Key>;
 

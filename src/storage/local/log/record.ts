@@ -6,8 +6,9 @@ import { toBytes, toVector } from "../../vector.js";
 const LENGTH_BYTES = 4;
 
 /**
- * An entry's bytes: the length of the header (uint32, little endian), the header (JSON of all fields
- * but the vectors, and checksums), the vectors (float32, little endian; nothing when the entry has none).
+ * Encodes an entry: the length of the header (uint32, little endian), the header (JSON of all fields
+ * except the vectors, and checksums), the vectors (float32, little endian; empty when the entry has
+ * none).
  */
 export function encode(entry: Appended): Buffer {
   const { vectors = new Float32Array(), ...fields } = entry as Partial<Record<"vectors", Float32Array>>;
@@ -17,7 +18,7 @@ export function encode(entry: Appended): Buffer {
   return Buffer.concat([length, header, toBytes(vectors)]);
 }
 
-/** Vectors that are not asked for are not copied. */
+/** Decodes the parts of an entry that were asked for; other vectors are not copied. */
 export function decode<W extends What>(record: Buffer, what: W): Entry<W> {
   try {
     const vectorFrom = LENGTH_BYTES + record.readUInt32LE();
@@ -30,7 +31,7 @@ export function decode<W extends What>(record: Buffer, what: W): Entry<W> {
   }
 }
 
-/** A memory's fields without those that were not asked for. */
+/** Returns a memory's fields without those that were not asked for. */
 function asked(fields: Record<string, unknown>, what: What): Record<string, unknown> {
   const { text, metadata, windows, ...rest } = fields;
   return {

@@ -7,34 +7,34 @@ import { MemoryError, unavailable } from "../../../errors.js";
 import { type Answering, answering, resultIn } from "./request.js";
 import { answers, ask, listen } from "./socket.js";
 
-/** One that is about to leave, such as an operator's command, is waited for that long. */
+/** Time to wait for an owner that is about to leave, such as an operator's command. */
 export const LEAVE_WAIT_MS = 1000;
-/** Between two looks at who else is there. */
+/** Interval between checks for other processes. */
 const LOOK_MS = 10;
-/** Those that gave way come back after up to so long, and so not all at once. */
+/** Longest pause of a process that gave way; the pauses are random, so that not all return at once. */
 const GIVE_WAY_MS_MAX = 50;
 
 const SHOWN = /^owner-[0-9a-f]+\.sock$/;
-/** Said by one that is in the folder and answers no requests. */
+/** Answer of a process that has the folder and answers no requests. */
 const BUSY = "busy";
 
 interface Folder {
   readonly dataDir: string;
-  /** Answers what other processes ask the owner; left out, it answers none. */
+  /** Answers requests of other processes; when left out, it answers none. */
   readonly answer?: Answering | undefined;
 }
 
 /**
- * Makes this process the one owner of the folder, before it opens anything there: LMDB files stand no
- * second process that opens them while the first one writes.
+ * Makes this process the only owner of the folder, before it opens anything there: LMDB files do not
+ * tolerate a second process that opens them while the first one writes.
  *
- * Whoever wants the folder listens on a socket there, and only then looks whether anybody else does. Of
- * two the later one sees the earlier, so never both find themselves alone. The kernel closes a socket
- * with its process, however that ends: no lock is left behind, and no process id is taken for another.
- * It works across containers that share a volume, because a socket is found by its file.
+ * A process that wants the folder listens on a socket there, and only then looks for others. Of two
+ * processes the later one sees the earlier, so two never both find themselves alone. The kernel closes a
+ * socket with its process, however that ends: no lock remains, and a reused process id does no harm. It
+ * works across containers that share a volume, because a socket is found by its file.
  *
- * @returns what gives the folder up again.
- * @throws MemoryError `failed_precondition` when another process has it, and keeps it.
+ * @returns a function that gives the folder up.
+ * @throws MemoryError `failed_precondition` when another process has the folder and keeps it.
  */
 export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<void>> {
   const claimant = await Claimant.in(dataDir, answer);
@@ -48,9 +48,9 @@ export async function claim({ dataDir, answer }: Folder): Promise<() => Promise<
 }
 
 /**
- * Asks the process that owns the folder; undefined when none is there that answers.
+ * Asks the process that owns the folder; returns undefined when none answers there.
  *
- * @throws MemoryError what it answers; `unavailable` when it went away without.
+ * @throws MemoryError that it answers; `unavailable` when it ended without an answer.
  */
 export async function askOwner(
   dataDir: string,
@@ -64,7 +64,7 @@ export async function askOwner(
   return undefined;
 }
 
-/** A process that wants a folder, or has it. */
+/** A process that wants a folder or has it. */
 class Claimant {
   readonly #name = `owner-${randomBytes(6).toString("hex")}.sock`;
   #server: Server | undefined;
@@ -81,7 +81,10 @@ class Claimant {
     return claimant;
   }
 
-  /** Of several at once, the one whose name comes first stays, and the others give way. */
+  /**
+   * Takes the folder over. Of several processes at once, the one whose name comes first stays, and the
+   * others give way.
+   */
   async takeOver(): Promise<void> {
     const deadline = performance.now() + LEAVE_WAIT_MS;
     await this.#show();
@@ -109,7 +112,10 @@ class Claimant {
     await this.#show();
   }
 
-  /** It listens already: what is shown and does not answer is dead, and stays so. */
+  /**
+   * Makes the listening socket visible, so a visible socket that does not answer belongs to a dead
+   * process.
+   */
   #show(): Promise<void> {
     return rename(this.#hidden, this.#shown);
   }
@@ -123,7 +129,7 @@ class Claimant {
   }
 }
 
-/** Who is in the folder, and whose socket was left there. */
+/** Finds the processes in the folder, and the sockets that dead ones left. */
 async function lookAround(dataDir: string, { but }: { but?: string } = {}) {
   const [alive, dead]: [string[], string[]] = [[], []];
   for (const name of await readdir(dataDir).catch(noneWithout)) {
@@ -133,7 +139,7 @@ async function lookAround(dataDir: string, { but }: { but?: string } = {}) {
   return { alive, dead };
 }
 
-/** Nobody is in a folder that is not there. */
+/** Returns no names for a folder that does not exist. */
 function noneWithout(error: NodeJS.ErrnoException): string[] {
   if (error.code !== "ENOENT") throw error;
   return [];

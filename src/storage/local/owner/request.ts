@@ -1,12 +1,12 @@
 import { type ErrorCode, MemoryError } from "../../../errors.js";
 
-/** What an operator's command asks of the process that owns the folder. */
+/** Request of an operator's command to the process that owns the folder. */
 export interface OwnerRequest {
   readonly operation: string;
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Answers requests; errors as MemoryError. */
+/** Answers requests; throws MemoryError. */
 export type Answering = (request: OwnerRequest) => Promise<unknown>;
 
 interface Answer {
@@ -14,7 +14,10 @@ interface Answer {
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** As lines of JSON. What is thrown besides MemoryError is not told: it may hold a text. */
+/**
+ * Wraps a function so that it answers in lines of JSON. Errors other than MemoryError are not described,
+ * because they may hold a text.
+ */
 export function answering(answer: Answering): (line: string) => Promise<string> {
   return async (line) => {
     try {
@@ -34,7 +37,10 @@ function requestIn(line: string): OwnerRequest {
   throw new MemoryError("failed_precondition", "the server does not understand this request: is it older?");
 }
 
-/** Without a field when it is none: the parser's words would repeat what was given. */
+/**
+ * Parses a request; returns an empty object if it is not one. The parser's words would repeat the
+ * request.
+ */
 function objectIn(line: string): { readonly operation?: unknown; readonly given?: unknown } {
   try {
     return JSON.parse(line) ?? {};
@@ -43,7 +49,11 @@ function objectIn(line: string): { readonly operation?: unknown; readonly given?
   }
 }
 
-/** The result in a line that `answering` gave. @throws the MemoryError that is in it */
+/**
+ * Returns the result in a line that `answering` made.
+ *
+ * @throws the MemoryError that is in it.
+ */
 export function resultIn(line: string): unknown {
   const { result, error } = JSON.parse(line) as Answer;
   if (error !== undefined) throw new MemoryError(error.code, error.message);

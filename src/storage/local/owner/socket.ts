@@ -4,19 +4,19 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
-/** What fits a socket's address on every system (macOS: 104 bytes with the closing zero). */
+/** Maximum length of a socket's address on every system (macOS: 104 bytes with the closing zero). */
 const ADDRESS_BYTES_MAX = 103;
-/** An owner that is stopped or overloaded does not refuse: it only takes long. */
+/** Time to wait for a connection: a stopped or overloaded owner does not refuse, it takes long. */
 const CONNECT_TIMEOUT_MS = 1000;
-/** Of operators who ask at once. */
+/** Maximum number of operators' commands at the same time. */
 const CONNECTIONS_MAX = 16;
-/** From a connection to its whole request, and how long that may be. */
+/** Time from a connection to its whole request, and maximum length of the request. */
 const REQUEST_TIMEOUT_MS = 2000;
 const REQUEST_CHARS_MAX = 65_536;
 
 /**
- * Listens on a socket file, to be found there, and answers requests: a line each way, one for a
- * connection. Does not keep the process alive.
+ * Listens on a socket file and answers requests: a line each way, one for a connection. It does not keep
+ * the process alive.
  */
 export async function listen(path: string, answer: (request: string) => Promise<string>): Promise<Server> {
   const server = createServer((connection) => void serve(connection, answer)).unref();
@@ -31,12 +31,12 @@ export async function listen(path: string, answer: (request: string) => Promise<
 async function serve(connection: Socket, answer: (request: string) => Promise<string>): Promise<void> {
   connection.unref().on("error", () => connection.destroy());
   const request = await readRequest(connection);
-  // Whoever only looks whether somebody is there sends nothing.
+  // A process that only checks for others sends nothing.
   if (request === undefined) return void connection.destroy();
   connection.end(`${await answer(request)}\n`);
 }
 
-/** Undefined when none came in time, or too much. */
+/** Reads a request; returns undefined when none arrives in time, or it is too long. */
 function readRequest(connection: Socket): Promise<string | undefined> {
   return new Promise((resolve) => {
     let read = "";
@@ -53,8 +53,8 @@ function readRequest(connection: Socket): Promise<string | undefined> {
 }
 
 /**
- * Asks who listens on a socket file; waits for the answer as long as it takes, for a copy of a large
- * database may take hours. Undefined when nobody listens, or who did is gone.
+ * Asks the process that listens on a socket file. It waits without a limit, because a copy of a large
+ * database may take hours. Returns undefined when no process listens, or it ended.
  */
 export async function ask(path: string, request: string): Promise<string | undefined> {
   return withAddress(path, async (address) => {
@@ -69,7 +69,7 @@ export async function ask(path: string, request: string): Promise<string | undef
   });
 }
 
-/** Whether a living process listens on a socket file. In doubt it does. */
+/** Tells whether a live process listens on a socket file; in doubt, true. */
 export async function answers(path: string): Promise<boolean> {
   return withAddress(path, async (address) => {
     const connection = connect(address);
@@ -85,7 +85,10 @@ export async function answers(path: string): Promise<boolean> {
   });
 }
 
-/** A socket's address is short, a path may be long: such a folder is reached by way of a link. */
+/**
+ * Calls `work` with an address for a path. An address is short and a path may be long, so such a folder
+ * is reached through a link.
+ */
 async function withAddress<T>(path: string, work: (address: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= ADDRESS_BYTES_MAX) return work(path);
   const room = await mkdtemp(join(tmpdir(), "recalld-"));

@@ -1,21 +1,21 @@
 import { unavailable } from "../../../errors.js";
 import type { Measured } from "../../../memory/ports/log.js";
 
-/** Numbers counted by one question: the index has about 4 MB for them. */
+/** Number of entries counted by one query: the index has about 4 MB for them. */
 const RANGE_ENTRIES = 65_536;
-/** How long a range's count is believed, though another process may have erased something in it. */
+/** Time for which a range's count is kept, although another process may erase entries in it. */
 const KEPT_MS = 60_000;
-/** Time for counting again what was counted before. */
+/** Time limit for counting again what was counted before. */
 const REFRESH_MS = 1_000;
-/** Time for counting at all. */
+/** Time limit for all counting of a call. */
 const COUNT_TIMEOUT_MS = 4_000;
-/** Ranges remembered, of all logs together: together about 2 MB. */
+/** Maximum number of remembered ranges of all logs, which take about 2 MB. */
 const RANGES_MAX = 10_000;
 
 interface Range {
   readonly logId: string;
   readonly from: number;
-  /** Exclusive. */
+  /** End of the range, exclusive. */
   readonly to: number;
 }
 
@@ -25,15 +25,16 @@ interface Kept {
 }
 
 export interface CountedOptions {
-  /** Asks the database how much the entries of a range hold. */
+  /** Measures the entries of a range in the database. */
   readonly count: (range: Range) => Promise<Measured>;
   readonly nowMs?: () => number;
   readonly rangeEntries?: number;
 }
 
 /**
- * How much logs hold, counted range by range and remembered: entries are only ever added at the end, so
- * what this process does not count anew is the beginning of a log, of which it knows what it erased itself.
+ * Counts what logs hold, range by range, and remembers the counts. Entries are only added at the end, so
+ * the counts that are not renewed are of the beginning of a log, and this process knows what it erased
+ * there.
  */
 export class Counted {
   readonly #kept = new Map<string, Kept>();
@@ -49,8 +50,11 @@ export class Counted {
   }
 
   /**
+   * Measures a log.
+   *
    * @param last The number of the log's last entry.
-   * @throws MemoryError `unavailable` when it takes too long; what was counted is not counted again.
+   * @throws MemoryError `unavailable` when it takes too long; the next call continues with what is
+   * counted so far.
    */
   async measure(logId: string, last: number): Promise<Measured> {
     const begunMs = this.#nowMs();
@@ -64,7 +68,7 @@ export class Counted {
     return { memories, bytes };
   }
 
-  /** What was erased is not counted any more. To be called before it is erased and after. */
+  /** Forgets the counts of ranges with erased entries; must be called before they are erased and after. */
   forget(logId: string, sequences: readonly number[]): void {
     this.#erasures++;
     for (const sequence of sequences) {
@@ -80,7 +84,7 @@ export class Counted {
     if (passedMs > COUNT_TIMEOUT_MS) throw unavailable("the namespace's memories are still being counted");
     const { logId, from, to } = range;
     const erasures = this.#erasures;
-    // A range at the end grows: what others append there meanwhile need not be in it.
+    // The last range grows; entries that others append meanwhile need not be counted.
     const measured = await this.#count({ logId, from, to });
     if (to <= last + 1 && erasures === this.#erasures) this.#keep(range, measured);
     return measured;

@@ -34,16 +34,16 @@ import { idsFrom, numberId, sequenceOf } from "./number.js";
 import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.js";
 import { Weights } from "./weights.js";
 
-/** What all answers that are awaited may weigh, as far as is known beforehand, and how many reads may wait. */
+/** Limits of the expected weight of all answers under way, and of the number of waiting reads. */
 const ANSWERS_BYTES_MAX = 67_108_864;
 const READS_WAITING_MAX = 1_000;
 
-/** The index of what is counted: of each entry its number, whether it is a memory, and its bytes. */
+/** Index for counting: each entry's number, kind and bytes. */
 const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
-/** How long MongoDB itself works at one count. */
+/** Time limit of one count within MongoDB. */
 const COUNT_LIMIT_MS = 4_000;
 
-/** The log in MongoDB: one document an entry, one a name. */
+/** Log in MongoDB: a document for each entry, and one for each name. */
 export class MongoLog implements Log {
   readonly #weights = new Weights();
   readonly #reads = new Budget({
@@ -62,10 +62,10 @@ export class MongoLog implements Log {
     this.#entries = db.collection("log");
   }
 
-  /** To be called before the first use. */
+  /** Creates the indexes; must be called before the first use. */
   async createIndexes(): Promise<void> {
     await this.#entries.createIndex({ id: 1 });
-    // Counting reads this alone: a document is up to 1.6 MB.
+    // Counting reads only this index, because a document is up to 1.6 MB.
     await this.#entries.createIndex(COUNTED);
   }
 
@@ -93,7 +93,10 @@ export class MongoLog implements Log {
     return withTimeout(listNames(this.#names, of));
   }
 
-  /** What another process erased within the last minute may be counted still, in a log of over 65,536 entries. */
+  /**
+   * Counts what a log holds. In a log of over 65,536 entries, the count may include what another process
+   * erased within the last minute.
+   */
   async measure({ logId }: { logId: string }): Promise<Measured> {
     const newest = { sort: { _id: -1 }, projection: { _id: 1 } } as const;
     const last = await withTimeout(this.#entries.findOne({ _id: idsFrom(logId) }, newest));
@@ -113,7 +116,7 @@ export class MongoLog implements Log {
 
   async append({ logId, from, entries }: Parameters<Log["append"]>[0]): Promise<number> {
     let inserted = 0;
-    // Each must be answered in time.
+    // Each slice must be answered in time.
     for (const slice of inSlices(entries)) {
       const first = from + inserted;
       const records = slice.map((entry, i) => toRecord(numberId(logId, first + i), entry));
@@ -173,7 +176,7 @@ export class MongoLog implements Log {
     return record ? sequenceOf(record._id) : undefined;
   }
 
-  /** Behind all entries of a log stands the first of the next. */
+  /** Returns the id of the first entry after those of a log. */
   async #next(logId: string): Promise<string | undefined> {
     const behind = logId === "" ? {} : { _id: { $gte: idsFrom(logId).$lt } };
     const record = await this.#entries.findOne(behind, { sort: { _id: 1 }, projection: { _id: 1 } });
@@ -203,15 +206,15 @@ export class MongoLog implements Log {
     return { entries: slice.entries, complete };
   }
 
-  /** The entries without holes; fewer than `limit` when these were all, or when they are full slices. */
+  /** Reads entries without holes; fewer than `limit` when no more exist, or when the slice is full. */
   async #dense<W extends What>(range: Range<W>): Promise<Numbered<Entry<W>>[]> {
     const { logId, from, limit, what } = range;
     const _id = idsFrom(logId, numberId(logId, from));
     const found = await this.#some({ logId, _id }, { limit, what, sort: { _id: 1 } });
     const sequences = gapsIn(found, range);
     if (sequences.length === 0) return found;
-    // A scan can pass a number just before it is taken, and then see a later one. Whoever took the later
-    // one had seen the number taken: what a second look does not find either is lost.
+    // A scan can pass a number just before it is taken, and then see a later one. The later writer had
+    // seen the number taken, so an entry that a second look does not find either is lost.
     const late = new Map<number, Numbered<Entry<W>>>();
     for (let rest: readonly number[] = sequences; rest.length > 0; ) {
       const looked = await this.#find({ logId, sequences: rest, what });
@@ -236,7 +239,7 @@ export class MongoLog implements Log {
         { limit: asked.length, what, sort: { _id: -1 } },
       );
       for (const { sequence, entry } of found) if (!slice.isFull) slice.add(sequence, entry);
-      // What did not fit, and what MongoDB did not send because its answer was full.
+      // The rest did not fit, or MongoDB did not send it because its answer was full.
       const last = slice.isFull ? (slice.entries.at(-1)?.sequence ?? 0) : 0;
       rest = [...asked.filter((sequence) => sequence < last), ...rest.slice(asked.length)];
     }
@@ -255,7 +258,7 @@ export class MongoLog implements Log {
     return found;
   }
 
-  /** Runs a read when what it will probably load has room beside the others. */
+  /** Runs a read when its expected weight has room beside the others. */
   #weighed<T>(of: { logId: string; what: What; most: number }, read: () => Promise<T>): Promise<T> {
     const { logId, what, most } = of;
     const entries = Math.min(most, this.#weights.askable(logId, { what, bytes: 0 }));
@@ -263,12 +266,15 @@ export class MongoLog implements Log {
   }
 }
 
-/** How many more documents to ask for, so that they fill the slice if they are as large as those in it. */
+/**
+ * Returns how many more documents to ask for, so that they fill the slice if they are as large as those
+ * in it.
+ */
 function numbered<W extends What>(record: EntryRecord, what: W): Numbered<Entry<W>> {
   return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
 }
 
-/** The first numbers, at most `limit`, that are missing before the last one found. */
+/** Returns the first numbers, at most `limit`, that are missing before the last one found. */
 function gapsIn(
   found: readonly Numbered<Entry<"head">>[],
   { from, limit }: { from: number; limit: number },
@@ -282,7 +288,10 @@ function gapsIn(
   return missing;
 }
 
-/** Where an ordered insert stopped because the number is taken; what came before is kept. */
+/**
+ * Returns the index at which an ordered insert stopped because the number is taken; earlier entries are
+ * kept.
+ */
 function takenIn(error: unknown): number | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined;
   const [first] = [error.writeErrors].flat();

@@ -6,9 +6,9 @@ import { findOrInsert } from "../find-or-insert.js";
 import { idsFrom } from "./number.js";
 
 export interface NameRecord {
-  /** `<account>:<namespace>`; account ids have no colon. */
+  /** Id of the form `<account>:<namespace>`; account ids have no colon. */
   readonly _id: string;
-  /** The log's id. */
+  /** Id of the log. */
   readonly incarnation: string;
 }
 
@@ -18,7 +18,7 @@ export async function findName(names: Names, scope: Scope): Promise<string | und
   return (await names.findOne({ _id: idOf(scope) }))?.incarnation;
 }
 
-/** Of several that create a name at once, all get the same log. */
+/** Finds a name's log or creates one; concurrent calls all get the same log. */
 export async function findOrCreateName(names: Names, scope: Scope, generation: Generation): Promise<string> {
   const logId = inGeneration(randomBytes(10).toString("hex"), generation);
   return (await findOrInsert(names, { _id: idOf(scope), incarnation: logId })).incarnation;

@@ -1,7 +1,7 @@
-/** Room for a million entries a second, eleven days long. */
+/** Number of digits, enough for a million entries a second during eleven days. */
 const DIGITS = 12;
 
-/** An entry's `_id`: `<log>:<number>`, padded so that ids sort as numbers do. */
+/** Makes an entry's `_id`: `<log>:<number>`, padded so that ids sort like numbers. */
 export function numberId(logId: string, sequence: number): string {
   return `${logId}:${String(sequence).padStart(DIGITS, "0")}`;
 }
@@ -10,7 +10,10 @@ export function sequenceOf(id: string): number {
   return Number(id.slice(-DIGITS));
 }
 
-/** The `_id`s that begin with `<owner>:`, from one of them on: in the order of bytes, `;` follows `:`. */
+/**
+ * Makes a filter for `_id`s that begin with `<owner>:`, from one of them on; in the order of bytes, `;`
+ * follows `:`.
+ */
 export function idsFrom(owner: string, first = `${owner}:`): { $gte: string; $lt: string } {
   return { $gte: first, $lt: `${owner};` };
 }

@@ -5,7 +5,7 @@ import { type Sums, sumsOf } from "../../checksum.js";
 import { intact, unreadable } from "../../intact.js";
 import { toBytes, toVector } from "../../vector.js";
 
-/** An entry as a document: the vector as plain binary, the time as a date. */
+/** An entry as a document: the vector is plain binary, the time a date. */
 export interface EntryRecord {
   readonly _id: string;
   readonly op: string;
@@ -13,10 +13,10 @@ export interface EntryRecord {
   readonly id?: string;
   readonly text?: string;
   readonly metadata?: string;
-  /** One vector, or one for each window, end to end. */
+  /** One vector, or one for each window, one after the other. */
   readonly vector?: Binary;
   readonly windows?: readonly Window[];
-  /** Of text and metadata: to add them up, no text has to be read. */
+  /** Length of text and metadata in bytes, so that counting reads no text. */
   readonly bytes?: number;
   readonly tokens?: number;
   readonly createdAt?: Date;
@@ -40,7 +40,7 @@ function recordOf(_id: string, entry: Appended): EntryRecord {
   return { _id, ...fields, bytes, vector: new Binary(toBytes(vectors)), createdAt: new Date(createdAtMs) };
 }
 
-/** A document that was read by `projectionOf(what)`. */
+/** Converts a document that was read with `projectionOf(what)`. */
 export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<W> {
   const { _id, vector, bytes, createdAt, ...fields } = record;
   try {
@@ -55,7 +55,7 @@ export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<
   }
 }
 
-/** Leaves out what is not asked for, so that the database need not send it. */
+/** Makes a projection that omits what is not asked for, so that the database does not send it. */
 export function projectionOf(what: What): Record<string, 0> {
   return {
     ...(!hasText(what) && ({ text: 0, metadata: 0, bytes: 0 } as const)),
