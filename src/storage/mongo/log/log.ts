@@ -1,6 +1,5 @@
 import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
-import { inSlices, Slice, weightOf } from "../../../memory/pacing/bounds.js";
-import { Budget } from "../../../memory/pacing/budget.js";
+import { inSlices } from "../../../memory/pacing/bounds.js";
 import { FIRST_GENERATION } from "../../../memory/ports/generation.js";
 import type {
   Entry,
@@ -17,9 +16,8 @@ import type {
   Tail,
   What,
 } from "../../../memory/ports/log.js";
-import { lost } from "../../intact.js";
 import { DUPLICATE_KEY } from "../find-or-insert.js";
-import { ANSWER_TIMEOUT_MS, withTimeout } from "../with-timeout.js";
+import { withTimeout } from "../with-timeout.js";
 import { Counted } from "./counted.js";
 import {
   allNames,
@@ -31,12 +29,8 @@ import {
   renameName,
 } from "./names.js";
 import { idsFrom, numberId, sequenceOf } from "./number.js";
-import { type EntryRecord, fromRecord, projectionOf, toRecord } from "./record.js";
-import { Weights } from "./weights.js";
-
-/** Limits of the expected weight of all answers under way, and of the number of waiting reads. */
-const ANSWERS_BYTES_MAX = 67_108_864;
-const READS_WAITING_MAX = 1_000;
+import { EntryReader, numbered } from "./reader.js";
+import { type EntryRecord, projectionOf, toRecord } from "./record.js";
 
 /** Index for counting: each entry's number, kind and bytes. */
 const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
@@ -45,21 +39,15 @@ const COUNT_LIMIT_MS = 4_000;
 
 /** Log in MongoDB: a document for each entry, and one for each name. */
 export class MongoLog implements Log {
-  readonly #weights = new Weights();
-  readonly #reads = new Budget({
-    max: ANSWERS_BYTES_MAX,
-    waitingMax: READS_WAITING_MAX,
-    waitMs: ANSWER_TIMEOUT_MS,
-    what: "reads",
-  });
   readonly #names: Collection<NameRecord>;
   readonly #entries: Collection<EntryRecord>;
-
+  readonly #reader: EntryReader;
   readonly #counted = new Counted({ count: (range) => withTimeout(this.#count(range)) });
 
   constructor(db: Db) {
     this.#names = db.collection("namespaces");
     this.#entries = db.collection("log");
+    this.#reader = new EntryReader(this.#entries);
   }
 
   /** Creates the indexes; must be called before the first use. */
@@ -128,7 +116,7 @@ export class MongoLog implements Log {
   }
 
   read<W extends What>(range: Range<W>): Promise<Tail<W>> {
-    return this.#weighed({ ...range, most: range.limit }, () => this.#read(range));
+    return this.#reader.read(range);
   }
 
   async last(logId: string): Promise<Numbered<Entry<"head">> | undefined> {
@@ -138,8 +126,7 @@ export class MongoLog implements Log {
   }
 
   async fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>> {
-    const most = of.sequences.length;
-    const { entries, rest } = await this.#weighed({ ...of, most }, () => this.#find(of));
+    const { entries, rest } = await this.#reader.find(of);
     const found = entries.filter((each): each is Numbered<Seen[W]> => each.entry.op === "store");
     return { found, rest };
   }
@@ -192,100 +179,6 @@ export class MongoLog implements Log {
       return taken;
     }
   }
-
-  async #read<W extends What>({ logId, from, limit, what }: Range<W>): Promise<Tail<W>> {
-    const slice = new Slice<Entry<W>>(limit);
-    let complete = false;
-    for (let next = from; !complete && !slice.isFull; next = (slice.entries.at(-1)?.sequence ?? 0) + 1) {
-      const { bytes } = slice;
-      const asked = Math.min(limit - slice.entries.length, this.#weights.askable(logId, { what, bytes }));
-      const some = await this.#dense({ logId, from: next, limit: asked, what });
-      for (const { sequence, entry } of some) if (!slice.isFull) slice.add(sequence, entry);
-      complete = some.length < asked && !slice.isFull;
-    }
-    return { entries: slice.entries, complete };
-  }
-
-  /** Reads entries without holes; fewer than `limit` when no more exist, or when the slice is full. */
-  async #dense<W extends What>(range: Range<W>): Promise<Numbered<Entry<W>>[]> {
-    const { logId, from, limit, what } = range;
-    const _id = idsFrom(logId, numberId(logId, from));
-    const found = await this.#some({ logId, _id }, { limit, what, sort: { _id: 1 } });
-    const sequences = gapsIn(found, range);
-    if (sequences.length === 0) return found;
-    // A scan can pass a number just before it is taken, and then see a later one. The later writer had
-    // seen the number taken, so an entry that a second look does not find either is lost.
-    const late = new Map<number, Numbered<Entry<W>>>();
-    for (let rest: readonly number[] = sequences; rest.length > 0; ) {
-      const looked = await this.#find({ logId, sequences: rest, what });
-      for (const each of looked.entries) late.set(each.sequence, each);
-      rest = looked.rest;
-    }
-    const filled = sequences.map(
-      (sequence) => late.get(sequence) ?? { sequence, entry: lost("it is missing") },
-    );
-    return [...found, ...filled].sort((a, b) => a.sequence - b.sequence).slice(0, limit);
-  }
-
-  async #find<W extends What>({ logId, sequences, what }: Several & { what: W }) {
-    const slice = new Slice<Entry<W>>();
-    let rest = [...sequences].sort((a, b) => b - a);
-    while (rest.length > 0 && !slice.isFull) {
-      const { bytes } = slice;
-      const asked = rest.slice(0, this.#weights.askable(logId, { what, bytes }));
-      const $in = asked.map((sequence) => numberId(logId, sequence));
-      const found = await this.#some(
-        { logId, _id: { $in } },
-        { limit: asked.length, what, sort: { _id: -1 } },
-      );
-      for (const { sequence, entry } of found) if (!slice.isFull) slice.add(sequence, entry);
-      // The rest did not fit, or MongoDB did not send it because its answer was full.
-      const last = slice.isFull ? (slice.entries.at(-1)?.sequence ?? 0) : 0;
-      rest = [...asked.filter((sequence) => sequence < last), ...rest.slice(asked.length)];
-    }
-    return { entries: slice.entries, rest };
-  }
-
-  async #some<W extends What>(
-    { logId, _id }: { logId: string; _id: Filter<EntryRecord>["_id"] },
-    { limit, what, sort }: { limit: number; what: W; sort: { _id: 1 | -1 } },
-  ): Promise<Numbered<Entry<W>>[]> {
-    const options = { sort, limit, batchSize: limit, singleBatch: true, projection: projectionOf(what) };
-    const records = await this.#entries.find({ _id } as Filter<EntryRecord>, options).toArray();
-    const found = records.map((record) => numbered(record, what));
-    const bytes = found.reduce((sum, { entry }) => sum + weightOf(entry), 0);
-    this.#weights.note(logId, { what, entries: found.length, bytes });
-    return found;
-  }
-
-  /** Runs a read when its expected weight has room beside the others. */
-  #weighed<T>(of: { logId: string; what: What; most: number }, read: () => Promise<T>): Promise<T> {
-    const { logId, what, most } = of;
-    const entries = Math.min(most, this.#weights.askable(logId, { what, bytes: 0 }));
-    return this.#reads.run(entries * this.#weights.of(logId, what), () => withTimeout(read()));
-  }
-}
-
-/**
- * Returns how many more documents to ask for, so that they fill the slice if they are as large as those
- * in it.
- */
-function numbered<W extends What>(record: EntryRecord, what: W): Numbered<Entry<W>> {
-  return { sequence: sequenceOf(record._id), entry: fromRecord(record, what) };
-}
-
-/** Returns the first numbers, at most `limit`, that are missing before the last one found. */
-function gapsIn(
-  found: readonly Numbered<Entry<"head">>[],
-  { from, limit }: { from: number; limit: number },
-): number[] {
-  const there = new Set(found.map(({ sequence }) => sequence));
-  const last = found.at(-1)?.sequence ?? from;
-  const missing: number[] = [];
-  for (let sequence = from; sequence < last && missing.length < limit; sequence++) {
-    if (!there.has(sequence)) missing.push(sequence);
-  }
-  return missing;
 }
 
 /**
