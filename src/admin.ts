@@ -28,7 +28,7 @@ interface Said {
 
 type Run = (config: Config, given: Given) => Promise<Said>;
 
-/** The commands that work on the database as a whole; all others are in src/operator/operations.ts. */
+/** Commands that work on the database as a whole; all others are in src/operator/operations.ts. */
 const RUNS: Readonly<Record<string, Run>> = {
   verify: verifyDatabase,
   compact,
@@ -37,7 +37,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   reembed,
 };
 
-/** The operator's commands, on the database itself: who may run this needs no key. */
+/** Runs the operator's commands on the database itself, so no key is needed. */
 const program = adminCommands(async ({ operation, given }, { json }) => {
   const run = RUNS[operation] ?? operateBy(operation);
   const said = await run(loadConfig(process.env), given);
@@ -72,7 +72,7 @@ function operateBy(operation: string): Run {
 }
 
 async function verifyDatabase(config: Config): Promise<Said> {
-  // All of an embedded database's pages are looked at first: reading a damaged one could end the process.
+  // All pages of an embedded database are checked first: reading a damaged one could end the process.
   const found = await readBack(config, { checkLimitMs: Number.POSITIVE_INFINITY });
   const { logIds, problems, ...counts } = found;
   const { memories, erased, snapshots, unfinished } = counts;
@@ -173,7 +173,7 @@ function statusOf({ change, holds }: ModelChangeStatus): string {
 async function compact(config: Config): Promise<Said> {
   const { mongodbUri, dataDir } = config;
   if (mongodbUri !== undefined) refuse("MongoDB has a command of its own for this: `compact`");
-  // Refused when it is not there, or too new for this program.
+  // Opening refuses a database that does not exist, or is too new for this program.
   await (await openStorage(config, { creates: false })).close();
   const { before, after } = await compactLocal({ dataDir });
   const lines = [`${count(before)} bytes before, ${count(after)} after`];

@@ -3,10 +3,10 @@ import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { checkModel, type OpenModel } from "./embedding/check/check-model.js";
 import { describeConvention } from "./embedding/convention/describe-convention.js";
-import { lackOf, listModels, type ModelSummary, summarise } from "./embedding/download/list-models.js";
+import { listModels, type ModelSummary, summarise } from "./embedding/download/list-models.js";
 import { BUNDLED, folderOf, locateModel } from "./embedding/download/locate.js";
 import { damageOf, readManifest } from "./embedding/download/manifest.js";
-import { requiredFiles } from "./embedding/download/model-files.js";
+import { missingFiles, requiredFiles } from "./embedding/download/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { MemoryError } from "./errors.js";
 import { commandLine } from "./operator/command-line.js";
@@ -29,7 +29,7 @@ program
   .description("verifies a model's files and tries it out; without an id, the one that MODEL names")
   .action((id?: string) => run(check, id));
 
-/** The operator's commands on models: they need no database, and a server may run meanwhile. */
+/** Does a command on a model and tells whether all is well. It needs no database, and a server may run. */
 type Run = (config: Config, model: string) => Promise<boolean>;
 
 async function run(command: Run, id?: string): Promise<void> {
@@ -37,7 +37,7 @@ async function run(command: Run, id?: string): Promise<void> {
   process.exitCode = (await command(config, id ?? config.model)) ? 0 : 1;
 }
 
-/** The settings for a model: what they say of how it is read is only about the one they name. */
+/** Returns a model's settings; its convention is configured only if it is the one that MODEL names. */
 function placeOf(config: Config, model: string) {
   const { settings, ...place } = modelOf(config);
   return { ...place, model, ...(model === config.model && { settings }) };
@@ -45,7 +45,7 @@ function placeOf(config: Config, model: string) {
 
 async function pull(config: Config, model: string): Promise<boolean> {
   const place = placeOf(config, model);
-  const lacking = await lackOf(place);
+  const lacking = await missingFiles(folderOf(place));
   await locateModel(place);
   const summary = await summarise(place);
   console.log(`${model} ${lacking.length > 0 ? "is" : "was there already,"} in ${summary.folder}`);
@@ -64,10 +64,10 @@ async function list(config: Config): Promise<boolean> {
   return true;
 }
 
-/** A folder that is not whole, or spoilt, does not keep the others from being shown. */
+/** Describes a model, or its problem, so that a damaged folder does not hide the other models. */
 async function describeOrSay(place: ReturnType<typeof placeOf>): Promise<string[]> {
   try {
-    const lacking = await lackOf(place);
+    const lacking = await missingFiles(folderOf(place));
     return lacking.length > 0 ? [`lacks ${lacking.join(", ")}`] : describe(await summarise(place));
   } catch (error) {
     if (error instanceof MemoryError) return [error.message];
@@ -86,7 +86,7 @@ function describe({ bytes, dimensions, revision, found, manifest }: ModelSummary
 
 async function check(config: Config, model: string): Promise<boolean> {
   const place = placeOf(config, model);
-  const lacking = await lackOf(place);
+  const lacking = await missingFiles(folderOf(place));
   if (lacking.length > 0) {
     console.log(`problem: ${folderOf(place)} lacks ${lacking.join(", ")}`);
     if (model !== BUNDLED) console.log(`npm run -s model -- pull ${model} downloads it`);
@@ -107,7 +107,7 @@ async function check(config: Config, model: string): Promise<boolean> {
   return isGood;
 }
 
-/** Against the hashes that the hub named when they were downloaded. */
+/** Compares a model's files with the hashes that were recorded at the download. */
 async function checkFiles(folder: string): Promise<boolean> {
   const manifest = await readManifest(folder);
   if (manifest === undefined) {

@@ -2,19 +2,19 @@ import { Command, InvalidArgumentError } from "commander";
 import type { Given } from "./operations.js";
 
 export interface CommandLineOptions {
-  /** What is typed before a command, such as `recalld-admin`. */
+  /** Name of the program, as typed before a command, such as `recalld-admin`. */
   readonly name: string;
   /** Exit code for a line that is not understood. */
   readonly exitCode: number;
 }
 
-/** Begins a program whose commands are added to it; they take over its help and its exit codes. */
+/** Creates a program without commands; those that are added to it share its help and its exit codes. */
 export function commandLine({ name, exitCode }: CommandLineOptions): Command {
   return (
     new Command(name)
       .helpOption("--help", "shows this text, or that of a command")
       .showHelpAfterError()
-      // It would name a group's command without its group.
+      // A suggestion would name a group's command without its group.
       .showSuggestionAfterError(false)
       .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCode))
       .configureHelp({
@@ -22,7 +22,7 @@ export function commandLine({ name, exitCode }: CommandLineOptions): Command {
           [name, lineOf(command), command.commands.length > 0 && "COMMAND", "[OPTIONS]"]
             .filter(Boolean)
             .join(" "),
-        // A group's commands stand in the overview themselves: the group alone does nothing.
+        // The overview lists a group's commands in place of the group, which does nothing by itself.
         visibleCommands: commandsOf,
         subcommandTerm: lineOf,
         styleTitle: (title) => title.toLowerCase(),
@@ -30,23 +30,23 @@ export function commandLine({ name, exitCode }: CommandLineOptions): Command {
   );
 }
 
-/** Every command that does something, in the order in which they were added. */
+/** Lists the program's commands in the order in which they were added; a group alone is none. */
 export function commandsOf(program: Command): Command[] {
   return program.commands.flatMap((each) => (each.commands.length === 0 ? [each] : commandsOf(each)));
 }
 
-/** The command's name with that of its group, such as `keys create`. */
+/** Returns the command's name with that of its group, such as `keys create`. */
 export function nameOf(command: Command): string {
   return command.parent === null ? "" : `${nameOf(command.parent)} ${command.name()}`.trim();
 }
 
-/** The command as it is typed, with its arguments, such as `keys create ACCOUNT`. */
+/** Returns the command with its arguments, such as `keys create ACCOUNT`. */
 export function lineOf(command: Command): string {
   const args = command.registeredArguments.map((arg) => (arg.required ? arg.name() : `[${arg.name()}]`));
   return [nameOf(command), ...args].join(" ");
 }
 
-/** Arguments and options that were typed, by name; it ends the program if one of them is empty. */
+/** Returns the typed arguments and options by name, and ends the program if one of them is empty. */
 export function givenTo(command: Command): Given {
   const args = command.registeredArguments.map(
     (arg, i) => [arg.name(), arg.name().toLowerCase(), command.processedArgs[i]] as const,

@@ -21,9 +21,6 @@ export interface FoundConvention {
 export const ASSUMED = "assumed";
 const POOLING_SETTING = "MODEL_POOLING";
 
-/** A part of the convention and its source. */
-type Found<T> = readonly [value: T, from: string];
-
 /**
  * Finds the convention of the model in a folder: from the settings, else its own files, else its known
  * family, else the default.
@@ -39,11 +36,17 @@ export async function findConvention({
   folder: string;
   settings?: ConventionSettings | undefined;
 }): Promise<FoundConvention> {
-  const [pooling, poolingFrom] = await findPooling({ model, folder, settings });
-  const prefixes = await findPrefixes({ model, folder });
-  const [queryPrefix, queryFrom] = set(settings.queryPrefix, "MODEL_QUERY_PREFIX") ?? prefixes.query;
-  const [passagePrefix, passageFrom] =
-    set(settings.passagePrefix, "MODEL_PASSAGE_PREFIX") ?? prefixes.passage;
+  const family = familyOf(model);
+  const known = family === undefined ? ASSUMED : `known of ${family.name}`;
+  const [pooling, poolingFrom] = set(settings.pooling, POOLING_SETTING) ??
+    (await poolingIn(folder)) ?? [family?.pooling ?? PLAIN.pooling, known];
+  const { query, passage, file } = (await prefixesIn(folder)) ?? {
+    query: family?.queryPrefix ?? "",
+    passage: family?.passagePrefix ?? "",
+    file: known,
+  };
+  const [queryPrefix, queryFrom] = set(settings.queryPrefix, "MODEL_QUERY_PREFIX") ?? [query, file];
+  const [passagePrefix, passageFrom] = set(settings.passagePrefix, "MODEL_PASSAGE_PREFIX") ?? [passage, file];
   return {
     convention: { pooling, queryPrefix, passagePrefix, windowTokens: await windowIn(folder) },
     from: { pooling: poolingFrom, queryPrefix: queryFrom, passagePrefix: passageFrom },
@@ -69,35 +72,6 @@ export function settled(found: FoundConvention, pooling: Pooling): FoundConventi
   };
 }
 
-interface SettingSource {
-  readonly model: string;
-  readonly folder: string;
-}
-
-async function findPooling(place: SettingSource & { settings: ConventionSettings }): Promise<Found<Pooling>> {
-  const chosen = set(place.settings.pooling, POOLING_SETTING);
-  if (chosen !== undefined) return chosen;
-  const inFolder = await poolingIn(place.folder);
-  if (inFolder !== undefined) return [inFolder.pooling, inFolder.file];
-  const family = familyOf(place.model);
-  return family === undefined ? [PLAIN.pooling, ASSUMED] : [family.pooling, known(family.name)];
-}
-
-async function findPrefixes(place: SettingSource): Promise<Record<"query" | "passage", Found<string>>> {
-  const inFolder = await prefixesIn(place.folder);
-  if (inFolder !== undefined) {
-    const { query, passage, file } = inFolder;
-    return { query: [query, file], passage: [passage, file] };
-  }
-  const family = familyOf(place.model);
-  const from = family === undefined ? ASSUMED : known(family.name);
-  return { query: [family?.queryPrefix ?? "", from], passage: [family?.passagePrefix ?? "", from] };
-}
-
-function set<T>(value: T | undefined, setting: string): Found<T> | undefined {
+function set<T>(value: T | undefined, setting: string): readonly [value: T, from: string] | undefined {
   return value === undefined ? undefined : [value, setting];
-}
-
-function known(family: string): string {
-  return `known of ${family}`;
 }

@@ -31,21 +31,21 @@ const QUERY_NAMES = ["query"];
 const PASSAGE_NAMES = ["document", "passage", "corpus"];
 
 /**
- * Reads the pooling that the model's files ask for.
+ * Reads the pooling that the model's files ask for, and the file's name.
  *
  * @throws MemoryError when it is not supported.
  */
-export async function poolingIn(folder: string): Promise<{ pooling: Pooling; file: string } | undefined> {
+export async function poolingIn(folder: string): Promise<readonly [Pooling, file: string] | undefined> {
   const modules = await readJson(folder, MODULES_FILE);
   // A layer after the pooling is missing in the states; a model with its own output applies it there.
   if (Array.isArray(modules) && modules.some(({ type }) => /\.Dense$/.test(String(type)))) {
-    return { pooling: "model", file: `${MODULES_FILE}, where a layer follows the pooling` };
+    return ["model", `${MODULES_FILE}, where a layer follows the pooling`];
   }
   const config = asObject(await readJson(folder, POOLING_FILE));
   if (config === undefined) return undefined;
   const modes = modesOf(config);
   const pooling = modes.length === 1 ? POOLINGS[modes[0] as string] : undefined;
-  if (pooling !== undefined && config.include_prompt !== false) return { pooling, file: POOLING_FILE };
+  if (pooling !== undefined && config.include_prompt !== false) return [pooling, POOLING_FILE];
   const asked = config.include_prompt === false ? "include_prompt false" : modes.join(" and ") || "none";
   throw new MemoryError(
     "failed_precondition",

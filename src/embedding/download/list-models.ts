@@ -8,7 +8,7 @@ import {
 import { asObject, readJson } from "../convention/model-json.js";
 import { BUNDLED, folderOf, isModelId } from "./locate.js";
 import { type ModelManifest, readManifest } from "./manifest.js";
-import { missingFiles, OPTIONAL_FILES, requiredFiles, revisionOf } from "./model-files.js";
+import { OPTIONAL_FILES, requiredFiles, revisionOf } from "./model-files.js";
 
 /** Description of a model, made without loading it. */
 export interface ModelSummary {
@@ -60,11 +60,6 @@ export async function summarise({
     revision: await revisionOf(folder),
     manifest: await readManifest(folder),
   };
-}
-
-/** Lists the missing files of a model; empty when it is whole. */
-export async function lackOf(place: { model: string; modelsDir: string }): Promise<string[]> {
-  return missingFiles(folderOf(place));
 }
 
 async function bytesOf(folder: string): Promise<number> {

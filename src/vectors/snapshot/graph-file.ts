@@ -72,7 +72,7 @@ function readKeys(fd: number, { bytes, rows, rowBytes }: Omit<GraphFile, "keys">
   return keys;
 }
 
-/** Reads pieces of a file that come one behind the other, by way of a window. */
+/** Reads consecutive pieces of a file through a window. */
 function slidingOver(fd: number, end: number): (from: number, bytes: number) => Buffer {
   let windowFrom = 0;
   let window: Buffer = Buffer.alloc(0);

@@ -10,7 +10,7 @@ const IS_BRANCH = 0x01;
 const IS_LEAF = 0x02;
 const IS_OVERFLOW = 0x04;
 const NODE_BYTES = 8;
-/** Flag of a long value, which is on pages of its own that the node names. */
+/** Flag of a long value, which fills whole pages that the node names. */
 const IS_LONG = 0x01;
 const IS_TREE = 0x02;
 
