@@ -106,7 +106,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory/log", "../calls/store.js"],
     ["src/memory/idempotency", "../calls/store.js"],
     ["src/memory/calls", "../model-change/lead.js"],
-    ["src/memory/erasure", "../model-change/lead.js"],
+    ["src/memory/erasure", "../calls/get.js"],
     ["src/memory/model-change", "../calls/store.js"],
     ["src/memory/format", "../log/replica.js"],
     ["src/server/port", "../rpc/caller.js"],

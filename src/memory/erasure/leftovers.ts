@@ -1,12 +1,13 @@
 import type { Mover } from "../generations/mover.js";
 import type { Clock } from "../pacing/clock.js";
 import { isEnd, type Log, type Named, type Scope } from "../ports/log.js";
-import { drop, type ForgetPorts } from "./forget.js";
+import { drop } from "./drop.js";
+import type { ErasurePorts } from "./erase.js";
 
 /** Names looked at in one go. */
 const NAMES_MAX = 100;
 
-export interface LeftoverPorts extends ForgetPorts {
+export interface LeftoverPorts extends ErasurePorts {
   readonly log: Log;
   readonly mover: Mover;
   readonly clock: Clock;

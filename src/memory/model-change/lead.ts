@@ -1,4 +1,4 @@
-import { endCopy } from "../erasure/forget.js";
+import { endCopy } from "../erasure/erase-log.js";
 import { type CopyPorts, copyTail } from "../generations/copy.js";
 import type { Mover } from "../generations/mover.js";
 import { allLogIds, allNames } from "../log/walk.js";
