@@ -2,7 +2,8 @@ import { pageToken, parsePageSize, parsePageToken } from "../input/page.js";
 import { mapSome } from "../pacing/map-some.js";
 import type { Head, Log, Measured } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
-import { endOf, type Page } from "./list.js";
+import { endOf } from "./end-of.js";
+import type { Page } from "./list.js";
 
 /** Namespaces measured at a time. */
 const MEASURING_MAX = 4;

@@ -3,8 +3,9 @@ import { scopeOf } from "../input/namespace.js";
 import { badToken, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
 import { fetchAll } from "../log/fetch-all.js";
 import { baseOf } from "../ports/generation.js";
-import type { Log, Numbered, Scope, Seen } from "../ports/log.js";
+import type { Log, Numbered, Seen } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { endOf } from "./end-of.js";
 
 /** Entries read at a time, and how often for one page: in between may be many that were deleted. */
 const READ_MANY = 128;
@@ -48,14 +49,6 @@ export async function listMemories(
   const { items, before } = await newest(log, { ...end, before: placeIn(end, token), size });
   const nextPageToken = before > 1 ? pageToken(["memories", baseOf(end.logId), String(before)]) : "";
   return { items, nextPageToken };
-}
-
-/** The living log of a namespace and its last number; undefined when it holds nothing yet, or was dropped. */
-export async function endOf(log: Log, scope: Scope): Promise<{ logId: string; last: number } | undefined> {
-  const logId = await log.find(scope);
-  const last = logId === undefined ? undefined : await log.last(logId);
-  if (logId === undefined || last === undefined || last.entry.op === "drop") return undefined;
-  return { logId, last: last.sequence };
 }
 
 function placeIn(end: { logId: string; last: number }, token: string[] | undefined): number {

@@ -6,8 +6,9 @@ import { vectorsOf } from "../log/windows.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Log, Numbered, Seen } from "../ports/log.js";
+import type { Projector } from "../ports/projector.js";
 import type { Caller, Quota } from "../ports/quota.js";
-import { endOf } from "./list.js";
+import { endOf } from "./end-of.js";
 
 /** Points of a map: beyond this, memories are sampled. */
 export const MAP_POINTS_MAX = 5_000;
@@ -21,17 +22,6 @@ const MAPS_MAX = 16;
 const MAP_KEPT_MS = 60_000;
 /** Maps drawn at once. */
 const DRAWING_MAX = 4;
-
-/** The port to what projects vectors to two dimensions, away from the event loop. */
-export interface Projector {
-  /**
-   * `rows` are vectors one behind the other. Answers x and y of each in turn, from -1 to 1: the two
-   * directions in which they differ most. The same rows give the same answer.
-   *
-   * @throws MemoryError `unavailable` when too much waits already.
-   */
-  project(of: { rows: Float32Array; dimensions: number }): Promise<Float32Array>;
-}
 
 export interface MapPoint {
   readonly id: string;

@@ -8,7 +8,8 @@ import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
-import { either, type Ports } from "./store.js";
+import type { Ports } from "./ports.js";
+import { either } from "./signals.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Asked of the index beyond `top_k`, so that its rounding does not decide who is the last result. */

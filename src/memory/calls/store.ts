@@ -1,9 +1,7 @@
 import { MemoryError } from "../../errors.js";
-import type { Generations } from "../generations/generations.js";
 import {
   type Answered,
   type Attempt,
-  type Idempotency,
   type Outcome,
   parseIdempotencyKey,
 } from "../idempotency/idempotency.js";
@@ -12,22 +10,13 @@ import { newMemoryId } from "../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
-import type { Namespaces } from "../log/namespaces.js";
-import type { Clock } from "../pacing/clock.js";
 import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import type { Ports } from "./ports.js";
+import { either } from "./signals.js";
 import { withinQuota } from "./within-quota.js";
-
-/** What the room needs of the rest of the house. */
-export interface Ports {
-  readonly generations: Generations;
-  readonly quota: Quota;
-  readonly namespaces: Namespaces;
-  readonly idempotency: Idempotency;
-  readonly clock: Clock;
-}
 
 export interface StoreRequest {
   readonly caller: Caller;
@@ -134,9 +123,4 @@ function onceEach<K, V>(work: (key: K) => V): (key: K) => V {
     done.set(key, value);
     return value;
   };
-}
-
-/** Aborted when either is. */
-export function either(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
-  return b === undefined ? a : AbortSignal.any([a, b]);
 }

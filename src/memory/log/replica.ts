@@ -1,5 +1,4 @@
 import { MemoryError, unavailable } from "../../errors.js";
-import { SEARCH_DEPTH_MAX } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import {
@@ -12,7 +11,7 @@ import {
   type Numbered,
 } from "../ports/log.js";
 import { type CallStep, type SharedStep, type Steps, untimed } from "../ports/steps.js";
-import type { Restored, VectorIndex } from "../ports/vectors.js";
+import { type Restored, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
 import { Nearby } from "./nearby.js";
 import { type Pair, type Scored, score } from "./score.js";
 import { vectorsOf } from "./windows.js";

@@ -10,9 +10,6 @@ export const SLICE_BYTES_MAX = 4_194_304;
 /** Time after which work on the main thread lets everything else run, so that no pause exceeds 20 ms. */
 export const PIECE_MS_MAX = 5;
 
-/** Vectors of an index that one recall looks at, for all windows of its query together. */
-export const SEARCH_DEPTH_MAX = 32_768;
-
 /** An entry's objects, and what it costs to read the shortest. */
 const ENTRY_BYTES = 1024;
 const WINDOW_BYTES = 64;

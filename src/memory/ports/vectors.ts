@@ -1,3 +1,6 @@
+/** Vectors of an index that one recall looks at, for all windows of its query together. */
+export const SEARCH_DEPTH_MAX = 32_768;
+
 /** The port to the vector indexes. An index is derived state: it may vanish and is rebuilt from the log. */
 export interface Vectors {
   /** The index of one log, empty until it is restored or added to. */

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../../errors.js";
-import type { Projector } from "../../memory/calls/map.js";
+import type { Projector } from "../../memory/ports/projector.js";
 
 /** Projections that may wait: each holds up to 5,000 vectors. */
 const WAITING_MAX = 8;
