@@ -1,4 +1,0 @@
-/** Aborted when either is. */
-export function either(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
-  return b === undefined ? a : AbortSignal.any([a, b]);
-}
