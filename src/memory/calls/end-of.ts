@@ -1,7 +1,14 @@
 import type { Log, Scope } from "../ports/log.js";
 
-/** The living log of a namespace and its last number; undefined when it holds nothing yet, or was dropped. */
-export async function endOf(log: Log, scope: Scope): Promise<{ logId: string; last: number } | undefined> {
+/** A log that holds something and that no drop has ended. */
+export interface LogEnd {
+  readonly logId: string;
+  /** The number of its last entry. */
+  readonly last: number;
+}
+
+/** Finds the living log of a namespace; undefined when it holds nothing yet, or was dropped. */
+export async function endOf(log: Log, scope: Scope): Promise<LogEnd | undefined> {
   const logId = await log.find(scope);
   const last = logId === undefined ? undefined : await log.last(logId);
   if (logId === undefined || last === undefined || last.entry.op === "drop") return undefined;

@@ -5,7 +5,7 @@ import { fetchAll } from "../log/fetch-all.js";
 import { baseOf } from "../ports/generation.js";
 import type { Log, Numbered, Seen } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
-import { endOf } from "./end-of.js";
+import { endOf, type LogEnd } from "./end-of.js";
 
 /** Entries read at a time, and how often for one page: in between may be many that were deleted. */
 const READ_MANY = 128;
@@ -51,7 +51,7 @@ export async function listMemories(
   return { items, nextPageToken };
 }
 
-function placeIn(end: { logId: string; last: number }, token: string[] | undefined): number {
+function placeIn(end: LogEnd, token: string[] | undefined): number {
   if (token === undefined) return end.last + 1;
   const [base, before] = token;
   // A copy in another model generation has the same numbers.

@@ -8,7 +8,7 @@ import type { Clock } from "../pacing/clock.js";
 import type { Log, Numbered, Seen } from "../ports/log.js";
 import type { Projector } from "../ports/projector.js";
 import type { Caller, Quota } from "../ports/quota.js";
-import { endOf } from "./end-of.js";
+import { endOf, type LogEnd } from "./end-of.js";
 
 /** Points of a map: beyond this, memories are sampled. */
 export const MAP_POINTS_MAX = 5_000;
@@ -49,7 +49,7 @@ export class Maps {
   constructor(private readonly ports: MapPorts) {}
 
   /** The map of a log up to its last entry. */
-  of(end: { logId: string; last: number }): Promise<NamespaceMap> {
+  of(end: LogEnd): Promise<NamespaceMap> {
     const key = `${end.logId}:${end.last}`;
     const kept = this.#kept.get(key);
     this.#kept.delete(key);
@@ -62,7 +62,7 @@ export class Maps {
     return drawn.map;
   }
 
-  async #draw(end: { logId: string; last: number }): Promise<NamespaceMap> {
+  async #draw(end: LogEnd): Promise<NamespaceMap> {
     if (this.#drawing >= DRAWING_MAX) throw unavailable("too many maps are being drawn");
     this.#drawing++;
     try {
@@ -84,10 +84,7 @@ export async function mapNamespace(
   return end === undefined ? { points: [], memories: 0 } : maps.of(end);
 }
 
-async function draw(
-  { log, projector, clock }: MapPorts,
-  end: { logId: string; last: number },
-): Promise<NamespaceMap> {
+async function draw({ log, projector, clock }: MapPorts, end: LogEnd): Promise<NamespaceMap> {
   const { memories } = await log.measure(end);
   const sampled: Row[] = [];
   const wanted = Math.min(memories, MAP_POINTS_MAX);

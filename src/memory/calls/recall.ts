@@ -9,7 +9,6 @@ import { type Generation, generationOf } from "../ports/generation.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { Ports } from "./ports.js";
-import { either } from "./signals.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Asked of the index beyond `top_k`, so that its rounding does not decide who is the last result. */
@@ -46,8 +45,8 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
   const topK = parseTopK(request.topK);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
-  return withinQuota({ quota: ports.quota, caller, steps }, async ({ paid, unpaid }) => {
-    const signal = either(unpaid, request.signal);
+  const charging = { quota: ports.quota, caller, steps, signal: request.signal };
+  return withinQuota(charging, async ({ paid, signal }) => {
     const embed = (generation: Generation) =>
       steps.time("embed", (onBegin) => {
         const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };

@@ -15,7 +15,6 @@ import type { Entry, Scope } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { Ports } from "./ports.js";
-import { either } from "./signals.js";
 import { withinQuota } from "./within-quota.js";
 
 export interface StoreRequest {
@@ -65,8 +64,7 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
 function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
   const { caller, text, metadata, scope, attempt, steps = untimed } = writing;
   const { quota, generations, namespaces } = ports;
-  return withinQuota({ quota, caller, steps }, async ({ paid, unpaid }) => {
-    const signal = either(unpaid, writing.signal);
+  return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
     const embed = onceEach((generation: Generation) =>
       steps.time("embed", (onBegin) => generations.embed(generation, { ...asked, signal, onBegin })),

@@ -5,6 +5,8 @@ export interface ChargeOptions {
   readonly quota: Quota;
   readonly caller: Caller;
   readonly steps?: Steps<CallStep> | undefined;
+  /** Aborted when the caller stops waiting. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -14,17 +16,19 @@ export interface ChargeOptions {
  * would store for nothing. Its retry with the same idempotency key is answered and costs nothing.
  *
  * The charge runs beside the work, not before it: the work awaits `paid` before it does anything that
- * lasts or answers, and drops what it began when `unpaid` is aborted.
+ * lasts or answers, and drops what it began when `signal` is aborted: the charge was refused, or the
+ * caller stopped waiting.
  */
 export async function withinQuota<T>(
-  { quota, caller, steps = untimed }: ChargeOptions,
-  work: (charge: { paid: Promise<void>; unpaid: AbortSignal }) => Promise<T>,
+  { quota, caller, steps = untimed, signal }: ChargeOptions,
+  work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
-  const stop = new AbortController();
+  const refused = new AbortController();
   const paid = steps.time("charge", () => quota.charge(caller));
-  paid.catch((reason) => stop.abort(reason));
+  paid.catch((reason) => refused.abort(reason));
   try {
-    return await work({ paid, unpaid: stop.signal });
+    const either = signal === undefined ? refused.signal : AbortSignal.any([refused.signal, signal]);
+    return await work({ paid, signal: either });
   } catch (error) {
     // What refused the charge is the answer, whatever the dropped work says of itself.
     await paid;
