@@ -1,7 +1,7 @@
 import { authorizeFree } from "../input/authorize.js";
 import { parseMemoryId } from "../input/id.js";
 import { scopeOf } from "../input/namespace.js";
-import { findMemory } from "../log/find.js";
+import { findMemory } from "../log/fetch.js";
 import type { Log, Seen } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
 import { type MemoryRequest, noSuchMemory } from "./memory-request.js";

@@ -1,7 +1,7 @@
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import { badToken, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
-import { fetchAll } from "../log/fetch-all.js";
+import { fetchAll } from "../log/fetch.js";
 import { baseOf } from "../ports/generation.js";
 import type { Log, Numbered, Seen } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";

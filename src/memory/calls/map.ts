@@ -1,7 +1,7 @@
 import { unavailable } from "../../errors.js";
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
-import { fetchAll } from "../log/fetch-all.js";
+import { fetchAll } from "../log/fetch.js";
 import { vectorsOf } from "../log/windows.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";

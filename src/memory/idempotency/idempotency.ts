@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { invalid, MemoryError, unavailable } from "../../errors.js";
 import { newMemoryId } from "../input/id.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
-import { findMemory } from "../log/find.js";
+import { findMemory } from "../log/fetch.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Claim, Claims } from "../ports/claims.js";
 import type { Log, Scope, Stored } from "../ports/log.js";

@@ -12,8 +12,8 @@ import {
 } from "../ports/log.js";
 import { type CallStep, type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import { type Restored, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
-import { Nearby } from "./nearby.js";
 import { type Pair, type Scored, score } from "./score.js";
+import { Nearby } from "./search.js";
 import { vectorsOf } from "./windows.js";
 
 /** Entries read at a time while catching up: few when probably current, more while far behind. */
