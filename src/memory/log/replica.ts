@@ -11,17 +11,15 @@ import {
   type Numbered,
 } from "../ports/log.js";
 import { type CallStep, type SharedStep, type Steps, untimed } from "../ports/steps.js";
-import { type Restored, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
-import { type Pair, type Scored, score } from "./score.js";
-import { Nearby } from "./search.js";
+import type { Mark, VectorIndex } from "../ports/vectors.js";
+import { Restoration } from "./restoration.js";
+import type { Scored } from "./score.js";
+import { findNearby, type Query, scoreAll } from "./search.js";
 import { vectorsOf } from "./windows.js";
 
 /** Entries read at a time while catching up: few when probably current, more while far behind. */
 const READ_FEW = 16;
 const READ_MANY = 512;
-
-/** A search of an index up to this size is over at once. */
-const QUICK_INDEX_BYTES = 1_048_576;
 
 /** A snapshot is due after so many entries, and so large a share of all. */
 const SNAPSHOT_ENTRIES_MIN = 10_000;
@@ -33,6 +31,10 @@ const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the
 /** Thrown to whoever uses a replica whose log has ended: its name may have a new log. */
 export class Sealed extends Error {}
 
+export interface NearestOptions extends Query {
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
 export interface ReplicaOptions {
   readonly log: Log;
   readonly index: VectorIndex;
@@ -42,20 +44,6 @@ export interface ReplicaOptions {
   onCaughtUp?: ((entries: number) => void) | undefined;
   /** Told of entries that are missing or unreadable. */
   onLost?(logId: string, lost: Numbered<Lost>): void;
-}
-
-export interface NearestOptions {
-  readonly vectors: readonly Float32Array[];
-  readonly limit: number;
-  /** Ends the search between two of the query's vectors. */
-  readonly signal?: AbortSignal | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
-}
-
-/** The memories near a query, each with the pairs that are near. */
-interface Found {
-  readonly nearby: Map<number, Pair[]>;
-  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -77,11 +65,7 @@ export class Replica {
   #applied = 0;
   /** Of the last entry applied, for snapshots. */
   #opId = "";
-  #restored = false;
-  /** What the index was filled from, until the log was found to be the one it was made of. */
-  #unchecked: Restored | undefined;
-  /** Memories that the snapshot has no vectors of, and whose tombstones were not read yet. */
-  readonly #unconfirmed = new Set<number>();
+  readonly #restoration: Restoration;
   /** Memories to forget that this view has not come to yet. */
   readonly #forgotten = new Set<number>();
   /** It has read its log to the end once. */
@@ -101,6 +85,7 @@ export class Replica {
     readonly logId: string,
     private readonly options: ReplicaOptions,
   ) {
+    this.#restoration = new Restoration({ ...options, logId });
     options.index.onSnapshotLost = () => {
       this.#kept = 0;
     };
@@ -155,7 +140,7 @@ export class Replica {
 
   /** As `current`, but from the log alone: for an index whose snapshot is as fragmented as itself. */
   rebuild(): Promise<void> {
-    this.#restored = true;
+    this.#restoration.skip();
     return this.current();
   }
 
@@ -164,10 +149,13 @@ export class Replica {
    * fewer when there are fewer.
    */
   async nearest({ vectors, limit, signal, steps = untimed }: NearestOptions): Promise<Scored[]> {
-    const nearby = await steps.time("search", () => this.#search({ vectors, limit, signal }));
+    const { index } = this.options;
+    const search: VectorIndex["search"] = (query) => this.#guard(index.search(query));
+    const searched = { ...this.options, logId: this.logId, search };
+    const nearby = await steps.time("search", () => findNearby(searched, { vectors, limit, signal }));
     // What a store behind which the index failed had answered may be missing.
     if (this.broken) throw failed();
-    return steps.time("fetch", () => this.#score(vectors, { nearby, signal }));
+    return steps.time("fetch", () => scoreAll(searched, { vectors, nearby, signal }));
   }
 
   /**
@@ -225,83 +213,23 @@ export class Replica {
     }
   }
 
-  async #search({ vectors, limit, signal }: NearestOptions): Promise<Map<number, Pair[]>> {
-    const { index, clock } = this.options;
-    const nearby = new Nearby();
-    const look = async (query: number, depthMax: number) => {
-      signal?.throwIfAborted();
-      const vector = vectors[query] as Float32Array;
-      const hits = await this.#guard(index.search({ vector, limit, depthMax }));
-      for (const hit of hits) nearby.add(query, hit);
-    };
-    for (const query of vectors.keys()) {
-      // Each search of many vectors may hold the thread for some milliseconds: of a long query there are
-      // many, and many queries may begin at once.
-      if (query > 0 || index.bytes > QUICK_INDEX_BYTES) await clock.yield();
-      await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
-    }
-    // Where the nearest vectors are all of a few long memories, one deep look finds the others.
-    if (vectors.length > 1 && nearby.size < Math.min(limit, index.size)) await look(0, SEARCH_DEPTH_MAX);
-    return nearby.best(limit);
-  }
-
-  /** Scores slice by slice, so that few vectors are held at a time. */
-  async #score(vectors: readonly Float32Array[], { nearby, signal }: Found): Promise<Scored[]> {
-    const all: Scored[] = [];
-    for (let rest = [...nearby.keys()]; rest.length > 0; ) {
-      const scored = await this.#scoreSome(vectors, { nearby, sequences: rest });
-      all.push(...scored.some);
-      rest = scored.rest;
-      if (rest.length === 0) break;
-      await this.options.clock.yield();
-      signal?.throwIfAborted();
-    }
-    return all;
-  }
-
-  /** What it read is let go when it returns: hundreds of recalls may wait for their turn between two slices. */
-  async #scoreSome(
-    vectors: readonly Float32Array[],
-    { nearby, sequences }: { nearby: Map<number, Pair[]>; sequences: number[] },
-  ): Promise<{ some: Scored[]; rest: number[] }> {
-    const { logId } = this;
-    const { found, rest } = await this.options.log.fetch({ logId, sequences, what: "all" });
-    const some = found.map((each) => score(vectors, { ...each, pairs: nearby.get(each.sequence) ?? [] }));
-    return { some, rest: [...rest] };
-  }
-
-  /** Begins where the index's snapshot ends, if the log there is still the one it was made of. */
+  /** Begins where the index's snapshot ends, if that was made of this log. */
   async #restore(): Promise<void> {
-    const { index, log } = this.options;
-    // Only once: a catch-up that failed behind it goes on with what is restored.
-    if (!this.#restored) this.#unchecked = await this.#time("restore", () => index.restore());
-    this.#restored = true;
-    const kept = this.#unchecked;
-    if (kept === undefined) return;
-    const range = { logId: this.logId, from: kept.sequence, limit: 1, what: "head" } as const;
-    const [at] = (await log.read(range)).entries;
-    const isOurs = at?.sequence === kept.sequence && at.entry.opId === kept.opId;
-    if (!isOurs) await index.reset();
-    this.#unchecked = undefined;
-    if (!isOurs) return;
-    this.#applied = kept.sequence;
-    this.#kept = kept.sequence;
-    this.#opId = kept.opId;
-    for (const sequence of kept.wiped) this.#unconfirmed.add(sequence);
+    const kept = await this.#restoration.begin();
+    if (kept !== undefined) this.#beginAt(kept);
   }
 
-  /**
-   * Whether the log has a tombstone for each memory that the snapshot lacks. It has not when the database
-   * is an older copy of itself: then the index is built from the log.
-   */
+  /** Whether all that the snapshot promised was found in the log; if not, the log is read from its start. */
   async #isConfirmed(): Promise<boolean> {
-    if (this.#unconfirmed.size === 0) return true;
-    await this.options.index.reset();
-    this.#unconfirmed.clear();
-    this.#applied = 0;
-    this.#kept = 0;
-    this.#opId = "";
-    return false;
+    const confirmed = await this.#restoration.end();
+    if (!confirmed) this.#beginAt({ sequence: 0, opId: "" });
+    return confirmed;
+  }
+
+  #beginAt({ sequence, opId }: Mark): void {
+    this.#applied = sequence;
+    this.#kept = sequence;
+    this.#opId = opId;
   }
 
   /** Both changes are asked for at once: an index takes them in the order of the calls. */
@@ -315,7 +243,8 @@ export class Replica {
       if (entry.op === "store" && this.#forgotten.delete(sequence)) continue;
       if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, vectors });
       else if (entry.op === "store") onLost?.(this.logId, { sequence, entry: UNFIT });
-      else if (entry.op === "delete" && !this.#unconfirmed.delete(entry.target)) forgotten.push(entry.target);
+      else if (entry.op === "delete" && !this.#restoration.confirm(entry.target))
+        forgotten.push(entry.target);
       else if (isEnd(entry)) this.#seal(entry);
       else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
     }
@@ -350,7 +279,7 @@ export class Replica {
       if (this.#stopped) throw unavailable("the service is stopping");
       // Dropped by this process before the end of the log was read: there is nothing left to read for.
       if (this.sealed) return;
-      if (!this.#restored || this.#unchecked) await this.#restore();
+      if (this.#restoration.pending) await this.#restore();
       const from = this.#applied + 1;
       const range = { logId: this.logId, from, limit, what: "vectors" } as const;
       const { entries, complete } = await this.options.log.read(range);

@@ -1,8 +1,80 @@
-import type { Hit } from "../ports/vectors.js";
-import type { Pair } from "./score.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Log } from "../ports/log.js";
+import { type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
+import { type Pair, type Scored, score } from "./score.js";
+
+/** A search of an index up to this size is over at once. */
+const QUICK_INDEX_BYTES = 1_048_576;
+
+export interface Query {
+  readonly vectors: readonly Float32Array[];
+  readonly limit: number;
+  /** Ends the search between two of the query's vectors. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An index that is searched, and the log that it was made of. */
+export interface Searched {
+  readonly logId: string;
+  readonly log: Pick<Log, "fetch">;
+  readonly index: Pick<VectorIndex, "size" | "bytes">;
+  readonly search: VectorIndex["search"];
+  readonly clock: Clock;
+}
+
+/** Finds the memories near to any of a query's vectors, each with the pairs that are near. */
+export async function findNearby(
+  { index, search, clock }: Searched,
+  { vectors, limit, signal }: Query,
+): Promise<Map<number, Pair[]>> {
+  const nearby = new Nearby();
+  const look = async (query: number, depthMax: number) => {
+    signal?.throwIfAborted();
+    const vector = vectors[query] as Float32Array;
+    const hits = await search({ vector, limit, depthMax });
+    for (const hit of hits) nearby.add(query, hit);
+  };
+  for (const query of vectors.keys()) {
+    // Each search of many vectors may hold the thread for some milliseconds: of a long query there are
+    // many, and many queries may begin at once.
+    if (query > 0 || index.bytes > QUICK_INDEX_BYTES) await clock.yield();
+    await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
+  }
+  // Where the nearest vectors are all of a few long memories, one deep look finds the others.
+  if (vectors.length > 1 && nearby.size < Math.min(limit, index.size)) await look(0, SEARCH_DEPTH_MAX);
+  return nearby.best(limit);
+}
+
+interface Found extends Pick<Query, "vectors" | "signal"> {
+  readonly nearby: Map<number, Pair[]>;
+}
+
+/** Scores what was found slice by slice, so that few vectors are held at a time. */
+export async function scoreAll(of: Searched, { vectors, nearby, signal }: Found): Promise<Scored[]> {
+  const all: Scored[] = [];
+  for (let rest = [...nearby.keys()]; rest.length > 0; ) {
+    const scored = await scoreSome(of, { vectors, nearby, sequences: rest });
+    all.push(...scored.some);
+    rest = scored.rest;
+    if (rest.length === 0) break;
+    await of.clock.yield();
+    signal?.throwIfAborted();
+  }
+  return all;
+}
+
+/** Scores one slice and lets go of its vectors: hundreds of recalls may wait for their turn between two slices. */
+async function scoreSome(
+  { logId, log }: Searched,
+  { vectors, nearby, sequences }: Found & { sequences: number[] },
+): Promise<{ some: Scored[]; rest: number[] }> {
+  const { found, rest } = await log.fetch({ logId, sequences, what: "all" });
+  const some = found.map((each) => score(vectors, { ...each, pairs: nearby.get(each.sequence) ?? [] }));
+  return { some, rest: [...rest] };
+}
 
 /** What was found near any of a query's vectors, by memory. */
-export class Nearby {
+class Nearby {
   readonly #memories = new Map<number, { similarity: number; readonly pairs: Pair[] }>();
 
   get size(): number {
