@@ -1,3 +1,4 @@
+import { every } from "../../every.js";
 import { isEnd } from "../ports/log.js";
 import { type ErasurePorts, finish } from "./erase.js";
 import { type LeftoverPorts, Leftovers } from "./leftovers.js";
@@ -38,23 +39,11 @@ export function keepSweeping(
   { onSwept, onTrouble }: SweepingOptions,
 ): () => Promise<void> {
   const sweeper = new Sweeper(ports);
-  let running: Promise<void> | undefined;
-  const run = () => {
-    running ??= sweeper
-      .run()
-      .then((finished) => {
-        if (finished > 0) onSwept(finished);
-      }, onTrouble)
-      .finally(() => {
-        running = undefined;
-      });
+  const work = async () => {
+    const finished = await sweeper.run();
+    if (finished > 0) onSwept(finished);
   };
-  run();
-  const timer = setInterval(run, SWEEP_MS).unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
+  return every(work, { everyMs: SWEEP_MS, atOnce: true, onTrouble });
 }
 
 /** Finishes what a crash interrupted: run at start, and now and then. Answers how many it finished. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { every } from "../../every.js";
 import type { Clock } from "../pacing/clock.js";
 import { type Format, type Formats, formatOf, type Marked, OLDEST_FORMAT, refusalOf } from "./format.js";
 
@@ -48,30 +49,21 @@ export function latestOf(migrations: readonly Migration[]): number {
 /** Follows the database's format, and raises it to the latest that this program knows: one process does, the others wait. */
 export class Migrating {
   readonly #replica = randomBytes(6).toString("hex");
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  #end: (() => Promise<void>) | undefined;
   #closed = false;
 
   constructor(private readonly options: MigratingOptions) {}
 
   /** Looks at once, and then every two seconds. */
   start(): void {
-    const look = () => {
-      this.#running ??= this.look()
-        .catch(this.options.onTrouble)
-        .finally(() => {
-          this.#running = undefined;
-        });
-    };
-    look();
-    this.#timer = setInterval(look, FORMAT_POLL_MS).unref();
+    const { onTrouble } = this.options;
+    this.#end = every(() => this.look(), { everyMs: FORMAT_POLL_MS, atOnce: true, onTrouble });
   }
 
   /** Stops behind the part that is being done; another process, or the next start, goes on there. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#timer);
-    await this.#running;
+    await this.#end?.();
   }
 
   /** Does what the format asks for, as far as it can now. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { MemoryError } from "../../errors.js";
+import { every } from "../../every.js";
 import type { Generations } from "../generations/generations.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
@@ -41,7 +42,7 @@ export class Reembedding {
   readonly #retired = new Map<Generation, { model: OpenModel; untilMs: number }>();
   #stepping: Promise<void> | undefined;
   #work: Work | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #end: (() => Promise<void>) | undefined;
   #phase: Plan["phase"] | undefined;
   /** How far this replica is with each model generation. */
   readonly #reports = new Map<Generation, Omit<ReplicaReport, "seenAtMs">>();
@@ -60,13 +61,13 @@ export class Reembedding {
   /** Catches up with the plan, and then does so every second. */
   async start(): Promise<void> {
     await this.step();
-    this.#timer = setInterval(() => void this.step().catch(this.ports.onTrouble), PLAN_POLL_MS).unref();
+    this.#end = every(() => this.step(), { everyMs: PLAN_POLL_MS, onTrouble: this.ports.onTrouble });
   }
 
   /** Lets go of the plan; another replica, or the next start, goes on with it. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#timer);
+    await this.#end?.();
     await this.#stepping?.catch(() => {});
     await this.#stop();
     const retired = [...this.#retired.values()].map(({ model }) => model);
