@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { MemoryError } from "../errors.js";
 import type { Accounts } from "./account.js";
 import { hashKey, isWellFormedKey, type Key, type KeyAccess } from "./key.js";
@@ -52,16 +53,14 @@ export interface AuthenticatorOptions {
 export function openAuthenticator(
   options: AuthenticatorOptions,
 ): (key: string | undefined) => Promise<Principal> {
-  const known = new Map<string, Known>();
+  const known = new LRUCache<string, Known>({ max: KNOWN_KEYS_MAX });
   return async (key) => {
     if (key === undefined) throw refused("an API key is needed: Authorization: Bearer rcl_…");
     if (!isWellFormedKey(key)) throw refused("this is not an API key of recalld, or it is mistyped");
     const keyHash = hashKey(key);
     const found = known.get(keyHash);
     const entry = found ?? { caller: await meet(options.accounts, keyHash), readAtMs: performance.now() };
-    known.delete(keyHash);
     known.set(keyHash, entry);
-    if (known.size > KNOWN_KEYS_MAX) known.delete(known.keys().next().value as string);
     keepUp(entry, options.accounts);
     if (entry.reading !== undefined) await entry.reading;
     options.onUse(entry.caller);

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Accounts, KeyUse } from "./account.js";
 import { type Background, type BackgroundOptions, inBackground } from "./background.js";
 
@@ -11,7 +12,7 @@ const PRECISION_MS = 60_000;
  * written when the process dies is lost: it is a hint for the owner, and decides nothing.
  */
 export class LastUsed {
-  readonly #noted = new Map<string, number>();
+  readonly #noted = new LRUCache<string, number>({ max: KEYS_NOTED_MAX });
   #waiting = new Map<string, KeyUse>();
   readonly #background: Background;
 
@@ -26,9 +27,7 @@ export class LastUsed {
     const nowMs = Date.now();
     const atMs = nowMs - (nowMs % PRECISION_MS);
     if (this.#noted.get(keyHash) === atMs) return;
-    this.#noted.delete(keyHash);
     this.#noted.set(keyHash, atMs);
-    if (this.#noted.size > KEYS_NOTED_MAX) this.#noted.delete(this.#noted.keys().next().value as string);
     if (this.#waiting.size < KEYS_NOTED_MAX) this.#waiting.set(keyHash, { accountId, keyHash, atMs });
   }
 

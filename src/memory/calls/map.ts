@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { unavailable } from "../../errors.js";
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
@@ -43,23 +44,23 @@ export interface MapPorts {
 
 /** Draws maps of namespaces, and keeps the last few. */
 export class Maps {
-  readonly #kept = new Map<string, { map: Promise<NamespaceMap>; untilMs: number }>();
+  readonly #kept: LRUCache<string, Promise<NamespaceMap>>;
   #drawing = 0;
 
-  constructor(private readonly ports: MapPorts) {}
+  constructor(private readonly ports: MapPorts) {
+    const perf = { now: () => ports.clock.nowMs() };
+    this.#kept = new LRUCache({ max: MAPS_MAX, ttl: MAP_KEPT_MS, ttlResolution: 0, perf });
+  }
 
   /** The map of a log up to its last entry. */
   of(end: LogEnd): Promise<NamespaceMap> {
     const key = `${end.logId}:${end.last}`;
     const kept = this.#kept.get(key);
-    this.#kept.delete(key);
-    const nowMs = this.ports.clock.nowMs();
-    const fresh = kept !== undefined && kept.untilMs > nowMs;
-    const drawn = fresh ? kept : { map: this.#draw(end), untilMs: nowMs + MAP_KEPT_MS };
-    this.#kept.set(key, drawn);
-    if (!fresh) drawn.map.catch(() => this.#kept.delete(key));
-    if (this.#kept.size > MAPS_MAX) this.#kept.delete(this.#kept.keys().next().value as string);
-    return drawn.map;
+    if (kept !== undefined) return kept;
+    const map = this.#draw(end);
+    this.#kept.set(key, map);
+    map.catch(() => this.#kept.delete(key));
+    return map;
   }
 
   async #draw(end: LogEnd): Promise<NamespaceMap> {
