@@ -1,16 +1,16 @@
 import { type EveryOptions, every } from "../every.js";
 
-/** Work that is done now and then, so that calls need not wait for it. */
+/** Work that runs now and then, so that no call waits for it. */
 export interface Background {
-  /** Does it now: all that was there to do before the call is done when this resolves. */
+  /** Runs the work now. All that was pending before the call is done when this resolves. */
   now(): Promise<void>;
-  /** Does it one last time. */
+  /** Runs the work one last time. */
   close(): Promise<void>;
 }
 
 export type BackgroundOptions = Omit<EveryOptions, "atOnce">;
 
-/** Runs work every so often and when it is asked for, never twice at once. */
+/** Runs work at intervals and on request, never twice at a time. */
 export function inBackground(work: () => Promise<void>, options: BackgroundOptions): Background {
   let running: Promise<void> = Promise.resolve();
   const now = () => {

@@ -2,17 +2,17 @@ import { MemoryError } from "../errors.js";
 
 /** One of the operator's commands. */
 export interface Command {
-  /** As it is typed, such as `keys create`. */
+  /** The command's words, such as `keys create`. */
   readonly name: string;
-  /** What must follow it, in this order; with `?` at its end it may be left out. */
+  /** Arguments in their order; one that ends with `?` may be left out. */
   readonly arguments: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
-  /** What it does, for `--help`: a line, and more if there is more to say. */
+  /** Description for `--help`: one line, and details below it. */
   readonly does: readonly [string, ...string[]];
 }
 
 export interface Option {
-  /** What its value is, in capitals; absent for a flag. */
+  /** Name of the option's value, in capitals; absent for a flag. */
   readonly value?: "TEXT" | "NUMBER";
   readonly does: string;
 }
@@ -21,13 +21,13 @@ const flag = (does: string): Option => ({ does });
 const textual = (does: string): Option => ({ value: "TEXT", does });
 const numeric = (does: string): Option => ({ value: "NUMBER", does });
 
-/** For every command. */
+/** Options of every command. */
 export const COMMON = {
   json: flag("the answer as JSON"),
   help: flag("this text, or that of a command"),
 };
 
-/** All there are, in the order in which they are told. */
+/** All commands, in the order of `--help`. */
 export const COMMANDS: readonly Command[] = [
   {
     name: "accounts list",
@@ -151,7 +151,7 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-/** How the program ends; docs/admin.md has the same table. */
+/** Exit codes of the program; docs/admin.md has the same table. */
 export const EXIT = { done: 0, refused: 1, notUnderstood: 2, unavailable: 3 } as const;
 
 export function exitCodeOf(error: unknown): number {

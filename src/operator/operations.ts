@@ -10,22 +10,22 @@ import { invalid, MemoryError, unavailable } from "../errors.js";
 import { abandon, begin, standingOf } from "../memory/model-change/change-model.js";
 import type { SystemRecords } from "../memory/ports/plan.js";
 
-/** Accounts in one answer. */
+/** Maximum number of accounts in one answer. */
 export const ACCOUNTS_MAX = 1_000;
 const ACCOUNTS_DEFAULT = 100;
 
-/** What the operator's commands need of the database. */
+/** Parts of the database that the operator's commands use. */
 export type OperatorPorts = KeysOptions &
   CloseOptions & {
     readonly usage: Pick<Usage, "read" | "remove">;
     readonly freeCalls: number;
     readonly plans: Plans;
     readonly systemRecords: SystemRecords;
-    /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
+    /** Writes a copy of the database into a new file; absent if the database cannot copy itself. */
     readonly backUp?: ((path: string) => Promise<void>) | undefined;
   };
 
-/** What a command was given: strings, numbers and flags, by name. */
+/** Arguments of a command: strings, numbers and flags, by name. */
 export type Given = Readonly<Record<string, unknown>>;
 
 export interface Request {
@@ -36,8 +36,8 @@ export interface Request {
 type Operation = (ports: OperatorPorts, given: Given) => Promise<unknown>;
 
 /**
- * What an operator may do, whose key is never asked for. Answers are JSON. They
- * run where the database is open: in the command itself, or in the server that it asks.
+ * The operator's operations, which need no key. Answers are JSON. They run where the database is open: in
+ * the command itself, or in the server that it asks.
  */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   "accounts list": listAccounts,
@@ -58,7 +58,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "reembed abandon": async ({ systemRecords }) => ({ generation: await abandon(systemRecords) }),
 };
 
-/** @throws MemoryError what the rules of accounts and keys refuse; `not_found` for what is not there. */
+/** @throws MemoryError by the rules of accounts and keys; `not_found` for a missing account or key. */
 export function operate(ports: OperatorPorts, { operation, given }: Request): Promise<unknown> {
   const asked = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
   if (asked === undefined) {
@@ -67,7 +67,7 @@ export function operate(ports: OperatorPorts, { operation, given }: Request): Pr
   return asked(ports, given);
 }
 
-/** What a server answers to the operator's commands, once it is there. */
+/** Answers the operator's commands in a server, once it runs. */
 export class Operator {
   #ports: OperatorPorts | undefined;
 
@@ -185,12 +185,12 @@ function shownPlan({ name, calls, rate, concurrency }: Plan) {
   };
 }
 
-/** Null is no limit. */
+/** Number of calls as JSON; null means no limit. */
 function limitOf(calls: number): number | null {
   return calls >= UNLIMITED_CALLS ? null : calls;
 }
 
-/** Without its hash: what is not needed is not shown. */
+/** A key as JSON, without its hash, which no operator needs. */
 function shownKey({ id, name, prefix, access, namespace, createdAtMs, lastUsedAtMs, expiresAtMs }: Key) {
   return {
     ...{ id, name, prefix, access },

@@ -1,4 +1,4 @@
-/** Shows how far something is: one line that is written over on a terminal; elsewhere a line whenever it changes. */
+/** Shows progress: one line that is overwritten on a terminal, elsewhere a new line for each change. */
 export function progressLine(stream: NodeJS.WriteStream): { show(line: string): void; end(): void } {
   let shown = "";
   return {
@@ -7,7 +7,7 @@ export function progressLine(stream: NodeJS.WriteStream): { show(line: string): 
       shown = line;
       stream.write(stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
     },
-    /** What is said next begins a line. */
+    /** Ends the line, so that further output begins a new one. */
     end: () => {
       if (stream.isTTY && shown !== "") stream.write("\n");
     },

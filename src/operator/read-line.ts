@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { COMMANDS, COMMON, type Command, type Option } from "./commands.js";
 import type { Given } from "./operations.js";
 
-/** What was typed: a command and what it is given, or what to say instead. */
+/** A parsed command line: a command with its arguments, or a text to print instead. */
 export type Asked =
   | { readonly command: Command; readonly given: Given; readonly json: boolean }
   | { readonly help: string }
@@ -34,7 +34,7 @@ export function readLine(args: readonly string[]): Asked {
   }
 }
 
-/** All commands, or those of a group such as `keys`. */
+/** Help for all commands, or for a group such as `keys`. */
 function overview(group?: string): string {
   const some = COMMANDS.filter(({ name }) => name.split(" ")[0] === group);
   const shown = some.length > 0 ? some : COMMANDS;
@@ -64,7 +64,7 @@ function helpFor(command: Command): string {
   ].join("\n");
 }
 
-/** As it is typed, with what must follow it. */
+/** The usage line of a command: its name and its arguments. */
 export function lineOf(command: Command): string {
   return [command.name, ...command.arguments.map((each) => each.replace(/(.*)\?$/, "[$1]"))].join(" ");
 }
@@ -78,7 +78,7 @@ function configOf(options: Readonly<Record<string, Option>>): ParseArgsOptionsCo
 
 function valuesIn({ options }: Command, values: Given): Given {
   const read = ([name, value]: [string, unknown]) => {
-    // Of a variable that is not set: to leave the option out could mean more than was asked for.
+    // An empty value comes from an unset variable. Ignoring the option could do more than was asked for.
     if (value === "") throw new Error(`--${name} is empty`);
     if (options[name]?.value !== "NUMBER") return [name, value];
     if (!/^\d{1,15}$/.test(String(value)))
@@ -88,7 +88,7 @@ function valuesIn({ options }: Command, values: Given): Given {
   return Object.fromEntries(Object.entries(values).map(read));
 }
 
-/** The arguments by their names, in small letters. */
+/** The arguments by their names, in lower case. */
 function named(command: Command, positionals: readonly string[]): Given {
   const needed = command.arguments.filter((each) => !each.endsWith("?"));
   const missing = needed[positionals.length];

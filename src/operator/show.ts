@@ -1,6 +1,6 @@
 type Row = Readonly<Record<string, unknown>>;
 
-/** An answer for people: a table for several, a line for each field of one. */
+/** Formats an answer for people: a table for a list, a line for each field of a single item. */
 export function show(answer: unknown): string {
   if (Array.isArray(answer)) return answer.length === 0 ? "none" : table(answer as Row[]);
   if (typeof answer !== "object" || answer === null) return String(answer);
@@ -23,7 +23,7 @@ function table(rows: readonly Row[]): string {
     .join("\n");
 }
 
-/** What users chose may hold anything: a terminal must not be told what to do by it. */
+/** Escapes control characters in users' data, so that it cannot control the terminal. */
 function cell(value: unknown): string {
   if (value === null || value === "") return "-";
   if (typeof value === "object") return JSON.stringify(value);

@@ -8,11 +8,11 @@ import type { Quota } from "../ports/quota.js";
 import { type MemoryRequest, noSuchMemory } from "./memory-request.js";
 
 /**
- * Forgets one memory: its text, metadata and vector are out of the database and of this process's
- * index when this resolves, and no later recall on any replica returns it. Costs nothing.
+ * Deletes one memory. When this resolves, its text, metadata and vector are gone from the database and from
+ * this process's index, and no later recall on any replica returns it. Costs nothing.
  *
- * @throws MemoryError `not_found`, `unauthenticated` or `unavailable`; after the latter, the memory
- * may be gone already or go within a minute.
+ * @throws MemoryError `not_found`, `unauthenticated` or `unavailable`; after the latter, the memory may be
+ * deleted already, or within a minute.
  */
 export async function deleteMemory(
   ports: ErasurePorts & { readonly quota: Quota },
@@ -27,7 +27,7 @@ export async function deleteMemory(
   await finish(ports, found);
 }
 
-/** Needs no index: the log knows the number of each memory. */
+/** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */
 async function locate(ports: ErasurePorts, { scope, id }: { scope: Scope; id: string }) {
   const located = await onLiving(ports, scope, async ({ logId }) => {
     return { logId, sequence: await ports.log.locate({ logId, id }) };

@@ -8,15 +8,15 @@ import type { Caller, Quota } from "../ports/quota.js";
 export interface DropRequest {
   readonly caller: Caller;
   readonly namespace: string;
-  /** Needed when the namespace is not empty. */
+  /** Required if the namespace is not empty. */
   readonly force: boolean;
 }
 
 /**
- * Drops a namespace and erases all of it; the name is free again. Answers how many memories it held.
- * Costs nothing.
+ * Drops a namespace and erases all of it; its name becomes free. Answers how many memories it held. Costs
+ * nothing.
  *
- * @throws MemoryError `not_found`; `failed_precondition` when it is not empty and `force` is not set.
+ * @throws MemoryError `not_found`; `failed_precondition` if it is not empty and `force` is not set.
  */
 export async function deleteNamespace(
   ports: ErasurePorts & { readonly quota: Quota },

@@ -7,7 +7,7 @@ export interface LogEnd {
   readonly last: number;
 }
 
-/** Finds the living log of a namespace; undefined when it holds nothing yet, or was dropped. */
+/** Finds the living log of a namespace; undefined if it holds nothing yet, or was dropped. */
 export async function endOf(log: Log, scope: Scope): Promise<LogEnd | undefined> {
   const logId = await log.find(scope);
   const last = logId === undefined ? undefined : await log.last(logId);

@@ -7,9 +7,9 @@ import type { Quota } from "../ports/quota.js";
 import { type MemoryRequest, noSuchMemory } from "./memory-request.js";
 
 /**
- * One memory by its id. Costs nothing.
+ * Finds one memory by its id. Costs nothing.
  *
- * @throws MemoryError `not_found` when this namespace of this account has none with this id.
+ * @throws MemoryError `not_found` if this namespace of this account has none with this id.
  */
 export async function getMemory(
   { quota, log }: { quota: Quota; log: Log },

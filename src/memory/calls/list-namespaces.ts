@@ -5,15 +5,15 @@ import type { Caller, Quota } from "../ports/quota.js";
 import { endOf } from "./end-of.js";
 import type { Page } from "./list.js";
 
-/** Namespaces measured at a time. */
+/** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
-/** Names looked at for one page: some may be of namespaces that are being dropped. */
+/** Maximum number of lists read for one page: some names may be of namespaces that are being dropped. */
 const ROUNDS_MAX = 10;
 
 export interface ListNamespacesRequest {
   readonly caller: Caller;
   readonly pageSize?: number | undefined;
-  /** Empty: the first page. */
+  /** Empty means the first page. */
   readonly pageToken: string;
 }
 
@@ -21,7 +21,7 @@ export interface Namespace extends Measured {
   readonly namespace: string;
 }
 
-/** The namespaces that the caller's key may touch, in the order of their names' bytes. */
+/** Lists the namespaces that the caller's key may access, ordered by their names' bytes. Costs nothing. */
 export async function listNamespaces(
   { quota, log }: { quota: Quota; log: Log },
   { caller, ...request }: ListNamespacesRequest,
@@ -34,7 +34,7 @@ export async function listNamespaces(
   const items: Namespace[] = [];
   for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
     const asked = limit - items.length;
-    // One more than is shown tells whether others follow.
+    // One more than the page holds, to know whether others follow.
     const heads = await log.list({ accountId, after, limit: asked + 1 });
     const shown = heads.slice(0, asked);
     items.push(...(await measureAll(log, { accountId, heads: shown })));
@@ -61,10 +61,10 @@ async function measureAll(
   return measured.filter((each) => each !== undefined);
 }
 
-/** Finds the log to measure for a name; undefined when it holds nothing yet, or is being dropped. */
+/** Finds the log to measure for a name; undefined if it holds nothing yet, or is being dropped. */
 async function livingOf(log: Log, scope: Scope, listed: string): Promise<string | undefined> {
   const end = (await log.last(listed))?.entry;
   if (end === undefined || !isEnd(end)) return end && listed;
-  // It has ended since it was listed, or is about to lose its name: the name tells which log counts now.
+  // The log has ended, and its name may belong to another log by now.
   return (await endOf(log, scope))?.logId;
 }

@@ -4,7 +4,7 @@ import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Quota } from "../ports/quota.js";
 
-/** What the room needs of the rest of the house. */
+/** Ports that a store and a recall need. */
 export interface Ports {
   readonly generations: Generations;
   readonly quota: Quota;

@@ -22,20 +22,20 @@ export interface StoreRequest {
   readonly text: string;
   readonly namespace: string;
   readonly metadata?: JsonObject | undefined;
-  /** Calls with the same key store once. */
+  /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal;
-  /** When the caller stops waiting, as `Clock.nowMs` counts. */
+  /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
 /**
- * Stores one memory. Once this resolves, it survives a crash and every later recall finds it.
+ * Stores one memory. Once this resolves, the memory survives a crash and every later recall finds it.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`;
- * after `unavailable` the memory may have been stored or not. With an idempotency key trying again is
- * safe, and `already_exists` says that the key was used for another request.
+ * after `unavailable` the memory may be stored or not. With an idempotency key a retry is safe, and
+ * `already_exists` means that the key was used for another request.
  */
 export async function store(ports: Ports, request: StoreRequest): Promise<Outcome> {
   const { caller } = request;
@@ -56,7 +56,7 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
   readonly text: string;
   readonly metadata: string;
   readonly scope: Scope;
-  /** Absent when no other attempt can store the same memory. */
+  /** Absent if no other attempt can store the same memory. */
   readonly attempt: Attempt | undefined;
 }
 
@@ -72,7 +72,7 @@ function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
     await Promise.all([embed(namespaces.generationOf(scope)), paid]);
     const id = attempt?.memoryId ?? newMemoryId();
     const memory = { op: "store", opId: id, id, text, metadata, createdAtMs: ports.clock.wallMs() } as const;
-    // Too late for the caller is too late for the log.
+    // If it is too late for the caller, it is too late for the log.
     signal.throwIfAborted();
     const memoryIn = async (generation: Generation) => {
       // The namespace may have moved to another model meanwhile.
@@ -87,7 +87,7 @@ function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
   });
 }
 
-/** Of several attempts, all answer what the first that arrived has written. */
+/** Makes the answer from the log's entry: all attempts answer what the first that arrived has written. */
 function answerOf(standing: Entry<"head">): Answered {
   if (standing.op === "store" || standing.op === "erased") return standing;
   throw new MemoryError("internal", "another entry was appended in place of a memory");
@@ -106,14 +106,14 @@ async function storeIdempotently(
     Pick<Writing, "text" | "metadata" | "scope"> & { write(attempt: Attempt): Promise<Answered> },
 ): Promise<Outcome> {
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
-  // A replay is not charged, and so proves nothing of the key.
+  // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
   const content = [text, canonicalMetadata(metadata)];
   const asked = { scope, idempotencyKey, content, earlierContent: [text, metadata] };
   return idempotency.run(asked, { write, undo: () => quota.refund(caller) });
 }
 
-/** Does the work once for each of what it is asked for. */
+/** Remembers the result of work by its argument. */
 function onceEach<K, V>(work: (key: K) => V): (key: K) => V {
   const done = new Map<K, V>();
   return (key) => {

@@ -4,7 +4,7 @@ import type { ErasurePorts } from "./erase.js";
 /** Namespaces listed at a time. */
 const LIST_MANY = 100;
 
-/** Drops all namespaces of an account and erases them; answers how many memories they held. */
+/** Drops and erases all namespaces of an account; answers how many memories they held. */
 export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
   let dropped = 0;
   for (let after = ""; ; ) {

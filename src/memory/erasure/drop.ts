@@ -4,10 +4,12 @@ import type { Erasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
-/** Memories that a drop erases before it is answered: more take longer than a caller waits, and the sweep has them. */
+/** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
 const ERASE_AT_ONCE_MAX = 10_000;
 
-/** Drops a namespace, whoever asks; answers how many memories it held, undefined when there is none. */
+/**
+ * Drops a namespace without asking who the caller is. Answers its number of memories; undefined without one.
+ */
 export async function drop(
   ports: ErasurePorts,
   scope: Scope,
@@ -20,7 +22,7 @@ export async function drop(
   });
   if (dropped === undefined) return undefined;
   const { erasure, count } = dropped;
-  // Again: while this process slept, a sweep may have found the log not sealed, and taken the note away.
+  // Again: while this process slept, a sweep may have found the log unsealed and removed the record.
   await ports.erasures.begin(erasure);
   if (count <= ERASE_AT_ONCE_MAX) await finish(ports, erasure);
   else await release(ports, erasure);
@@ -28,8 +30,8 @@ export async function drop(
 }
 
 /**
- * Ends the log: after this entry nothing is ever appended to it. Answers how many memories it holds,
- * undefined when another has ended it.
+ * Ends the log: no entry ever follows this one. Answers how many memories it holds, or undefined if another
+ * process has ended it.
  */
 async function seal(
   ports: ErasurePorts,
@@ -44,7 +46,7 @@ async function seal(
   await ports.erasures.begin(erasure);
   const entry = { op: "drop", opId: id } as const;
   if (!(await appendDirect(ports, { logId, entry, ...(!force && { check }) }))) return undefined;
-  // Nothing can come after the seal: what is counted now is what was dropped.
+  // No entry can follow the seal, so this counts exactly what was dropped.
   return (await ports.log.measure({ logId })).memories;
 }
 

@@ -2,16 +2,16 @@ import { newOperationId } from "../input/id.js";
 import { appendDirect, type DirectPorts } from "../log/append-direct.js";
 import type { Log } from "../ports/log.js";
 
-/** Memories of a dropped namespace erased in one go. */
+/** Memories of a dropped namespace erased at a time. */
 const ERASE_MANY = 256;
 
 /**
- * Ends a copy that is not needed any more, whoever may still be at it, and erases it.
+ * Ends and erases a copy that is no longer needed, even if another process still writes to it.
  *
- * @throws MemoryError `unavailable` when others write to it without a pause; nothing is erased then.
+ * @throws MemoryError `unavailable` if others write to it without a pause; nothing is erased then.
  */
 export async function endCopy(ports: DirectPorts, logId: string): Promise<void> {
-  // False when another has ended it, which is as well.
+  // The answer does not matter: another process may have ended the copy already.
   await appendDirect(ports, { logId, entry: { op: "drop", opId: newOperationId() } });
   await eraseEntries(ports.log, logId);
 }

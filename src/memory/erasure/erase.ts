@@ -24,7 +24,7 @@ export function newErasure(clock: Clock, of: { scope: Scope; logId: string }): E
   return { id: newOperationId(), ...of, begunAtMs: clock.wallMs() };
 }
 
-/** Each step may be run again, by any process: all are done when the erasure ends. */
+/** Finishes an erasure. Any process may repeat each step; all are done when the record is removed. */
 export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<void> {
   const { sequence } = erasure;
   if (sequence !== undefined) await eraseOne(ports, { ...erasure, sequence });
@@ -42,25 +42,25 @@ async function eraseOne(
   await namespaces.ifOpen(scope, async ({ replica }) => {
     if (baseOf(replica.logId) === baseOf(logId)) await replica.forget(sequence);
   });
-  // The original first: whoever copies it looks there again behind his copy. The log that has the tombstone
-  // too: it may have moved to a model generation that this process has not heard of.
+  // The original first: a process that copies it looks there again after its copy. Then its copies, among
+  // them the log that has the tombstone: its model generation may be unknown to this process.
   for (const each of new Set([logId, buried, ...generations.familyOf(logId)])) {
     await log.erase({ logId: each, sequences: [sequence] });
     await vectors.wipe(each, [sequence]);
   }
 }
 
-/** False when it is too early. */
+/** Erases a whole log; answers false if it is too early for that. */
 async function eraseAll(ports: ErasurePorts, erasure: Erasure): Promise<boolean> {
   const { scope, logId } = erasure;
   const { log, generations } = ports;
   const end = (await log.last(logId))?.entry.op;
   if (end === "moved") {
-    // Until its copy has the name, it is all there is.
+    // Until the name points to the copy, the original is the only complete log.
     if ((await log.find(scope)) === logId) return false;
     await eraseEntries(log, logId);
   }
-  // A drop that was never sealed did not happen: only its trace is to be taken away.
+  // A drop whose log was never sealed did not happen: only its record is removed.
   if (end !== "drop") return true;
   await release(ports, erasure);
   await eraseEntries(log, logId);
@@ -68,7 +68,7 @@ async function eraseAll(ports: ErasurePorts, erasure: Erasure): Promise<boolean>
   return true;
 }
 
-/** Takes the name off a dropped log, and closes and erases its index. */
+/** Frees the name of a dropped log, and closes and erases its index. */
 export async function release({ log, namespaces }: ErasurePorts, { scope, logId }: Erasure): Promise<void> {
   await log.retire(scope, logId);
   namespaces.forget(scope, logId);

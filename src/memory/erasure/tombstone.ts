@@ -17,21 +17,21 @@ interface Burial {
 }
 
 /**
- * Appends a tombstone to the log, or to the one it moved to, and answers which has it. In a dropped one there
- * is nobody left to tell.
+ * Appends a tombstone to the log, or to the one it moved to, and answers which log has it. A dropped log
+ * needs none, because no replica uses it any more.
  */
 export async function bury(ports: BurialPorts, { scope, logId, tombstone }: Burial): Promise<string> {
   const buried = await onLiving(ports, scope, async (living) => {
     if (baseOf(living.logId) !== baseOf(logId)) return logId;
     if (await appendHere(ports, { scope, living, tombstone })) return living.logId;
     const entry = tombstone;
-    // Undefined when that has ended: the tombstone belongs to the log behind it.
+    // Undefined if the log has ended: the tombstone belongs into the next one.
     return (await appendDirect(ports, { ...living, entry })) ? living.logId : undefined;
   });
   return buried ?? logId;
 }
 
-/** Appends by way of the open namespace, so that its stores and deletes do not race; false if it is not ready. */
+/** Appends through the open namespace, which avoids races with its stores; false if it is not ready. */
 async function appendHere(
   { namespaces }: BurialPorts,
   { scope, living, tombstone }: { scope: Scope; living: Living; tombstone: Deleted },
@@ -42,7 +42,7 @@ async function appendHere(
       await appender.append(tombstone);
       return true;
     } catch (error) {
-      // The log has ended meanwhile: the direct way finds that out, and follows.
+      // The log has ended meanwhile: the direct append finds that out, and follows.
       if (error instanceof Sealed) return false;
       throw error;
     }

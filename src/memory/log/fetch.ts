@@ -1,6 +1,6 @@
 import type { Log, Numbered, Scope, Seen, Several, What } from "../ports/log.js";
 
-/** The memories with these numbers, slice by slice, from the highest number down. */
+/** Fetches the memories with these numbers, slice by slice, from the highest number down. */
 export async function* fetchAll<W extends What>(
   log: Pick<Log, "fetch">,
   { sequences, ...of }: Several & { what: W },
@@ -12,7 +12,7 @@ export async function* fetchAll<W extends What>(
   }
 }
 
-/** The memory with this id, as the log has it; undefined when this namespace has none. */
+/** Finds the memory with this id; undefined if this namespace has none. */
 export async function findMemory(log: Log, scope: Scope, id: string): Promise<Seen["text"] | undefined> {
   const logId = await log.find(scope);
   const sequence = logId && (await log.locate({ logId, id }));

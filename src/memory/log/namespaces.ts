@@ -10,40 +10,42 @@ import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { Replica, Sealed } from "./replica.js";
 import { Standby } from "./standby.js";
 
-/** How often one call follows a name to a new log before it gives up. */
+/** Maximum number of times that one call follows a name to a new log. */
 const LOG_IDS_MAX = 5;
 
 export interface NamespacesOptions extends MaintenanceOptions {
   readonly log: Log;
   readonly generations: Generations;
   readonly mover: Mover;
-  /** Beyond this, the least recently used indexes are closed, in bytes. */
+  /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
   readonly steps?: Steps<SharedStep> | undefined;
-  /** As in `ReplicaOptions`. */
+  /** See `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
-  /** Told of entries that are missing or unreadable. */
+  /** Called for entries that are missing or unreadable. */
   onLost?(logId: string, lost: Numbered<Lost>): void;
 }
 
 /** A memory to append. */
 export interface Appending {
-  /** Makes it for the model generation of the log that it goes to; called again when the namespace gets another log. */
+  /** Makes the memory for the log's model generation; called again if the namespace gets another log. */
   memoryIn(generation: Generation): Promise<Stored>;
   /** Refuses callers whose account was closed. */
   admit(): Promise<void>;
-  /** Another attempt may have stored the same memory before. */
+  /** True if another attempt may have stored the same memory before. */
   readonly idempotent: boolean;
 }
 
-/** The namespaces this process holds open: a replica and an appender each, within a memory budget. */
+/**
+ * The namespaces that this process holds open, each with a replica and an appender, within a memory budget.
+ */
 export class Namespaces {
   readonly #options: NamespacesOptions;
   readonly #maintenance: Maintenance;
   readonly #open: OpenNamespaces;
   readonly #standby: Standby<Open>;
   readonly #allWaiting = new WaitingBytes();
-  /** Fresh indexes that are being built to take the place of fragmented ones. */
+  /** Fresh indexes that are being built to replace fragmented ones. */
   readonly #fresh = new Set<Replica>();
   #closing = false;
 
@@ -62,28 +64,31 @@ export class Namespaces {
   }
 
   /**
-   * Runs work on a namespace, which stays open for it; undefined when nobody stored there. Work that
-   * meets the namespace's end (Sealed) is run again on the name's new log, if it has one.
+   * Runs work on a namespace, which stays open for it; undefined if the namespace does not exist. Work that
+   * meets the log's end (Sealed) runs again on the name's new log, if it has one.
    */
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     return this.#following(scope, () => this.#options.log.find(scope), work);
   }
 
-  /** Runs work on a namespace if this process holds it open; undefined if not. Nothing is opened or built. */
+  /**
+   * Runs work on a namespace if this process holds it open; otherwise undefined. It opens and builds nothing.
+   */
   async ifOpen<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     const open = this.#lookUp(scope);
     return open && this.#using(open, work);
   }
 
   /**
-   * Appends the memory that is made for the model generation of the namespace, which comes into being if needed;
-   * answers the entry as the log has it. Errors as `Appender.append`.
+   * Appends a memory that is made for the namespace's model generation, and creates the namespace if needed.
+   * Answers the entry as the log has it. Errors as `Appender.append`.
    */
   async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
     const { log, generations } = this.#options;
     const create = async () => {
       const logId = await log.create(scope, generations.newest);
-      // Behind the name, not before it: whoever closes the account either finds this name, or ends it here.
+      // After the name is created, not before: a process that closes the account either finds this name, or
+      // refuses the store here.
       await admit();
       return logId;
     };
@@ -94,16 +99,16 @@ export class Namespaces {
     return (await this.#following(scope, create, work)) as Entry<"head">;
   }
 
-  /** The model generation that a memory will most probably be appended in. */
+  /** Guesses the model generation that a memory will be appended in. */
   generationOf(scope: Scope): Generation {
     const { generations } = this.#options;
     const open = this.#open.get(scope);
     const generation = open ? generationOf(open.replica.logId) : generations.newest;
-    // A model is let go when all have moved away from it, also when this process has not noticed yet.
+    // A model is retired once all namespaces have moved, even if this process has not noticed that yet.
     return generations.has(generation) ? generation : generations.newest;
   }
 
-  /** Opens the copies that the open namespaces have in another model generation, for when they move there. */
+  /** Opens the copies of the open namespaces in another model generation, before they move there. */
   async prepare(generation: Generation): Promise<void> {
     for (const { scope, replica } of this.#open.all) {
       const logId = inGeneration(replica.logId, generation);
@@ -112,7 +117,7 @@ export class Namespaces {
     }
   }
 
-  /** Closes what was prepared and is not needed. */
+  /** Closes prepared copies that are not needed. */
   unprepare(): void {
     this.#standby.clear();
   }
@@ -122,7 +127,7 @@ export class Namespaces {
     this.#maintenance.forget(scope);
     const open = this.#open.get(scope);
     if (open?.replica.logId === logId) {
-      // It may not have read the end of its log yet: it keeps no snapshot any more.
+      // It may not have read the end of its log yet, and must keep no more snapshots.
       open.replica.sealed = true;
       this.#open.letGo(open);
     } else this.#maintenance.discard(logId);
@@ -134,7 +139,7 @@ export class Namespaces {
     const held = [...open.map(({ replica }) => replica), ...this.#standby.replicas, ...this.#fresh];
     for (const each of open) this.#open.letGo(each);
     this.unprepare();
-    // Nobody waits any more for those that are still being built.
+    // No call waits any more for those that are still being built.
     await Promise.all(held.map((replica) => replica.stop()));
     await this.#maintenance.settled();
   }
@@ -178,7 +183,7 @@ export class Namespaces {
     const open = this.#open.use(scope);
     if (open === undefined) return undefined;
     const { broken, logId } = open.replica;
-    // A stopped process may have made it for a model that all others had left.
+    // A process that was stopped may have made it for a model that all others had left.
     if (!broken && !this.#options.generations.isOut(generationOf(logId))) return open;
     this.#open.letGo(open);
     return undefined;
@@ -189,10 +194,11 @@ export class Namespaces {
     if (logId === undefined) return undefined;
     if (await this.#options.generations.isOutdated(logId)) {
       await this.#options.mover.move(scope, logId);
-      // Asked again: it may have been dropped instead, and a store needs one in any case.
+      // Resolved again: the namespace may have been dropped instead, and a store needs a log in any case.
       return this.#admit(scope, resolve);
     }
-    // Its snapshot is being written: it is quicker to read than the log, and belongs to one at a time.
+    // While its snapshot is being written, waiting is quicker than reading the log, and only one index may
+    // use it.
     await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#standby.take(logId) ?? this.#create(scope, logId);
@@ -223,7 +229,7 @@ export class Namespaces {
       await (this.#options.steps ?? untimed).time("rebuild", () => fresh.replica.rebuild());
     } catch (error) {
       await fresh.replica.close();
-      // One that was stopped has not failed.
+      // An index that was stopped has not failed.
       if (this.#closing) return;
       throw error;
     } finally {
@@ -234,12 +240,12 @@ export class Namespaces {
     this.#open.add(fresh);
   }
 
-  /** What is held open now; of each kind of queue, how long the longest is. */
+  /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */
   measure(): Held {
     return this.#open.measure();
   }
 
-  /** No room for another without closing one. */
+  /** True if another namespace needs one to be closed. */
   get isFull(): boolean {
     return this.#open.isFull;
   }

@@ -3,17 +3,17 @@ import type { Appender } from "./appender.js";
 import type { Tended } from "./maintenance.js";
 import type { Replica } from "./replica.js";
 
-/** Namespaces held open at once, whatever their size. */
+/** Maximum number of open namespaces, whatever their size. */
 const OPEN_MAX = 10_000;
 
-/** A namespace this process holds open. */
+/** An open namespace. */
 export interface Open extends Tended {
   readonly appender: Appender;
-  /** No longer handed out: to be closed when the last call that uses it ends. */
+  /** True if it is no longer handed out, and closed when the last call that uses it ends. */
   gone: boolean;
 }
 
-/** What a process holds open. */
+/** Totals of the open namespaces. */
 export interface Held {
   readonly namespaces: number;
   readonly memories: number;
@@ -23,16 +23,16 @@ export interface Held {
 }
 
 export interface OpenNamespacesOptions {
-  /** Beyond this, the least recently used indexes are closed, in bytes. */
+  /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly bytesMax: number;
-  /** Indexes that count as well, though no call uses them yet. */
+  /** Indexes that count too, though no call uses them yet. */
   readonly standby: { readonly replicas: readonly Replica[] };
   close(replica: Replica): void;
 }
 
 /** The namespaces that a process holds open, within a memory budget. */
 export class OpenNamespaces {
-  /** By scope, the least recently used first. */
+  /** Open namespaces by scope, least recently used first. */
   readonly #open = new Map<string, Open>();
 
   constructor(private readonly options: OpenNamespacesOptions) {}
@@ -45,7 +45,7 @@ export class OpenNamespaces {
     return this.#open.get(keyOf(scope));
   }
 
-  /** Finds a namespace, and counts it as the one used last. */
+  /** Finds a namespace, and marks it as the one used last. */
   use(scope: Scope): Open | undefined {
     const open = this.get(scope);
     if (open !== undefined) this.add(open);
@@ -59,7 +59,7 @@ export class OpenNamespaces {
     this.#open.set(key, open);
   }
 
-  /** Hands a namespace out no more, and closes it when no call uses it. */
+  /** Removes a namespace, and closes it once no call uses it. */
   letGo(open: Open): void {
     const key = keyOf(open.scope);
     if (this.#open.get(key) === open) this.#open.delete(key);
@@ -67,7 +67,7 @@ export class OpenNamespaces {
     if (open.replica.users === 0) this.options.close(open.replica);
   }
 
-  /** What is held open now; of each kind of queue, how long the longest is. */
+  /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */
   measure(): Held {
     const held = {
       namespaces: this.#open.size,
@@ -84,7 +84,7 @@ export class OpenNamespaces {
     return held;
   }
 
-  /** No room for another without closing one. */
+  /** True if another namespace needs one to be closed. */
   get isFull(): boolean {
     return this.#open.size >= OPEN_MAX || this.#bytes() >= this.options.bytesMax;
   }
@@ -97,8 +97,8 @@ export class OpenNamespaces {
   }
 
   /**
-   * Closes what was used least recently, until the rest fits; what is in use stays, and what was used
-   * last: a namespace that is over the budget alone would be built anew for every call.
+   * Closes the least recently used namespaces until the rest fits. Namespaces in use stay, and so does the
+   * one used last: otherwise a single namespace above the budget would be built again for every call.
    */
   makeRoom(): void {
     let bytes = this.#bytes();
@@ -113,7 +113,7 @@ export class OpenNamespaces {
   }
 }
 
-/** Account ids have no space, so no two scopes share a key. */
+/** Makes a map key of a scope. Account ids contain no space, so no two scopes share a key. */
 function keyOf({ accountId, namespace }: Scope): string {
   return `${accountId} ${namespace}`;
 }

@@ -17,18 +17,18 @@ import type { Scored } from "./score.js";
 import { findNearby, type Query, scoreAll } from "./search.js";
 import { vectorsOf } from "./windows.js";
 
-/** Entries read at a time while catching up: few when probably current, more while far behind. */
+/** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
 const READ_MANY = 512;
 
-/** A snapshot is due after so many entries, and so large a share of all. */
+/** Minimum number of new entries before a snapshot is due, and their minimum share of all. */
 const SNAPSHOT_ENTRIES_MIN = 10_000;
 const SNAPSHOT_SHARE = 0.1;
 
-/** What stands for a memory whose vector was damaged: the others are served. */
+/** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
 
-/** Thrown to whoever uses a replica whose log has ended: its name may have a new log. */
+/** Error of a replica whose log has ended: its name may have a new log. */
 export class Sealed extends Error {}
 
 export interface NearestOptions extends Query {
@@ -40,35 +40,37 @@ export interface ReplicaOptions {
   readonly index: VectorIndex;
   readonly clock: Clock;
   readonly steps?: Steps<SharedStep> | undefined;
-  /** Told of entries that were read from the log, at the start or because another process wrote them. */
+  /**
+   * Called with the number of entries read from the log: at the start, or because another process wrote them.
+   */
   onCaughtUp?: ((entries: number) => void) | undefined;
-  /** Told of entries that are missing or unreadable. */
+  /** Called for entries that are missing or unreadable. */
   onLost?(logId: string, lost: Numbered<Lost>): void;
 }
 
 /**
- * One process's view of one log: an index that has applied the log up to a number. Many
- * processes may hold a replica each; what they share is the log alone.
+ * One process's view of one log: an index that has applied the log up to a number. Several processes may
+ * hold replicas of one log; they share nothing but the log.
  */
 export class Replica {
-  /** Told of every entry once it is applied here. */
+  /** Called for every entry once it is applied here. */
   onApplied: (entry: Entry<"head">) => void = () => {};
-  /** Calls that are using it now; one that is used is never closed. */
+  /** Number of calls that use it now; a replica in use is never closed. */
   users = 0;
-  /** Its index failed: what it holds is in doubt, and a new replica must take its place. */
+  /** True if its index failed: its contents are in doubt, and a new replica must replace it. */
   broken = false;
-  /** The log has ended: the namespace was dropped, or has moved. */
+  /** True if the log has ended: the namespace was dropped, or has moved. */
   sealed = false;
-  /** Where it has moved to. */
+  /** The log that it has moved to. */
   movedTo: string | undefined;
 
   #applied = 0;
-  /** Of the last entry applied, for snapshots. */
+  /** Operation id of the last entry applied, for snapshots. */
   #opId = "";
   readonly #restoration: Restoration;
-  /** Memories to forget that this view has not come to yet. */
+  /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
-  /** It has read its log to the end once. */
+  /** True once it has read its log to the end. */
   #isBuilt = false;
   #catchingUp = false;
   #stopped = false;
@@ -96,22 +98,22 @@ export class Replica {
     return this.#applied;
   }
 
-  /** Memories in it. */
+  /** Number of memories in its index. */
   get size(): number {
     return this.options.index.size;
   }
 
-  /** Whether an append by way of this view is quick: it need not read a long log before. */
+  /** Tells whether an append through this replica is quick, because it need not read a long log first. */
   isNear(sequence: number): boolean {
     return this.#isBuilt && sequence - this.#applied <= READ_MANY;
   }
 
-  /** A fresh replica would serve better. */
+  /** True if a fresh replica would serve better. */
   get fragmented(): boolean {
     return this.options.index.fragmented;
   }
 
-  /** So much was applied since the last snapshot that a restart would take long. */
+  /** True if a restart would take long, because many entries were applied since the last snapshot. */
   get snapshotDue(): boolean {
     const since = this.#applied - this.#kept;
     return (
@@ -123,44 +125,46 @@ export class Replica {
     return this.options.index.bytes;
   }
 
-  /** Requests that wait for the index. */
+  /** Number of requests that wait for the index. */
   get waiting(): number {
     return this.options.index.waiting;
   }
 
   /**
-   * Brings this view up to all that was answered, by any process, before the call.
+   * Catches up with all writes that any process answered before this call.
    *
-   * @throws Sealed when the log has ended.
+   * @throws Sealed if the log has ended.
    */
   async current(): Promise<void> {
     await this.#catchUpOnce();
     if (this.sealed) throw new Sealed();
   }
 
-  /** As `current`, but from the log alone: for an index whose snapshot is as fragmented as itself. */
+  /**
+   * Catches up like `current`, but from the log alone: the snapshot of a fragmented index is fragmented too.
+   */
   rebuild(): Promise<void> {
     this.#restoration.skip();
     return this.current();
   }
 
   /**
-   * The `limit` memories nearest to any of a query's vectors with their scores, in no particular order;
-   * fewer when there are fewer.
+   * Finds the `limit` memories nearest to any of a query's vectors, with their scores, in no particular
+   * order; fewer if the log holds fewer.
    */
   async nearest({ vectors, limit, signal, steps = untimed }: NearestOptions): Promise<Scored[]> {
     const { index } = this.options;
     const search: VectorIndex["search"] = (query) => this.#guard(index.search(query));
     const searched = { ...this.options, logId: this.logId, search };
     const nearby = await steps.time("search", () => findNearby(searched, { vectors, limit, signal }));
-    // What a store behind which the index failed had answered may be missing.
+    // A memory that was answered as stored just before the index failed may be missing.
     if (this.broken) throw failed();
     return steps.time("fetch", () => scoreAll(searched, { vectors, nearby, signal }));
   }
 
   /**
-   * Takes in entries of the log, in their order; those already applied are passed over. A search
-   * begun after this call sees them; the promise says when the index has room for more.
+   * Applies entries of the log in their order, and skips those already applied. A search that begins after
+   * this call sees them; the promise resolves when the index has room for more.
    */
   async apply(entries: readonly Numbered<Entry<"vectors">>[]): Promise<void> {
     const news = entries.filter(({ sequence }) => sequence > this.#applied);
@@ -175,20 +179,20 @@ export class Replica {
   }
 
   /**
-   * Resolves when a memory is out of the index. One that is still being built is not waited for: it answers
-   * nobody before it has read the tombstone, and takes no memory in that is forgotten already.
+   * Removes a memory from the index. An index that is still being built is not awaited: it answers no call
+   * before it has read the tombstone, and it adds no memory that is forgotten already.
    */
   async forget(sequence: number): Promise<void> {
     if (sequence > this.#applied) this.#forgotten.add(sequence);
     const removed = this.#guard(this.options.index.remove([sequence]));
     if (this.#isBuilt) await removed;
-    // A failure is told to whoever builds it: the replica is broken then.
+    // A failure reaches the call that builds the index: the replica is broken then.
     else removed.catch(() => {});
   }
 
   /**
-   * Keeps what the index holds, so that the next start applies only what came later. One that fails,
-   * as on a full disk, is tried again when the next is due: the index itself is well.
+   * Writes a snapshot of the index, so that the next start applies only later entries. A failure, such as a
+   * full disk, does not harm the index: the next snapshot that is due tries again.
    */
   async keepSnapshot(): Promise<void> {
     this.#kept = this.#applied;
@@ -196,7 +200,7 @@ export class Replica {
     await this.#time("snapshot", () => this.options.index.snapshot(mark));
   }
 
-  /** Ends a catch-up that may have a long way to go, and with it the index; resolves when none runs. */
+  /** Stops a catch-up that may take long, and closes its index; resolves when no catch-up runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#catchingUp) await this.options.index.close();
@@ -219,7 +223,7 @@ export class Replica {
     if (kept !== undefined) this.#beginAt(kept);
   }
 
-  /** Whether all that the snapshot promised was found in the log; if not, the log is read from its start. */
+  /** Tells whether the log confirmed the snapshot; if not, the log is read again from its start. */
   async #isConfirmed(): Promise<boolean> {
     const confirmed = await this.#restoration.end();
     if (!confirmed) this.#beginAt({ sequence: 0, opId: "" });
@@ -232,14 +236,14 @@ export class Replica {
     this.#opId = opId;
   }
 
-  /** Both changes are asked for at once: an index takes them in the order of the calls. */
+  /** Requests both changes at once: an index applies them in the order of the calls. */
   async #index(news: readonly Numbered<Entry<"vectors">>[]): Promise<void> {
     const { index, onLost } = this.options;
     const rows = [];
     const forgotten: number[] = [];
     for (const { sequence, entry } of news) {
       const vectors = entry.op === "store" ? vectorsOf(entry) : [];
-      // Of a memory alone: the log that this one moves to has other entries from its end on.
+      // For memories only: the log that this one moves to has other entries from its end on.
       if (entry.op === "store" && this.#forgotten.delete(sequence)) continue;
       if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, vectors });
       else if (entry.op === "store") onLost?.(this.logId, { sequence, entry: UNFIT });
@@ -263,7 +267,7 @@ export class Replica {
     try {
       return await indexing;
     } catch (error) {
-      // One that is only too busy has lost nothing.
+      // An index that is only too busy has lost nothing.
       if (error instanceof MemoryError && error.code === "unavailable") throw error;
       this.broken = true;
       throw failed(error);
@@ -277,7 +281,7 @@ export class Replica {
   async #catchUp(): Promise<void> {
     for (let limit = READ_FEW; ; limit = READ_MANY) {
       if (this.#stopped) throw unavailable("the service is stopping");
-      // Dropped by this process before the end of the log was read: there is nothing left to read for.
+      // This process dropped the log before its end was read: no more entries are needed.
       if (this.sealed) return;
       if (this.#restoration.pending) await this.#restore();
       const from = this.#applied + 1;
@@ -289,7 +293,7 @@ export class Replica {
         this.#isBuilt = true;
         return;
       }
-      // A long log is taken in slices, so that other calls are served in between.
+      // A long log is read in slices, so that other calls are served in between.
       await this.options.clock.yield();
     }
   }

@@ -11,16 +11,16 @@ export interface RestorationOptions {
 
 /** Fills an index from its snapshot, and trusts the snapshot only as far as the log confirms it. */
 export class Restoration {
-  /** The index was asked for its snapshot, or is not to be. */
+  /** True once the snapshot was read, or is to be left unread. */
   #asked = false;
-  /** What the index was filled from, until the log was found to be the one it was made of. */
+  /** The restored snapshot, until it is compared with the log. */
   #unchecked: Restored | undefined;
-  /** Memories that the snapshot has no vectors of, and whose tombstones were not read yet. */
+  /** Memories that the snapshot lacks, and whose tombstones were not read yet. */
   readonly #unconfirmed = new Set<number>();
 
   constructor(private readonly options: RestorationOptions) {}
 
-  /** The snapshot is still to be read, or to be compared with the log. */
+  /** True if the snapshot still has to be read, or to be compared with the log. */
   get pending(): boolean {
     return !this.#asked || this.#unchecked !== undefined;
   }
@@ -30,10 +30,10 @@ export class Restoration {
     this.#asked = true;
   }
 
-  /** Reads the snapshot; answers where it ends, or undefined when there is none of this log. */
+  /** Reads the snapshot; answers the position where it ends, or undefined if this log has none. */
   async begin(): Promise<Mark | undefined> {
     const { logId, log, index, steps = untimed } = this.options;
-    // Only once: a catch-up that failed behind it goes on with what is restored.
+    // Only once: after a failed read of the log, the catch-up continues with the restored index.
     if (!this.#asked) this.#unchecked = await steps.time("restore", () => index.restore());
     this.#asked = true;
     const kept = this.#unchecked;
@@ -47,14 +47,14 @@ export class Restoration {
     return kept;
   }
 
-  /** Takes in a tombstone; answers whether the snapshot lacks its memory already. */
+  /** Applies a tombstone; answers whether the snapshot lacks its memory already. */
   confirm(target: number): boolean {
     return this.#unconfirmed.delete(target);
   }
 
   /**
-   * Answers, at the end of the log, whether it has a tombstone for each memory that the snapshot lacks. It has
-   * not when the database is an older copy of itself: then the index is emptied, to be built from the log.
+   * Answers, at the end of the log, whether the log has a tombstone for each memory that the snapshot lacks.
+   * Otherwise the database is an older copy of itself: the index is emptied, and must be built from the log.
    */
   async end(): Promise<boolean> {
     if (this.#unconfirmed.size === 0) return true;

@@ -3,7 +3,7 @@ import type { Log } from "../ports/log.js";
 import { type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
 import { type Pair, type Scored, score } from "./score.js";
 
-/** A search of an index up to this size is over at once. */
+/** Size of an index up to which a search takes no noticeable time. */
 const QUICK_INDEX_BYTES = 1_048_576;
 
 export interface Query {
@@ -13,7 +13,7 @@ export interface Query {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An index that is searched, and the log that it was made of. */
+/** A searched index, and its log. */
 export interface Searched {
   readonly logId: string;
   readonly log: Pick<Log, "fetch">;
@@ -35,12 +35,12 @@ export async function findNearby(
     for (const hit of hits) nearby.add(query, hit);
   };
   for (const query of vectors.keys()) {
-    // Each search of many vectors may hold the thread for some milliseconds: of a long query there are
-    // many, and many queries may begin at once.
+    // A search of a large index may hold the thread for some milliseconds. A long query has many, and many
+    // queries may begin at once.
     if (query > 0 || index.bytes > QUICK_INDEX_BYTES) await clock.yield();
     await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
   }
-  // Where the nearest vectors are all of a few long memories, one deep look finds the others.
+  // If the nearest vectors all belong to a few long memories, one deep search finds others.
   if (vectors.length > 1 && nearby.size < Math.min(limit, index.size)) await look(0, SEARCH_DEPTH_MAX);
   return nearby.best(limit);
 }
@@ -49,7 +49,7 @@ interface Found extends Pick<Query, "vectors" | "signal"> {
   readonly nearby: Map<number, Pair[]>;
 }
 
-/** Scores what was found slice by slice, so that few vectors are held at a time. */
+/** Scores the memories slice by slice, so that few vectors are held at a time. */
 export async function scoreAll(of: Searched, { vectors, nearby, signal }: Found): Promise<Scored[]> {
   const all: Scored[] = [];
   for (let rest = [...nearby.keys()]; rest.length > 0; ) {
@@ -63,7 +63,7 @@ export async function scoreAll(of: Searched, { vectors, nearby, signal }: Found)
   return all;
 }
 
-/** Scores one slice and lets go of its vectors: hundreds of recalls may wait for their turn between two slices. */
+/** Scores one slice and releases its vectors: hundreds of recalls may wait between two slices. */
 async function scoreSome(
   { logId, log }: Searched,
   { vectors, nearby, sequences }: Found & { sequences: number[] },
@@ -73,7 +73,7 @@ async function scoreSome(
   return { some, rest: [...rest] };
 }
 
-/** What was found near any of a query's vectors, by memory. */
+/** Hits near any of a query's vectors, by memory. */
 class Nearby {
   readonly #memories = new Map<number, { similarity: number; readonly pairs: Pair[] }>();
 
@@ -88,7 +88,7 @@ class Nearby {
     this.#memories.set(sequence, known);
   }
 
-  /** The pairs of the `limit` memories with the nearest pairs. */
+  /** Answers the pairs of the `limit` memories with the nearest pairs. */
   best(limit: number): Map<number, Pair[]> {
     const nearest = [...this.#memories].sort(([, a], [, b]) => b.similarity - a.similarity).slice(0, limit);
     return new Map(nearest.map(([sequence, { pairs }]) => [sequence, pairs]));
