@@ -1,19 +1,19 @@
 import type { Key } from "./key.js";
 
-/** Keys an account may have at once. */
+/** Maximum number of living keys of an account. */
 export const KEYS_MAX = 50;
 
 /** An account with its keys and what is left of its plan. */
 export interface Account {
   /** `acc_…` */
   readonly id: string;
-  /** As given at sign-up; never verified. */
+  /** The address given at sign-up; it is never verified. */
   readonly email: string;
-  /** A plan's name; the operator may have taken the plan away since. */
+  /** The name of a plan, which the operator may have removed since. */
   readonly plan: string;
   readonly callsLimit: number;
   readonly callsLeft: number;
-  /** The living ones, the oldest first. */
+  /** The living keys, oldest first. */
   readonly keys: readonly Key[];
   readonly createdAtMs: number;
 }
@@ -24,7 +24,7 @@ export interface KeyOf {
   readonly keyId: string;
 }
 
-/** When a key was used. */
+/** One use of a key. */
 export interface KeyUse {
   readonly accountId: string;
   readonly keyHash: string;
@@ -32,47 +32,47 @@ export interface KeyUse {
 }
 
 /**
- * The port to where accounts are kept. Every adapter passes `test/contract/accounts.ts` and
- * `test/contract/keys.ts`. A key whose `expiresAtMs` has passed is as good as none.
+ * The port to the accounts. Every adapter passes `test/contract/accounts.ts` and `test/contract/keys.ts`.
+ * All methods treat a key whose `expiresAtMs` has passed as missing.
  *
  * All methods throw MemoryError `unavailable` when the database cannot answer.
  */
 export interface Accounts {
-  /** Keeps a new account; it survives a crash once this is answered. */
+  /** Creates an account, which survives a crash once this resolves. */
   create(account: Account): Promise<void>;
-  /** The account with this id, and its living keys. */
+  /** Finds an account by its id, with its living keys. */
   find(accountId: string): Promise<Account | undefined>;
-  /** The accounts in the order of their ids, which is that of their making, after the one given. */
+  /** Lists accounts in the order of their ids, which is the order of creation, after the given id. */
   list(of: { after: string; limit: number }): Promise<Account[]>;
-  /** The account that holds this key. */
+  /** Finds the account that holds a key. */
   findByKey(keyHash: string): Promise<Account | undefined>;
   /**
-   * In one atomic step: if the account holds the key and has a call left, takes one. Answers whether
+   * Takes one call in one atomic step, if the account holds the key and has a call left. Answers whether
    * it did, once that survives a crash.
    */
   charge(of: { accountId: string; keyHash: string }): Promise<boolean>;
   /** Gives one call back, never above the limit. */
   refund(accountId: string): Promise<void>;
   /**
-   * In one atomic step: another plan with another limit, and what was used stays used, so that fewer
-   * than no calls may be left. Answers whether there is such an account.
+   * Gives an account another plan and limit in one atomic step. Used calls stay used, so `callsLeft` may
+   * become negative. Answers whether the account exists.
    */
   setPlan(of: { accountId: string; plan: string; callsLimit: number }): Promise<boolean>;
-  /** In one atomic step: adds a key, unless the account has KEYS_MAX; answers whether it did. */
+  /** Adds a key in one atomic step, unless the account has KEYS_MAX; answers whether it did. */
   addKey(of: { accountId: string; key: Key }): Promise<boolean>;
   /**
-   * In one atomic step: takes a key away, but the last one only with `force`. Answers whether it did;
-   * from then on the key is refused everywhere.
+   * Removes a key in one atomic step, but the last one only with `force`. Answers whether it did; from then
+   * on every replica refuses the key.
    */
   removeKey(of: KeyOf & { force: boolean }): Promise<boolean>;
-  /** Lets a key end at a time, or leaves it as it is when it ends before. */
+  /** Lets a key end at the given time, unless it ends earlier already. */
   expireKey(of: KeyOf & { atMs: number }): Promise<void>;
-  /** A key replaces no other any more. */
+  /** Records that a key no longer replaces another one. */
   settleKey(of: KeyOf): Promise<void>;
-  /** Keeps when keys were last used; keys that are gone are passed over. */
+  /** Records when keys were last used; removed keys are ignored. */
   touch(uses: readonly KeyUse[]): Promise<void>;
-  /** Takes the account away, keys and all; what stays is that it was closed. */
+  /** Removes an account and its keys, and records that it was closed. */
   remove(accountId: string): Promise<void>;
-  /** Whether there was an account with this id, and it was removed. One that is only missing was not. */
+  /** Tells whether an account with this id was removed. An account that never existed was not. */
   isClosed(accountId: string): Promise<boolean>;
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { MemoryError } from "../errors.js";
 import type { Accounts } from "./account.js";
 import { hashKey, isWellFormedKey, type Key, type KeyAccess } from "./key.js";
@@ -5,14 +6,14 @@ import { hashKey, isWellFormedKey, type Key, type KeyAccess } from "./key.js";
 /** Keys whose account is remembered; the least recently used is forgotten first. */
 const KNOWN_KEYS_MAX = 10_000;
 
-/** A key's plan is read again, behind a call, when it was read so long ago. */
+/** Age after which a key's plan is read again, without a call waiting for it. */
 export const PLAN_KEPT_MS = 30_000;
-/** And before the call, when that was so long ago: within a minute a change is followed. */
+/** Age after which a call waits for that reading, so that a change takes effect within a minute. */
 const PLAN_OLD_MS = 2 * PLAN_KEPT_MS;
-/** A call waits so long for that; then the plan that is known applies. */
+/** Maximum time that a call waits for it; then the known plan applies. */
 const PLAN_WAIT_MS = 1_000;
 
-/** A key that was found to be some account's, and what it may do. */
+/** A key that belongs to an account, and its permissions. */
 export interface Authenticated {
   readonly accountId: string;
   readonly keyHash: string;
@@ -21,47 +22,45 @@ export interface Authenticated {
   readonly namespace?: string;
 }
 
-/** Who was let in. */
+/** A caller whose key was accepted. */
 export interface Principal extends Authenticated {
-  /** The name of the account's plan; a change of it is followed within a minute. */
+  /** The name of the account's plan; a change takes effect within a minute. */
   readonly plan: string;
 }
 
 interface Known {
   caller: Principal;
-  /** When its plan was read last, or was tried to be. */
+  /** Time of the last reading of its plan, successful or not. */
   readAtMs: number;
-  /** While a plan is read that is too old to be used: for calls to wait for. */
+  /** The reading that calls wait for, while the known plan is too old to be used. */
   reading?: Promise<void> | undefined;
 }
 
 export interface AuthenticatorOptions {
   readonly accounts: Accounts;
-  /** Told of every use of a key. */
+  /** Called for every use of a key. */
   onUse(caller: Authenticated): void;
 }
 
 /**
- * The authenticate: who is asking? It turns strangers away before their body is read. A key it has seen is
- * answered from memory: whose a key is and what it may do never changes, and whether it still lives
- * is proved again by the charge, or by whoever charges nothing. Its plan may change, and is read again
- * now and then.
+ * Opens the authenticator, which finds the caller of a key and refuses unknown keys before their request's
+ * body is read. It answers known keys from memory: the account and the permissions of a key never change,
+ * and the charge, or a call that costs nothing, proves again that the key lives. The plan may change, so
+ * it is read again now and then.
  *
  * @throws MemoryError `unauthenticated`, or `unavailable` when the database cannot answer.
  */
 export function openAuthenticator(
   options: AuthenticatorOptions,
 ): (key: string | undefined) => Promise<Principal> {
-  const known = new Map<string, Known>();
+  const known = new LRUCache<string, Known>({ max: KNOWN_KEYS_MAX });
   return async (key) => {
     if (key === undefined) throw refused("an API key is needed: Authorization: Bearer rcl_…");
     if (!isWellFormedKey(key)) throw refused("this is not an API key of recalld, or it is mistyped");
     const keyHash = hashKey(key);
     const found = known.get(keyHash);
     const entry = found ?? { caller: await meet(options.accounts, keyHash), readAtMs: performance.now() };
-    known.delete(keyHash);
     known.set(keyHash, entry);
-    if (known.size > KNOWN_KEYS_MAX) known.delete(known.keys().next().value as string);
     keepUp(entry, options.accounts);
     if (entry.reading !== undefined) await entry.reading;
     options.onUse(entry.caller);
@@ -73,7 +72,7 @@ export function unknownKey(): MemoryError {
   return refused("this API key is unknown or was revoked");
 }
 
-/** Reads the plan again when it is time: behind the call that it is noticed by, unless it is too old. */
+/** Reads an old plan again. The call does not wait for it, unless the plan is too old to be used. */
 function keepUp(entry: Known, accounts: Accounts): void {
   const nowMs = performance.now();
   const agoMs = nowMs - entry.readAtMs;
@@ -92,7 +91,7 @@ async function readAgain(entry: Known, accounts: Accounts): Promise<void> {
     const account = await accounts.findByKey(caller.keyHash);
     if (account !== undefined) entry.caller = { ...caller, plan: account.plan };
   } catch {
-    // A database that is away leaves the plan as it is.
+    // During a database outage the plan stays as it is.
   }
 }
 
@@ -116,12 +115,12 @@ async function meet(accounts: Accounts, keyHash: string): Promise<Principal> {
   return { accountId, keyHash, access, plan, ...(namespace !== undefined && { namespace }) };
 }
 
-/** A key's first use ends the one it replaces. Done twice, by two replicas, it comes to the same. */
+/** Ends the key that this one replaces, on its first use. Two replicas may do this twice. */
 async function takePlace(accounts: Accounts, accountId: string, key: Key): Promise<void> {
   const { id, replaces, graceMs = 0 } = key;
   if (replaces === undefined) return;
   await accounts.expireKey({ accountId, keyId: replaces, atMs: Date.now() + graceMs });
-  // Last: whoever dies before this leaves it to the next use.
+  // Last: if the process dies before this, the next use does it.
   await accounts.settleKey({ accountId, keyId: id });
 }
 

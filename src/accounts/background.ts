@@ -1,33 +1,28 @@
-/** Work that is done now and then, so that calls need not wait for it. */
+import { type EveryOptions, every } from "../every.js";
+
+/** Work that runs now and then, so that no call waits for it. */
 export interface Background {
-  /** Does it now: all that was there to do before the call is done when this resolves. */
+  /** Runs the work now. All that was pending before the call is done when this resolves. */
   now(): Promise<void>;
-  /** Does it one last time. */
+  /** Runs the work one last time. */
   close(): Promise<void>;
 }
 
-export interface BackgroundOptions {
-  readonly everyMs: number;
-  /** Told when it failed; it is tried again at the next turn. */
-  onTrouble(error: unknown): void;
-}
+export type BackgroundOptions = Omit<EveryOptions, "atOnce">;
 
-/** Runs work every so often, never twice at once. */
-export function inBackground(
-  work: () => Promise<void>,
-  { everyMs, onTrouble }: BackgroundOptions,
-): Background {
+/** Runs work at intervals and on request, never twice at a time. */
+export function inBackground(work: () => Promise<void>, options: BackgroundOptions): Background {
   let running: Promise<void> = Promise.resolve();
   const now = () => {
     running = running.catch(() => {}).then(work);
     return running;
   };
-  const timer = setInterval(() => now().catch(onTrouble), everyMs).unref();
+  const end = every(now, options);
   return {
     now,
     close: async () => {
-      clearInterval(timer);
-      await now().catch(onTrouble);
+      await end();
+      await now().catch(options.onTrouble);
     },
   };
 }

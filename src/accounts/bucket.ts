@@ -1,23 +1,23 @@
-/** A token bucket: it holds `burst` at most, and `perSecond` flow in. */
+/** A token bucket: it holds up to `burst` tokens, and gains `perSecond` each second. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** A bucket that one was taken of, or tried to. */
+/** The result of taking one token from a bucket. */
 export interface Taken {
-  /** What to keep of the bucket, when one was taken: when it will be full again. */
+  /** Time when the bucket will be full again: the state to keep if a token was taken. */
   readonly fullAtMs: number;
-  /** Until it holds one; 0 or less when one was there to take. */
+  /** Time until the bucket holds a token; 0 or less if one was taken. */
   readonly waitMs: number;
 }
 
-/** Smaller than any wait that matters, larger than what the arithmetic is off by. */
+/** Tolerance: smaller than any wait that matters, larger than the rounding errors. */
 const HAIR = 1e-6;
 
 /**
- * The generic cell rate algorithm: of a bucket, all that must be kept is when it will be full again.
- * A bucket of which nothing is kept is full.
+ * Takes one token, by the generic cell rate algorithm: the only state of a bucket is the time when it
+ * will be full again. A bucket without state is full.
  */
 export function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number): Taken {
   const oneMs = 1000 / perSecond;
@@ -25,7 +25,7 @@ export function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number): T
   return { fullAtMs: after, waitMs: after - nowMs - burst * oneMs - HAIR };
 }
 
-/** How many a bucket holds. */
+/** Counts the tokens in a bucket. */
 export function held(fullAtMs: number, { perSecond, burst }: Rate, nowMs: number): number {
   const missing = (Math.max(0, fullAtMs - nowMs) * perSecond) / 1000;
   return Math.max(0, Math.floor(burst - missing + HAIR));

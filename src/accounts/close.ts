@@ -7,15 +7,15 @@ import type { Usage } from "./usage.js";
 export interface CloseOptions {
   readonly accounts: Accounts;
   readonly usage: Pick<Usage, "remove">;
-  /** Erases all memories of an account; answers how many they were. */
+  /** Erases all memories of an account; answers their number. */
   eraseMemories(accountId: string): Promise<number>;
 }
 
 /**
- * Closes the caller's account: all of it is erased, and its keys are refused. When it fails on the
- * way, the same key may try again, and finds the rest. Answers how many memories this call erased.
+ * Closes the caller's account: erases all of it, and ends its keys. If a call fails, the same key may try
+ * again and erases the rest. Answers how many memories this call erased.
  *
- * @throws MemoryError `invalid_argument` when the id is not the caller's, `permission_denied`.
+ * @throws MemoryError `invalid_argument` if the id is not the caller's, `permission_denied`.
  */
 export async function closeAccount(
   { accounts, usage, eraseMemories }: CloseOptions,
@@ -27,15 +27,15 @@ export async function closeAccount(
   return eraseAccount({ accounts, usage, eraseMemories }, accountId);
 }
 
-/** As `closeAccount`, whoever asks. */
+/** Closes an account like `closeAccount`, without asking who the caller is. */
 export async function eraseAccount(
   { accounts, usage, eraseMemories }: CloseOptions,
   accountId: string,
 ): Promise<number> {
   const erased = await eraseMemories(accountId);
   await usage.remove(accountId);
-  // Last, for after this nobody can try again.
+  // Last: after this no key can try again.
   await accounts.remove(accountId);
-  // What was stored meanwhile: from here on nothing is, for nobody can pay for it.
+  // Erases what was stored meanwhile. No more can follow, because no key can pay for it.
   return erased + (await eraseMemories(accountId));
 }

@@ -1,13 +1,13 @@
 import { type Background, type BackgroundOptions, inBackground } from "./background.js";
 import { type AccountDay, type Counts, type DayUsage, dateOf, NOTHING, type Usage } from "./usage.js";
 
-/** Accounts' days that may wait to be written; beyond it counts are lost, which only a database that is away brings about. */
+/** Days of accounts that may wait to be written. Beyond it, as in a database outage, counts are lost. */
 const WAITING_MAX = 10_000;
 
 /**
- * Counts what is used in batched writes behind the calls. A process that is killed loses the last few
- * seconds; a write of unknown outcome is tried again, and may count twice. Nothing is decided by these
- * numbers: what a plan has left is counted exactly, elsewhere.
+ * Counts usage in batched writes that no call waits for. A process that is killed loses the last few
+ * seconds; a write of unknown outcome is tried again, and may count twice. These numbers decide nothing:
+ * the calls left in a plan are counted exactly, elsewhere.
  */
 export class UsageCounter {
   #waiting = new Map<string, AccountDay>();
@@ -27,13 +27,13 @@ export class UsageCounter {
     this.#add({ accountId, date: dateOf(Date.now()), ...NOTHING, ...counts });
   }
 
-  /** As `Usage.read`, with all that this process counted before the call. */
+  /** Reads usage like `Usage.read`, including all that this process counted before the call. */
   async read(of: { accountId: string; from: string }): Promise<DayUsage[]> {
     await this.#background.now();
     return this.usage.read(of);
   }
 
-  /** As `Usage.remove`. What other processes counted and did not write yet may come after it. */
+  /** Removes usage like `Usage.remove`. Counts that other processes have not written yet may follow. */
   async remove(accountId: string): Promise<void> {
     await this.#background.now();
     await this.usage.remove(accountId);
@@ -63,7 +63,7 @@ export class UsageCounter {
   }
 }
 
-/** The day of `a`, with the counts of both. */
+/** Adds the counts of `b` to those of `a`; all else is from `a`. */
 export function sum<T extends Counts>(a: T, b: Counts): T {
   return {
     ...a,

@@ -2,19 +2,19 @@ import { MemoryError } from "../errors.js";
 import { held, type Rate, take } from "./bucket.js";
 import type { Plan } from "./plan.js";
 
-/** Keys that are remembered at most; of more, those used least recently start afresh. */
+/** Maximum number of remembered keys; beyond it, those used least recently start afresh. */
 export const LIMITED_KEYS_MAX = 10_000;
 
-/** A call that runs may end at any moment: the shortest pause that can be told in whole seconds. */
+/** Pause before a retry: a running call may end at any moment, and the unit is whole seconds. */
 const CONCURRENCY_PAUSE_MS = 1_000;
 
-/** What a key has used of its limits in this process. */
+/** Usage of a key's limits in this process. */
 interface Used {
   fullAtMs: number;
   running: number;
 }
 
-/** Where a key stands with its limits, for its holder to see. */
+/** The state of a key's limits, as its holder sees it. */
 export interface RateLimitStatus {
   readonly rate?: { readonly limit: Rate; readonly left: number; readonly fullInMs: number };
   readonly concurrency?: { readonly limit: number; readonly left: number };
@@ -22,18 +22,18 @@ export interface RateLimitStatus {
 
 export interface Admission {
   readonly standing: RateLimitStatus;
-  /** Why the call is refused; undefined when it may go on, until `end`. */
+  /** Why the call is refused; undefined if it may go on, until `end`. */
   readonly refusal: MemoryError | undefined;
-  /** To be called when the call is over, once. */
+  /** Ends the call. It must be called once. */
   end(): void;
 }
 
 /**
- * Holds each key to the rate and the concurrency of its plan: a token bucket, and a count of what
- * runs. In this process alone: with replicas, each admits as much.
+ * Holds each key to the rate and the concurrency of its plan, by a token bucket and a count of running
+ * calls. It counts in this process alone, so each replica admits that much.
  */
 export class KeyLimits {
-  /** In the order of use. */
+  /** Usage by key, in the order of last use. A map and no LRU cache: keys with running calls must stay. */
   readonly #keys = new Map<string, Used>();
 
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
@@ -42,12 +42,12 @@ export class KeyLimits {
     return this.#keys.size;
   }
 
-  /** A refused call takes nothing of the bucket: who comes too often is not locked out for it. */
+  /** Admits or refuses a call. A refusal takes no token, so a key that calls too often is not locked out. */
   admit(keyHash: string, plan: Plan): Admission {
     if (plan.rate === undefined && plan.concurrency === undefined) return UNLIMITED;
     const now = this.nowMs();
     const used = this.#keys.get(keyHash) ?? { fullAtMs: 0, running: 0 };
-    // Deleted first, to stand last.
+    // Deleted first, so that it becomes the last.
     this.#keys.delete(keyHash);
     this.#keys.set(keyHash, used);
     const refusal = refuse(used, plan, now);
@@ -61,7 +61,7 @@ export class KeyLimits {
     return { standing: standingOf(used, plan, now), refusal, end };
   }
 
-  /** Those whose bucket is full, and any above the bound; but none of whom a call runs. */
+  /** Forgets keys whose bucket is full and those above the bound, but none with a running call. */
   #forget(nowMs: number): void {
     for (const [key, { fullAtMs, running }] of this.#keys) {
       const over = this.#keys.size > LIMITED_KEYS_MAX;

@@ -4,21 +4,21 @@ import { typeid } from "typeid-js";
 
 const PREFIX = "rcl_";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 32 random bytes and a CRC-32, each in as many base62 digits as its largest value needs. */
+/** Lengths of a key's parts: 32 random bytes and a CRC-32, in the base62 digits of their largest values. */
 const SECRET_BYTES = 32;
 const SECRET_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
 const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`);
 
-/** How much of a key is kept readable, for its owner to tell it by. */
+/** Characters of a key that are kept readable, so that its owner recognises it. */
 const SHOWN_CHARS = 8;
-/** When a key that has no end ends: the last second that a wire timestamp can say. */
+/** The end of a key that never ends: the last second that a wire timestamp can hold. */
 export const NEVER_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** What a key may do. */
+/** Permissions of a key. */
 export type KeyAccess = "full" | "read_only";
 
-/** A key, as it is kept: all but the secret. */
+/** A key as the database holds it: everything but the secret. */
 export interface Key {
   /** `key_…`; not a secret. */
   readonly id: string;
@@ -31,16 +31,16 @@ export interface Key {
   /** The only namespace it may touch. */
   readonly namespace?: string;
   readonly createdAtMs: number;
-  /** To the minute; absent when never. */
+  /** Time of its last use, to the minute; absent if it was never used. */
   readonly lastUsedAtMs?: number;
-  /** NEVER_MS when it has no end. */
+  /** Time when the key ends; NEVER_MS if it never ends. */
   readonly expiresAtMs: number;
   /** The id of the key that ends `graceMs` after this one's first use. */
   readonly replaces?: string;
   readonly graceMs?: number;
 }
 
-/** A new key: the secret, which is shown once, and what is kept of it. */
+/** A new key: the secret, which is shown once, and the part that is kept. */
 export function makeKey(given: Partial<Key> & Pick<Key, "name">): { secret: string; key: Key } {
   const secret = newKey();
   const key: Key = {
@@ -56,22 +56,22 @@ export function makeKey(given: Partial<Key> & Pick<Key, "name">): { secret: stri
 }
 
 /**
- * A new API key: `rcl_`, 43 digits of secret and 6 of checksum. The prefix lets secret scanners find
- * a leaked key, the checksum tells a mistyped one without a look-up.
+ * Makes an API key: `rcl_`, 43 digits of secret and 6 of checksum. The prefix lets secret scanners find a
+ * leaked key; the checksum detects a mistyped one without a look-up.
  */
 export function newKey(): string {
   const secret = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString("hex")}`), SECRET_DIGITS);
   return PREFIX + secret + checksum(secret);
 }
 
-/** Whether a key has the form of ours and its checksum is right; says nothing of whether it exists. */
+/** Tells whether a key has our form and a correct checksum; it need not exist. */
 export function isWellFormedKey(key: string): boolean {
   if (!FORM.test(key)) return false;
   const secret = key.slice(PREFIX.length, PREFIX.length + SECRET_DIGITS);
   return key.endsWith(checksum(secret));
 }
 
-/** SHA-256 of a key, in hex: all that is kept. 32 random bytes need neither salt nor pepper. */
+/** Hashes a key by SHA-256, in hex. Only this is kept; 32 random bytes need neither salt nor pepper. */
 export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }

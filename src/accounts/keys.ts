@@ -9,7 +9,7 @@ export const GRACE_SECONDS_MAX = 86_400;
 
 export interface KeysOptions {
   readonly accounts: Accounts;
-  /** What a namespace's name must be is the room's rule. */
+  /** Checks a namespace's name by the rule of `src/memory`. */
   parseNamespace(value: string): string;
 }
 
@@ -17,15 +17,15 @@ export interface CreateKeyRequest {
   readonly caller: Authenticated;
   readonly name: string;
   readonly access: KeyAccess;
-  /** Empty: all. */
+  /** Empty means all namespaces. */
   readonly namespace: string;
-  /** The id of the key to replace; empty: none. */
+  /** The id of the key to replace; empty means none. */
   readonly replaces: string;
   readonly graceSeconds?: number | undefined;
 }
 
 /**
- * Makes a key of the caller's account.
+ * Creates a key in the caller's account.
  *
  * @throws MemoryError as `createKeyIn`, and `permission_denied`.
  */
@@ -37,8 +37,8 @@ export async function createKey(
 }
 
 /**
- * Makes a key, whoever asks. With `replaces` it is like that key, which ends once the new one is used.
- * The account is looked up after what was asked for is found to be in order.
+ * Creates a key without asking who the caller is. With `replaces` it has the permissions of that key,
+ * which ends once the new one is used. The request is checked before the account is looked up.
  *
  * @throws MemoryError `invalid_argument`, `not_found` for what it replaces, or `failed_precondition`
  * (KEYS_LIMIT) when the account has 50.
@@ -62,7 +62,7 @@ export async function createKeyIn(
   return made;
 }
 
-/** The account's living keys, the oldest first. */
+/** Lists the account's living keys, oldest first. */
 export async function listKeys(accounts: Accounts, caller: Authenticated): Promise<readonly Key[]> {
   return (await managedBy(accounts, caller)).keys;
 }
@@ -81,9 +81,9 @@ export async function revokeKey(
 }
 
 /**
- * Revokes a key, on every replica at once, whoever asks.
+ * Revokes a key on every replica at once, without asking who the caller is.
  *
- * @throws MemoryError `not_found`, or `failed_precondition` (LAST_KEY) when it is the last one and
+ * @throws MemoryError `not_found`, or `failed_precondition` (LAST_KEY) if it is the last one and
  * `force` is not set.
  */
 export async function revokeKeyIn(
@@ -103,7 +103,7 @@ export async function revokeKeyIn(
 }
 
 /**
- * The caller's account, if its key may manage it.
+ * Finds the caller's account, if its key may manage it.
  *
  * @throws MemoryError `permission_denied` for a key that may only read, or only touch one namespace.
  */
@@ -140,7 +140,7 @@ function parseName(value: string): string {
   return value;
 }
 
-/** What would be left out of account is refused: a key must never do more than was asked for. */
+/** Refuses options that would be ignored: a key must never be able to do more than was asked for. */
 function refuseContradictions({
   access,
   namespace,

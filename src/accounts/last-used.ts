@@ -1,17 +1,18 @@
+import { LRUCache } from "lru-cache";
 import type { Accounts, KeyUse } from "./account.js";
 import { type Background, type BackgroundOptions, inBackground } from "./background.js";
 
-/** Keys whose last use is remembered; the least recent are forgotten first. */
+/** Keys whose last use is remembered; the least recently used are forgotten first. */
 const KEYS_NOTED_MAX = 10_000;
-/** How exact it is: a key that is used all the time costs one write a minute. */
+/** Precision of the time: a key in constant use costs one write a minute. */
 const PRECISION_MS = 60_000;
 
 /**
- * Keeps when keys were last used, to the minute, in batched writes behind the calls. What was not
- * written when the process dies is lost: it is a hint for the owner, and decides nothing.
+ * Keeps when keys were last used, to the minute, in batched writes that no call waits for. A process that
+ * dies loses what it has not written yet: the time is a hint for the owner, and decides nothing.
  */
 export class LastUsed {
-  readonly #noted = new Map<string, number>();
+  readonly #noted = new LRUCache<string, number>({ max: KEYS_NOTED_MAX });
   #waiting = new Map<string, KeyUse>();
   readonly #background: Background;
 
@@ -26,9 +27,7 @@ export class LastUsed {
     const nowMs = Date.now();
     const atMs = nowMs - (nowMs % PRECISION_MS);
     if (this.#noted.get(keyHash) === atMs) return;
-    this.#noted.delete(keyHash);
     this.#noted.set(keyHash, atMs);
-    if (this.#noted.size > KEYS_NOTED_MAX) this.#noted.delete(this.#noted.keys().next().value as string);
     if (this.#waiting.size < KEYS_NOTED_MAX) this.#waiting.set(keyHash, { accountId, keyHash, atMs });
   }
 

@@ -1,24 +1,24 @@
 import { MemoryError } from "../errors.js";
 import type { Rate } from "./bucket.js";
 
-/** What an account may use. */
+/** Limits of an account. */
 export interface Plan {
   readonly name: string;
-  /** Successful stores and recalls in the account's lifetime; UNLIMITED_CALLS is no limit. */
+  /** Successful stores and recalls in the account's lifetime; UNLIMITED_CALLS means no limit. */
   readonly calls: number;
-  /** Of each of its keys, in each process; undefined is no limit. */
+  /** Rate of each of its keys, in each process; undefined means no limit. */
   readonly rate: Rate | undefined;
-  /** Calls that each of its keys may have running, in each process; undefined is no limit. */
+  /** Calls that each of its keys may have running, in each process; undefined means no limit. */
   readonly concurrency: number | undefined;
 }
 
-/** As a count of calls: more than anybody could make. Counted down like any other, so that nothing else differs. */
+/** Number of calls that means no limit: more than anyone can make. It is counted down like any other. */
 export const UNLIMITED_CALLS = 2 ** 50;
 
 /** The plan of accounts that sign up. */
 export const FREE = "free";
 
-/** What a key of the built-in plan may do: far more than a person or an agent does, and not all that a process can. */
+/** Limits of a key in the built-in plan: far more than one agent needs, and less than a process can do. */
 const FREE_LIMITS = { rate: { perSecond: 50, burst: 100 }, concurrency: 32 };
 
 /** The plans of a server without a file of plans. */
@@ -26,7 +26,7 @@ export function builtInPlans(freeCalls: number): Plans {
   return new Plans([{ name: FREE, calls: freeCalls, ...FREE_LIMITS }]);
 }
 
-/** The plans there are, by name. */
+/** The plans by name. */
 export class Plans {
   readonly #plans: ReadonlyMap<string, Plan>;
 
@@ -38,7 +38,7 @@ export class Plans {
     return [...this.#plans.keys()];
   }
 
-  /** @throws MemoryError `failed_precondition` (PLAN_UNKNOWN): the operator took it out of the file. */
+  /** @throws MemoryError `failed_precondition` (PLAN_UNKNOWN) if the operator removed it from the file. */
   get(name: string): Plan {
     const plan = this.#plans.get(name);
     if (plan !== undefined) return plan;

@@ -1,14 +1,14 @@
 import { MemoryError } from "../errors.js";
 import { FREE, type Plan, Plans, UNLIMITED_CALLS } from "./plan.js";
 
-/** Calls that a plan may count at most; as many as the contract can say. */
+/** Maximum number of calls of a plan: the contract's fields hold no more. */
 const PLAN_CALLS_MAX = 2_000_000_000;
-/** As good as no limit: leave the field out for that. */
+/** Maximum of the other fields: as good as no limit. To set none, leave the field out. */
 const PLAN_RATE_MAX = 1_000_000;
 const PLANS_MAX = 1_000;
 const PLAN_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** The fields of a plan, and what is wrong with a value. */
+/** The fields of a plan. Each function answers why a value is wrong, or undefined. */
 const FIELDS: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   calls: (value) =>
     value === null ? undefined : notWhole(value, { min: 0, max: PLAN_CALLS_MAX, or: "null" }),
@@ -23,7 +23,8 @@ const FIELDS: Readonly<Record<string, (value: unknown) => string | undefined>> =
 /**
  * Reads the plans out of the text of PLANS_FILE: JSON, an object of plans by name.
  *
- * @throws MemoryError `failed_precondition` with every problem, each naming the file, the plan, the field and the limit.
+ * @throws MemoryError `failed_precondition` with every problem, each naming the file, the plan, the field and
+ * the limit.
  */
 export function parsePlans(text: string, file: string): Plans {
   const problems: string[] = [];
@@ -47,7 +48,7 @@ interface PlanFields {
   readonly concurrent_calls?: number;
 }
 
-/** Without `burst`, as much at once as flows in within a second, but one at least. */
+/** Makes a plan of its fields. `burst` defaults to the calls of one second, and to 1 at least. */
 function toPlan(name: string, fields: PlanFields | null): Plan {
   const { calls = null, calls_per_second: perSecond, burst, concurrent_calls: concurrency } = fields ?? {};
   return {
@@ -66,7 +67,7 @@ function problemsOf(name: string, value: unknown): string[] {
   }
   if (!isObject(value)) return [`${plan}: must be an object`];
   const problems = Object.entries(value).flatMap(([field, given]) => {
-    // A field may be named as what every object inherits.
+    // A field may have the name of a property that every object inherits.
     const whyNot = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined;
     if (whyNot === undefined) {
       return [`${plan}: ${field.slice(0, 64)} is not a field; there are ${Object.keys(FIELDS).join(", ")}`];
@@ -94,7 +95,7 @@ function objectOf(text: string, file: string): Record<string, unknown> {
   return value;
 }
 
-/** The parser's, on one line, with a line's number where it tells the position. */
+/** The parser's message on one line, with a line number in place of a position. */
 function wordsOf({ message }: SyntaxError, text: string): string {
   const told = message.replace(/\s+/g, " ");
   const position = /(?<= at )position (\d+).*/.exec(told);

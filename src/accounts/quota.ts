@@ -3,8 +3,8 @@ import type { Account, Accounts } from "./account.js";
 import { type Authenticated, unknownKey } from "./authenticate.js";
 
 /**
- * Takes one call from the caller's plan. The same atomic step proves that the key lives; only when
- * it fails is the reason looked up.
+ * Takes one call from the caller's plan. The same atomic step proves that the key lives; the reason is
+ * looked up only if that step fails.
  *
  * @throws MemoryError `unauthenticated` or `resource_exhausted` (QUOTA_EXHAUSTED).
  */
@@ -18,7 +18,7 @@ export async function charge(accounts: Accounts, caller: Authenticated): Promise
   );
 }
 
-/** The caller's own account. @throws MemoryError `unauthenticated` when the key was revoked. */
+/** Finds the caller's own account. @throws MemoryError `unauthenticated` if the key was revoked. */
 export async function getAccount(accounts: Accounts, { keyHash }: Authenticated): Promise<Account> {
   const account = await accounts.findByKey(keyHash);
   if (account === undefined) throw unknownKey();

@@ -8,8 +8,8 @@ export interface SetPlanOptions {
 }
 
 /**
- * Gives an account another plan. The calls that it has used stay used: of a plan with fewer, nothing
- * is left. Running services follow within a minute.
+ * Gives an account another plan. Used calls stay used, so none are left of a plan with fewer. Running
+ * services follow within a minute.
  *
  * @throws MemoryError `failed_precondition` (PLAN_UNKNOWN), or `not_found` for the account.
  */

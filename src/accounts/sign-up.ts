@@ -9,16 +9,16 @@ const FIRST_KEY_NAME = "first key";
 
 export interface SignUpOptions {
   readonly accounts: Accounts;
-  /** `closed`: accounts are made by the operator only. */
+  /** `closed`: only the operator creates accounts. */
   readonly signUp: "open" | "closed";
-  /** Calls of the free plan, in the account's lifetime. */
+  /** Calls of the free plan, for the account's lifetime. */
   readonly freeCalls: number;
 }
 
 /**
- * Opens an account on the free plan. The key is in the answer and nowhere else.
+ * Creates an account on the free plan. The answer is the only place where the key appears.
  *
- * @throws MemoryError `invalid_argument` for the email, `permission_denied` when sign-up is closed.
+ * @throws MemoryError `invalid_argument` for the email, `permission_denied` if sign-up is closed.
  */
 export async function signUp(
   { accounts, signUp, freeCalls }: SignUpOptions,
@@ -40,7 +40,7 @@ export async function signUp(
   return { account, key: secret };
 }
 
-/** Empty, or something of the form name@host: it is never written to, so no more is asked of it. */
+/** Accepts an empty string, or the form name@host. No mail is ever sent there, so that is enough. */
 export function parseEmail(value: string): string {
   const bytes = Buffer.byteLength(value);
   if (bytes > EMAIL_BYTES_MAX) throw invalid("email", `is ${bytes} bytes; the limit is ${EMAIL_BYTES_MAX}`);

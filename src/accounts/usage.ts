@@ -3,12 +3,12 @@ import type { Accounts } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
 import { getAccount } from "./quota.js";
 
-/** How long a day's counts are kept, today included. */
+/** Number of days whose counts are kept, today included. */
 export const USAGE_DAYS_MAX = 90;
 const USAGE_DAYS_DEFAULT = 30;
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What was used: calls that succeeded, and the tokens of their texts and queries. */
+/** Counts of successful calls, and of the tokens of their texts and queries. */
 export interface Counts {
   readonly stores: number;
   readonly recalls: number;
@@ -18,9 +18,9 @@ export interface Counts {
 
 export const NOTHING: Counts = { stores: 0, recalls: 0, tokensStored: 0, tokensQueried: 0 };
 
-/** What an account used on one day. */
+/** Usage of an account on one day. */
 export interface DayUsage extends Counts {
-  /** In UTC, `2026-11-21`. */
+  /** The day in UTC, such as `2026-11-21`. */
   readonly date: string;
 }
 
@@ -28,11 +28,11 @@ export interface AccountDay extends DayUsage {
   readonly accountId: string;
 }
 
-/** The port to what was used. Every adapter passes `test/contract/usage.ts`. */
+/** The port to the counts of usage. Every adapter passes `test/contract/usage.ts`. */
 export interface Usage {
-  /** Adds to what is kept of these days; may forget days older than USAGE_DAYS_MAX. */
+  /** Adds to the counts of these days; may forget days older than USAGE_DAYS_MAX. */
   add(days: readonly AccountDay[]): Promise<void>;
-  /** The account's days from one on that have counts, in order. */
+  /** Reads the account's days that have counts, from the given one on, in order. */
   read(of: { accountId: string; from: string }): Promise<DayUsage[]>;
   /** Forgets all of an account's days. */
   remove(accountId: string): Promise<void>;
@@ -42,17 +42,17 @@ export function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** One entry for each of the last days, today included, the oldest first. */
+/** Answers one entry for each of the last days, today included, oldest first. */
 export async function getUsage(
   { accounts, usage }: { accounts: Accounts; usage: Pick<Usage, "read"> },
   { caller, days }: { caller: Authenticated; days?: number | undefined },
 ): Promise<DayUsage[]> {
-  // It costs nothing, so nothing else proves that the key lives.
+  // This call costs nothing, so no charge proves that the key lives.
   const { id: accountId } = await getAccount(accounts, caller);
   return usageOf(usage, { accountId, days });
 }
 
-/** As `getUsage`, whoever asks. */
+/** Answers the usage like `getUsage`, without asking who the caller is. */
 export async function usageOf(
   usage: Pick<Usage, "read">,
   { accountId, days = USAGE_DAYS_DEFAULT }: { accountId: string; days?: number | undefined },

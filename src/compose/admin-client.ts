@@ -7,7 +7,6 @@ import { Mover } from "../memory/generations/mover.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { systemClock } from "../memory/pacing/clock.js";
-import type { Quota } from "../memory/ports/quota.js";
 import { operate } from "../operator/operations.js";
 import { expectLocal } from "../storage/local/open.js";
 import { askOwner } from "../storage/local/owner/owner.js";
@@ -79,13 +78,9 @@ async function eraseUnopened(
   const { indexMemoryBytesMax } = config;
   const common = { log, generations, clock, vectors };
   const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
-  const quota: Quota = { charge: nothing, verify: nothing, refund: nothing, count: () => {} };
   try {
-    return await dropAll({ ...common, erasures, mover, namespaces, quota }, accountId);
+    return await dropAll({ ...common, erasures, mover, namespaces }, accountId);
   } finally {
     await namespaces.close();
   }
 }
-
-/** Whoever asks for nothing but an erasure pays nothing. */
-async function nothing(): Promise<void> {}

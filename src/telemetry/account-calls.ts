@@ -1,9 +1,9 @@
 import { Counter, type Registry } from "prom-client";
 
-/** The label of all accounts that are not named. */
+/** The shared label of all accounts beyond the limit. */
 const OTHER = "other";
 
-/** Calls by account, where the operator asks for it: of those that called first, so many are named. */
+/** Counts calls by account, if the operator asks for it. The first `accountsMax` accounts have labels. */
 export class AccountCalls {
   readonly #named = new Set<string>();
   readonly #calls: Counter<"account" | "code">;

@@ -1,7 +1,7 @@
 import type { CallStep, Steps } from "../memory/ports/steps.js";
 import type { Metrics } from "./metrics.js";
 
-/** A call that has begun, as the door tells of it. */
+/** A call that has begun. */
 export interface Begun {
   /** `service/method` of the contract. */
   readonly method: string;
@@ -9,9 +9,9 @@ export interface Begun {
   readonly header: Headers;
 }
 
-/** What the door tells as the call goes on. */
+/** Telemetry of a running call. */
 export interface Ongoing {
-  /** Of the trace that the call is part of. */
+  /** Id of the trace that the call is part of. */
   readonly traceId?: string | undefined;
   /** Times the steps of this call. */
   readonly steps: Steps<CallStep>;
@@ -22,11 +22,11 @@ export interface Ended {
   /** `ok`, or Connect's name of the error. */
   readonly code: string;
   readonly ms: number;
-  /** Undefined for who has no key that lives. */
+  /** Undefined for a caller without a living key. */
   readonly accountId: string | undefined;
 }
 
-/** OpenTelemetry's names: two of our four protocols are Connect's, two are gRPC's. */
+/** OpenTelemetry's names of our four protocols: two are Connect's, two are gRPC's. */
 export function systemOf(protocol: string): "connectrpc" | "grpc" {
   return protocol.startsWith("grpc") ? "grpc" : "connectrpc";
 }

@@ -1,7 +1,7 @@
 import type { Embedder, Embedding, EmbedInput } from "../memory/ports/embedder.js";
 import type { Metrics } from "./metrics.js";
 
-/** An embedder whose texts are timed: how long each waited for a thread, and how long it was read. */
+/** Decorates an embedder with timings: each text's wait for a thread, and its time in it. */
 export function measuredEmbed(embedder: Embedder, metrics: Metrics): Embedder["embed"] {
   const { embedWaitSeconds, embedRunSeconds, cachedQueries } = metrics;
   return async (input: EmbedInput): Promise<Embedding> => {
@@ -9,7 +9,7 @@ export function measuredEmbed(embedder: Embedder, metrics: Metrics): Embedder["e
     const startMs = performance.now();
     let begunMs: number | undefined;
     const onBegin = () => {
-      // Of a text in several parts the first one counts.
+      // For a text in several parts, the first one counts.
       begunMs ??= performance.now();
       input.onBegin?.();
     };

@@ -1,25 +1,25 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Held } from "../memory/log/namespaces.js";
+import type { Held } from "../memory/log/open-namespaces.js";
 import type { EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
 
-/** What is asked at each scrape. */
+/** Sources that are read at each scrape. */
 export interface Sources {
   readonly ready: () => boolean;
   readonly held: () => Held;
   readonly indexMemoryBytesMax: number;
-  /** The models that are loaded. */
+  /** The loaded models. */
   readonly models: () => readonly ModelIdentity[];
-  /** Texts that wait for an embedding thread, by the request's field. */
+  /** Texts waiting for an embedding thread, by the request's field. */
   readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;
-  /** Lines of the log that nobody took, since the start. */
+  /** Log lines dropped since the start, because the output did not take them. */
   readonly droppedLines: () => number;
   readonly connections: Connections;
   readonly connectionsMax: number;
-  /** How long each queue can become. */
+  /** Maximum length of each queue. */
   readonly queueLimits: Readonly<Record<Queue, number>>;
 }
 
-/** What the door for calls knows of its connections; counts are since the start. */
+/** State of the connections that calls come by; counts are since the start. */
 export interface Connections {
   readonly open: number;
   readonly refused: Readonly<Record<"total" | "address", number>>;
@@ -28,7 +28,7 @@ export interface Connections {
 
 export type Queue = "embed_query" | "embed_text" | "append" | "index";
 
-/** Adds the metrics that are read rather than counted. */
+/** Adds the metrics that are read at a scrape. */
 export function addGauges(registry: Registry, sources: Sources): void {
   const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge<L>({ name, help, labelNames, registers: [registry] });
@@ -71,7 +71,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
   }
 }
 
-/** Adds the counters that are kept elsewhere, and here only shown. */
+/** Adds the counters that are kept elsewhere. */
 function addCounts(registry: Registry, { droppedLines, connections }: Sources): void {
   const counter = (name: string, help: string, read: () => Readonly<Record<string, number>>) => {
     const shown = new Counter({

@@ -25,7 +25,7 @@ export function measuredSteps({ stepSeconds }: Metrics): Steps {
   };
 }
 
-/** Counts charges. Only the quota itself knows whether a refund succeeded. */
+/** Counts charges. Refunds are counted elsewhere: only the quota itself knows whether one succeeded. */
 export function measuredQuota(quota: Quota, { charges, tokens }: Metrics): Quota {
   return {
     charge: async (caller) => {

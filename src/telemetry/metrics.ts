@@ -2,11 +2,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Step } from "../memory/ports/steps.js";
 import { AccountCalls } from "./account-calls.js";
 
-/** OpenTelemetry's buckets for calls, with finer ones below them, since most calls take a few milliseconds. */
+/**
+ * OpenTelemetry's buckets for calls, with finer ones below them, since most calls take a few milliseconds.
+ */
 const CALL_SECONDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30,
 ];
-/** From a scan of a small index to the rebuilding of a large one. */
+/** Buckets for steps, which range from a scan of a small index to the rebuilding of a large one. */
 const STEP_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600,
 ];
@@ -27,7 +29,7 @@ const STEPS: Readonly<Record<Step, true>> = {
   rebuild: true,
 };
 
-/** What came of taking a call from a plan, or of giving it back. */
+/** Outcomes of charging a call, or of refunding it. */
 export const CHARGE_OUTCOMES = [
   "charged",
   "quota_exhausted",
@@ -38,7 +40,7 @@ export const CHARGE_OUTCOMES = [
 ] as const;
 export type ChargeOutcome = (typeof CHARGE_OUTCOMES)[number];
 
-/** Parts that go on after a failure, and log it as a warning. */
+/** Parts of the service that continue after a failure, and log it as a warning. */
 export const PARTS = [
   "embedder",
   "index",
@@ -50,7 +52,7 @@ export const PARTS = [
 ] as const;
 export type Component = (typeof PARTS)[number];
 
-/** The instruments, in a registry of their own. Every set of label values is bounded, and no caller chooses any. */
+/** The instruments, in their own registry. All sets of label values are bounded; callers choose none. */
 export class Metrics {
   readonly registry = new Registry();
   readonly callSeconds = new Histogram({
@@ -138,7 +140,7 @@ export class Metrics {
     }).set({ version, node_version: process.versions.node }, 1);
     collectDefaultMetrics({ register: this.registry });
     this.storageAvailable.set(1);
-    // From the first scrape on, so that the first failure is seen as an increase.
+    // Present from the first scrape on, so that the first failure shows as an increase.
     for (const step of Object.keys(STEPS)) {
       for (const outcome of ["ok", "error"]) this.stepSeconds.zero({ step, outcome });
     }

@@ -8,27 +8,27 @@ import { measuredQuota, measuredSteps } from "./measured.js";
 import { type ChargeOutcome, type Component, Metrics } from "./metrics.js";
 import { Tracing } from "./tracing.js";
 
-/** A collector that is away is complained of now and then, not at each attempt. */
+/** Minimum time between two complaints about a collector that cannot be reached. */
 const COMPLAINT_PAUSE_MS = 60_000;
 
-/** The library repeats what a collector answers, however long that is. */
+/** Maximum length of a complaint: the library repeats the collector's whole answer. */
 const COMPLAINT_CHARS_MAX = 1_000;
 
 export interface TelemetryOptions {
   readonly version: string;
-  /** `accountsMax`: how many accounts may be named in them. */
+  /** `accountsMax` is the number of accounts that have their own label. */
   readonly metrics: { readonly accountsMax: number } | undefined;
   readonly tracing: boolean;
-  /** Told what tracing complains of. */
+  /** Called with the complaints of tracing. */
   onTrouble(message: string): void;
 }
 
 /**
- * Metrics and traces by decorating the ports: what is not asked for leaves the ports as they are, and
- * costs nothing.
+ * Adds metrics and traces by decorating the ports. A part that is not configured leaves the ports as they
+ * are, and costs nothing.
  */
 export class Telemetry {
-  /** Times what is done on behalf of several calls: it is part of none, and so no trace shows it. */
+  /** Times work for several calls. It is part of no single call, so no trace shows it. */
   readonly steps: Steps;
 
   private constructor(
@@ -45,7 +45,7 @@ export class Telemetry {
     const complain = (message: string) => {
       opened?.troubles.inc({ part: "tracing" });
       if (performance.now() < quietUntilMs) return;
-      // While it loads, each is of another setting.
+      // While the library loads, each complaint is about another setting.
       if (!loading) quietUntilMs = performance.now() + COMPLAINT_PAUSE_MS;
       onTrouble(message.length > COMPLAINT_CHARS_MAX ? `${message.slice(0, COMPLAINT_CHARS_MAX)}…` : message);
     };
@@ -54,7 +54,7 @@ export class Telemetry {
     return new Telemetry(opened, tracer);
   }
 
-  /** Told of each call by the door. */
+  /** Called by the server for each call. */
   readonly begin = (call: Begun): Ongoing => {
     const measured = this.metrics && measureCall(call, this.metrics);
     const { traceId, steps = this.steps, end } = this.tracing?.begin(call, this.steps) ?? {};
@@ -77,12 +77,12 @@ export class Telemetry {
     return measuredEmbed(embedder, this.metrics);
   }
 
-  /** What is read at each scrape. */
+  /** Sets the sources that are read at each scrape. */
   watch(sources: Sources): void {
     if (this.metrics !== undefined) addGauges(this.metrics.registry, sources);
   }
 
-  /** Told by the quota whether a call could be given back; the quota itself never throws. */
+  /** Called by the quota after each refund with its outcome; the quota itself never throws. */
   refunded(outcome: Extract<ChargeOutcome, "refunded" | "refund_failed">): void {
     this.metrics?.charges.inc({ outcome });
   }
@@ -103,7 +103,7 @@ export class Telemetry {
     this.metrics?.troubles.inc({ part });
   }
 
-  /** In Prometheus' text format; undefined without metrics. */
+  /** The metrics in Prometheus' text format; undefined without metrics. */
   get exposition(): { readonly type: string; read(): Promise<string> } | undefined {
     const registry = this.metrics?.registry;
     return registry && { type: registry.contentType, read: () => registry.metrics() };

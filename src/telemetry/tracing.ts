@@ -4,7 +4,7 @@ import type { CallStep, Steps } from "../memory/ports/steps.js";
 import { type Begun, type Ongoing, systemOf } from "./calls.js";
 import { isFault } from "./fault.js";
 
-/** Codes that OpenTelemetry's conventions call a server's error. */
+/** Codes that OpenTelemetry's conventions treat as a server's error. */
 const SERVER_ERRORS = new Set([
   "unknown",
   "deadline_exceeded",
@@ -14,13 +14,15 @@ const SERVER_ERRORS = new Set([
   "data_loss",
 ]);
 
-/** How long the last spans may take to leave at the end of the program. */
+/** Time to deliver the last spans at the end of the program. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-/** Where a call's spans belong. */
+/** The parent of a call's spans. */
 interface SpanPosition {
   readonly within: Context;
-  /** One clock for all spans of a call, in ms since 1970: the wall clock is too coarse to put them in order. */
+  /**
+   * One clock for all spans of a call, in ms since 1970: the wall clock is too coarse to put them in order.
+   */
   readonly now: () => number;
 }
 
@@ -28,14 +30,13 @@ type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 export interface TracingOptions {
   readonly version: string;
-  /** Told what the library complains of: settings it cannot use, spans that were dropped or not delivered. */
+  /** Called with the library's complaints: settings it cannot use, spans it dropped or did not deliver. */
   onTrouble(message: string): void;
 }
 
 /**
- * Spans of calls and of their steps, sent by OTLP. What it does is set by the standard `OTEL_*`
- * variables, which the library reads itself. Its packages are loaded only here: without tracing they
- * cost nothing.
+ * Sends spans of calls and of their steps by OTLP. The standard `OTEL_*` variables configure it, and the
+ * library reads them itself. Its packages are loaded only here: without tracing they cost nothing.
  */
 export class Tracing {
   readonly #tracer: Tracer;
@@ -52,8 +53,8 @@ export class Tracing {
   }
 
   /**
-   * The span of a call, in the caller's trace when its headers name one. Its steps are spans within it
-   * when the call is sampled; else they go to `steps` alone.
+   * Begins the span of a call, in the caller's trace if its headers name one. Its steps are spans within it
+   * if the call is sampled; otherwise they go to `steps` alone.
    */
   begin({ method, protocol, header }: Begun, steps: Steps<CallStep>): Ongoing {
     const { api, propagator } = this.library;
@@ -100,7 +101,7 @@ export class Tracing {
     }
   }
 
-  /** A step that waited before it began shows both in spans of their own. */
+  /** Records a step. A step that waited before it began has one span for the wait and one for the work. */
   #divide(name: CallStep, { span, times }: { span: Span; times: readonly [number, number, number] }): void {
     const within = this.library.api.trace.setSpan(this.library.api.ROOT_CONTEXT, span);
     const [start, begun, end] = times;
@@ -108,13 +109,13 @@ export class Tracing {
     this.#tracer.startSpan(`${name} run`, { startTime: begun }, within).end(end);
   }
 
-  /** Sends what is left, as long as it may take. */
+  /** Sends the remaining spans within the time limit. */
   async close(): Promise<void> {
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref());
     await Promise.race([this.library.provider.shutdown().catch(() => {}), timeout]);
   }
 
-  /** The error's message stays out: it may speak of what the caller sent. */
+  /** Marks the span as failed, without the error's message: it may quote the caller's data. */
   #fail(span: Span, type: string): void {
     span.setAttribute("error.type", type);
     span.setStatus({ code: this.library.api.SpanStatusCode.ERROR });

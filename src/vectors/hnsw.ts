@@ -1,7 +1,12 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../errors.js";
-import { SEARCH_DEPTH_MAX } from "../memory/pacing/bounds.js";
-import type { Hit, Mark, Restored, VectorIndex } from "../memory/ports/vectors.js";
+import {
+  type Hit,
+  type Mark,
+  type Restored,
+  SEARCH_DEPTH_MAX,
+  type VectorIndex,
+} from "../memory/ports/vectors.js";
 import type { Answer, Reply, Request } from "./hnsw-worker.js";
 import type { Single } from "./single.js";
 import { keyOf } from "./snapshot/keys.js";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Account } from "../../src/accounts/account.js";
 import { type Key, makeKey } from "../../src/accounts/key.js";
-import { fetchAll } from "../../src/memory/log/fetch-all.js";
+import { fetchAll } from "../../src/memory/log/fetch.js";
 import type { Log, Numbered, Scope, Several, Stored } from "../../src/memory/ports/log.js";
 
 /** A memory; all that is not given is made up, and differs from call to call. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { endCopy, sweep } from "../../src/memory/erasure/forget.js";
+import { endCopy } from "../../src/memory/erasure/erase-log.js";
+import { sweep } from "../../src/memory/erasure/sweeping.js";
 import { Generations } from "../../src/memory/generations/generations.js";
 import { newOperationId } from "../../src/memory/input/id.js";
 import { inGeneration } from "../../src/memory/ports/generation.js";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { deleteMemory } from "../../src/memory/erasure/forget.js";
+import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import {
   IDEMPOTENCY_KEPT_MS,
   Idempotency,

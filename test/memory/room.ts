@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ForgetPorts } from "../../src/memory/erasure/forget.js";
+import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
 import type { Generations } from "../../src/memory/generations/generations.js";
 import { Mover } from "../../src/memory/generations/mover.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
@@ -9,6 +9,7 @@ import { rank } from "../../src/memory/log/score.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/ports/log.js";
+import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Vectors } from "../../src/memory/ports/vectors.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -98,7 +99,7 @@ export interface RoomOptions {
 /** One process's room. */
 export class Room {
   readonly namespaces: Namespaces;
-  readonly ports: ForgetPorts & { readonly mover: Mover };
+  readonly ports: ErasurePorts & { readonly quota: Quota };
   readonly log: Log;
   readonly troubles: unknown[] = [];
   readonly lost: Numbered<Lost>[] = [];

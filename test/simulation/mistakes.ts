@@ -12,11 +12,11 @@ export const MISTAKES: readonly Mistake[] = [
       [
         "memory/generations/copy.ts",
         "  await log.append({ logId: to, from: first.sequence, entries: copies });\n",
-        `  await log.append({ log: to, from: first.sequence, entries: copies });
+        `  await log.append({ logId: to, from: first.sequence, entries: copies });
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
   const from = to.split("x")[0] as string;
-  const still = new Set((await log.fetch({ log: from, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));
-  await log.erase({ log: to, sequences: stored.filter((sequence) => !still.has(sequence)) });
+  const still = new Set((await log.fetch({ logId: from, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));
+  await log.erase({ logId: to, sequences: stored.filter((sequence) => !still.has(sequence)) });
 `,
       ],
     ],

@@ -24,6 +24,7 @@ function plant({ changes }: Mistake): string {
     "src/memory",
     "src/accounts",
     "src/errors.ts",
+    "src/every.ts",
     "test/simulation",
     "test/memory/plain-index.ts",
     "package.json",

@@ -1,9 +1,10 @@
 import { closeAccount } from "../../src/accounts/close.js";
 import { charge, getAccount } from "../../src/accounts/quota.js";
+import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
+import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { recall } from "../../src/memory/calls/recall.js";
 import { store } from "../../src/memory/calls/store.js";
 import { dropAll } from "../../src/memory/erasure/drop-all.js";
-import { deleteMemory, deleteNamespace } from "../../src/memory/erasure/forget.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Generations } from "../../src/memory/generations/generations.js";
 import { Mover } from "../../src/memory/generations/mover.js";

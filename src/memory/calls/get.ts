@@ -1,21 +1,15 @@
-import { MemoryError } from "../../errors.js";
 import { authorizeFree } from "../input/authorize.js";
 import { parseMemoryId } from "../input/id.js";
 import { scopeOf } from "../input/namespace.js";
-import { findMemory } from "../log/find.js";
+import { findMemory } from "../log/fetch.js";
 import type { Log, Seen } from "../ports/log.js";
-import type { Caller, Quota } from "../ports/quota.js";
-
-export interface MemoryRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
-  readonly id: string;
-}
+import type { Quota } from "../ports/quota.js";
+import { type MemoryRequest, noSuchMemory } from "./memory-request.js";
 
 /**
- * One memory by its id. Costs nothing.
+ * Finds one memory by its id. Costs nothing.
  *
- * @throws MemoryError `not_found` when this namespace of this account has none with this id.
+ * @throws MemoryError `not_found` if this namespace of this account has none with this id.
  */
 export async function getMemory(
   { quota, log }: { quota: Quota; log: Log },
@@ -27,8 +21,4 @@ export async function getMemory(
   const found = await findMemory(log, scope, id);
   if (found === undefined) throw noSuchMemory();
   return found;
-}
-
-export function noSuchMemory(): MemoryError {
-  return new MemoryError("not_found", "this namespace has no memory with this id");
 }

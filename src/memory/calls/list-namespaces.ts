@@ -1,18 +1,19 @@
 import { pageToken, parsePageSize, parsePageToken } from "../input/page.js";
 import { mapSome } from "../pacing/map-some.js";
-import type { Head, Log, Measured } from "../ports/log.js";
+import { type Head, isEnd, type Log, type Measured, type Scope } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
-import { endOf, type Page } from "./list.js";
+import { endOf } from "./end-of.js";
+import type { Page } from "./list.js";
 
-/** Namespaces measured at a time. */
+/** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
-/** Names looked at for one page: some may be of namespaces that are being dropped. */
+/** Maximum number of lists read for one page: some names may be of namespaces that are being dropped. */
 const ROUNDS_MAX = 10;
 
 export interface ListNamespacesRequest {
   readonly caller: Caller;
   readonly pageSize?: number | undefined;
-  /** Empty: the first page. */
+  /** Empty means the first page. */
   readonly pageToken: string;
 }
 
@@ -20,7 +21,7 @@ export interface Namespace extends Measured {
   readonly namespace: string;
 }
 
-/** The namespaces that the caller's key may touch, in the order of their names' bytes. */
+/** Lists the namespaces that the caller's key may access, ordered by their names' bytes. Costs nothing. */
 export async function listNamespaces(
   { quota, log }: { quota: Quota; log: Log },
   { caller, ...request }: ListNamespacesRequest,
@@ -31,43 +32,39 @@ export async function listNamespaces(
   const { accountId } = caller;
   if (caller.namespace !== undefined) return { items: await only(log, caller), nextPageToken: "" };
   const items: Namespace[] = [];
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
     const asked = limit - items.length;
-    const heads = await log.list({ accountId, after, limit: asked });
-    items.push(...(await measureAll(log, { accountId, heads })));
-    after = heads.at(-1)?.namespace ?? after;
-    if (heads.length < asked) return { items, nextPageToken: "" };
-    if (items.length === limit) break;
+    // One more than the page holds, to know whether others follow.
+    const heads = await log.list({ accountId, after, limit: asked + 1 });
+    const shown = heads.slice(0, asked);
+    items.push(...(await measureAll(log, { accountId, heads: shown })));
+    after = shown.at(-1)?.namespace ?? after;
+    if (heads.length <= asked) return { items, nextPageToken: "" };
   }
-  return { items, nextPageToken: await tokenAfter(log, { accountId, after }) };
+  return { items, nextPageToken: pageToken(["namespaces", after]) };
 }
 
+/** Lists the one namespace that the caller's key is for. */
 async function only(log: Log, { accountId, namespace = "" }: Caller): Promise<Namespace[]> {
-  const measured = await measure(log, { accountId, namespace });
-  return measured === undefined ? [] : [measured];
-}
-
-async function tokenAfter(log: Log, of: { accountId: string; after: string }): Promise<string> {
-  const more = await log.list({ ...of, limit: 1 });
-  return more.length === 0 ? "" : pageToken(["namespaces", of.after]);
+  const end = await endOf(log, { accountId, namespace });
+  return end === undefined ? [] : [{ namespace, ...(await log.measure(end)) }];
 }
 
 async function measureAll(
   log: Log,
   { accountId, heads }: { accountId: string; heads: readonly Head[] },
 ): Promise<Namespace[]> {
-  const measured = await mapSome(heads, MEASURING_MAX, ({ namespace }) =>
-    measure(log, { accountId, namespace }),
-  );
+  const measured = await mapSome(heads, MEASURING_MAX, async ({ namespace, logId }) => {
+    const living = await livingOf(log, { accountId, namespace }, logId);
+    return living === undefined ? undefined : { namespace, ...(await log.measure({ logId: living })) };
+  });
   return measured.filter((each) => each !== undefined);
 }
 
-/** Undefined for one that holds nothing yet, or is being dropped. */
-async function measure(
-  log: Log,
-  scope: { accountId: string; namespace: string },
-): Promise<Namespace | undefined> {
-  const end = await endOf(log, scope);
-  if (end === undefined) return undefined;
-  return { namespace: scope.namespace, ...(await log.measure(end)) };
+/** Finds the log to measure for a name; undefined if it holds nothing yet, or is being dropped. */
+async function livingOf(log: Log, scope: Scope, listed: string): Promise<string | undefined> {
+  const end = (await log.last(listed))?.entry;
+  if (end === undefined || !isEnd(end)) return end && listed;
+  // The log has ended, and its name may belong to another log by now.
+  return (await endOf(log, scope))?.logId;
 }

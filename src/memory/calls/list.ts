@@ -1,34 +1,35 @@
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import { badToken, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
-import { fetchAll } from "../log/fetch-all.js";
+import { fetchAll } from "../log/fetch.js";
 import { baseOf } from "../ports/generation.js";
-import type { Log, Numbered, Scope, Seen } from "../ports/log.js";
+import type { Log, Numbered, Seen } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { endOf, type LogEnd } from "./end-of.js";
 
-/** Entries read at a time, and how often for one page: in between may be many that were deleted. */
+/** Entries per read, and reads per page: there may be many deleted entries between two memories. */
 const READ_MANY = 128;
 const READS_MAX = 50;
-/** A page ends with the memory that makes it this long, so that an answer of the longest is bounded. */
+/** Bytes after which a page ends, with the memory that reaches them, so that every answer is bounded. */
 const PAGE_BYTES_MAX = 1_048_576;
 
 export interface ListRequest {
   readonly caller: Caller;
   readonly namespace: string;
   readonly pageSize?: number | undefined;
-  /** Empty: the first page. */
+  /** Empty means the first page. */
   readonly pageToken: string;
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Empty on the last page. */
+  /** Token of the next page; empty on the last page. */
   readonly nextPageToken: string;
 }
 
 /**
- * A namespace's memories, the newest first; a namespace nobody stored to has none. A page may hold
- * fewer than asked though others follow: its token tells.
+ * Lists a namespace's memories, newest first; a namespace that does not exist has none. A page may hold
+ * fewer than requested though others follow: its token tells. Costs nothing.
  *
  * @throws MemoryError `invalid_argument` also for a token of another namespace, or of one dropped since.
  */
@@ -50,15 +51,7 @@ export async function listMemories(
   return { items, nextPageToken };
 }
 
-/** The living log of a namespace and its last number; undefined when it holds nothing yet, or was dropped. */
-export async function endOf(log: Log, scope: Scope): Promise<{ logId: string; last: number } | undefined> {
-  const logId = await log.find(scope);
-  const last = logId === undefined ? undefined : await log.last(logId);
-  if (logId === undefined || last === undefined || last.entry.op === "drop") return undefined;
-  return { logId, last: last.sequence };
-}
-
-function placeIn(end: { logId: string; last: number }, token: string[] | undefined): number {
+function placeIn(end: LogEnd, token: string[] | undefined): number {
   if (token === undefined) return end.last + 1;
   const [base, before] = token;
   // A copy in another model generation has the same numbers.
@@ -66,7 +59,7 @@ function placeIn(end: { logId: string; last: number }, token: string[] | undefin
   return Math.min(Number(before), end.last + 1);
 }
 
-/** Up to `size` memories with numbers below `before`, the newest first, and below which the rest is. */
+/** Reads up to `size` memories with numbers below `before`, newest first; answers where the rest begins. */
 async function newest(
   log: Log,
   of: { logId: string; before: number; size: number },

@@ -1,37 +1,28 @@
+import { LRUCache } from "lru-cache";
 import { unavailable } from "../../errors.js";
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
-import { fetchAll } from "../log/fetch-all.js";
+import { fetchAll } from "../log/fetch.js";
 import { vectorsOf } from "../log/windows.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Log, Numbered, Seen } from "../ports/log.js";
+import type { Projector } from "../ports/projector.js";
 import type { Caller, Quota } from "../ports/quota.js";
-import { endOf } from "./list.js";
+import { endOf, type LogEnd } from "./end-of.js";
 
-/** Points of a map: beyond this, memories are sampled. */
+/** Maximum number of points of a map; of more memories, a sample is shown. */
 export const MAP_POINTS_MAX = 5_000;
-/** Entries read at a time, and in all: of a log that was deleted almost wholly, fewer points are shown. */
+/** Entries per read and per map. A log with almost all memories deleted shows fewer points. */
 const READ_MANY = 256;
 const READ_ENTRIES_MAX = 200_000;
-/** Bytes read for one map: of a namespace of long memories, fewer points are shown. */
+/** Bytes read for one map. A namespace of long memories shows fewer points. */
 const READ_BYTES_MAX = 268_435_456;
-/** Maps kept, the least recently used forgotten first, and how long: a memory on it may be erased meanwhile. */
+/** Number of maps kept, and their maximum age: a memory on a map may be erased meanwhile. */
 const MAPS_MAX = 16;
 const MAP_KEPT_MS = 60_000;
-/** Maps drawn at once. */
+/** Maximum number of maps drawn at a time. */
 const DRAWING_MAX = 4;
-
-/** The port to what projects vectors to two dimensions, away from the event loop. */
-export interface Projector {
-  /**
-   * `rows` are vectors one behind the other. Answers x and y of each in turn, from -1 to 1: the two
-   * directions in which they differ most. The same rows give the same answer.
-   *
-   * @throws MemoryError `unavailable` when too much waits already.
-   */
-  project(of: { rows: Float32Array; dimensions: number }): Promise<Float32Array>;
-}
 
 export interface MapPoint {
   readonly id: string;
@@ -41,7 +32,7 @@ export interface MapPoint {
 
 export interface NamespaceMap {
   readonly points: readonly MapPoint[];
-  /** How many memories the namespace holds. */
+  /** Number of memories in the namespace. */
   readonly memories: number;
 }
 
@@ -51,28 +42,28 @@ export interface MapPorts {
   readonly clock: Clock;
 }
 
-/** Draws maps of namespaces, and keeps the last few. */
+/** Draws maps of namespaces, and keeps the most recently used ones. */
 export class Maps {
-  readonly #kept = new Map<string, { map: Promise<NamespaceMap>; untilMs: number }>();
+  readonly #kept: LRUCache<string, Promise<NamespaceMap>>;
   #drawing = 0;
 
-  constructor(private readonly ports: MapPorts) {}
-
-  /** The map of a log up to its last entry. */
-  of(end: { logId: string; last: number }): Promise<NamespaceMap> {
-    const key = `${end.logId}:${end.last}`;
-    const kept = this.#kept.get(key);
-    this.#kept.delete(key);
-    const nowMs = this.ports.clock.nowMs();
-    const fresh = kept !== undefined && kept.untilMs > nowMs;
-    const drawn = fresh ? kept : { map: this.#draw(end), untilMs: nowMs + MAP_KEPT_MS };
-    this.#kept.set(key, drawn);
-    if (!fresh) drawn.map.catch(() => this.#kept.delete(key));
-    if (this.#kept.size > MAPS_MAX) this.#kept.delete(this.#kept.keys().next().value as string);
-    return drawn.map;
+  constructor(private readonly ports: MapPorts) {
+    const perf = { now: () => ports.clock.nowMs() };
+    this.#kept = new LRUCache({ max: MAPS_MAX, ttl: MAP_KEPT_MS, ttlResolution: 0, perf });
   }
 
-  async #draw(end: { logId: string; last: number }): Promise<NamespaceMap> {
+  /** Answers the map of a log up to its last entry. */
+  of(end: LogEnd): Promise<NamespaceMap> {
+    const key = `${end.logId}:${end.last}`;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    const map = this.#draw(end);
+    this.#kept.set(key, map);
+    map.catch(() => this.#kept.delete(key));
+    return map;
+  }
+
+  async #draw(end: LogEnd): Promise<NamespaceMap> {
     if (this.#drawing >= DRAWING_MAX) throw unavailable("too many maps are being drawn");
     this.#drawing++;
     try {
@@ -83,7 +74,7 @@ export class Maps {
   }
 }
 
-/** A namespace as a map; one that nobody stored to is empty. Costs nothing. */
+/** Answers a namespace as a map; one that does not exist is empty. Costs nothing. */
 export async function mapNamespace(
   { quota, log, maps }: { quota: Quota; log: Log; maps: Maps },
   { caller, ...request }: { caller: Caller; namespace: string },
@@ -94,10 +85,7 @@ export async function mapNamespace(
   return end === undefined ? { points: [], memories: 0 } : maps.of(end);
 }
 
-async function draw(
-  { log, projector, clock }: MapPorts,
-  end: { logId: string; last: number },
-): Promise<NamespaceMap> {
+async function draw({ log, projector, clock }: MapPorts, end: LogEnd): Promise<NamespaceMap> {
   const { memories } = await log.measure(end);
   const sampled: Row[] = [];
   const wanted = Math.min(memories, MAP_POINTS_MAX);
@@ -114,7 +102,7 @@ async function draw(
       await clock.yield();
     }
   }
-  // In the log's order, whatever the database's: sums of other orders round differently.
+  // Sorted by the log's order: databases answer in different orders, and sums would round differently.
   const rows = sampled.slice(0, wanted).sort((a, b) => a.sequence - b.sequence);
   return { points: await place(projector, rows), memories };
 }
@@ -125,12 +113,12 @@ interface Row {
   readonly vector: Float32Array;
 }
 
-/** Without the text: 5,000 long ones would be a third of a gigabyte. */
+/** Reduces a memory to its vector: 5,000 long texts would take a third of a gigabyte. */
 function rowOf({ sequence, entry }: Numbered<Seen["vectors"]>): Row {
   return { sequence, id: entry.id, vector: centre(vectorsOf(entry)) };
 }
 
-/** Of a long text's windows, what lies in their middle. */
+/** Averages the vectors of a long text's windows. */
 function centre(vectors: readonly Float32Array[]): Float32Array {
   const [first, ...others] = vectors as [Float32Array, ...Float32Array[]];
   if (others.length === 0) return first;
@@ -147,8 +135,8 @@ async function place(projector: Projector, rows: readonly Row[]): Promise<MapPoi
 }
 
 /**
- * The numbers 1 to `last`, each once, scattered: whatever part of them is taken from the front is
- * spread over all. Steps of the golden ratio, made coprime, come to every number before one twice.
+ * Generates the numbers 1 to `last`, each once, so that every beginning of the sequence is spread over all.
+ * The step is the golden ratio of `last`, made coprime to it, and so reaches every number before any twice.
  */
 export function* scattered(last: number): Generator<number> {
   let step = Math.max(1, Math.round(last * 0.618_033_988_75));

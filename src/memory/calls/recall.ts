@@ -8,10 +8,10 @@ import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
-import { either, type Ports } from "./store.js";
+import type { Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
-/** Asked of the index beyond `top_k`, so that its rounding does not decide who is the last result. */
+/** Candidates fetched beyond `top_k`, so that the index's rounding does not decide the last result. */
 const SPARE_CANDIDATES = 8;
 
 export interface RecallRequest {
@@ -20,7 +20,7 @@ export interface RecallRequest {
   readonly namespace: string;
   readonly topK?: number | undefined;
   readonly signal?: AbortSignal;
-  /** When the caller stops waiting, as `Clock.nowMs` counts. */
+  /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
@@ -45,18 +45,18 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
   const topK = parseTopK(request.topK);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
-  return withinQuota({ quota: ports.quota, caller, steps }, async ({ paid, unpaid }) => {
-    const signal = either(unpaid, request.signal);
+  const charging = { quota: ports.quota, caller, steps, signal: request.signal };
+  return withinQuota(charging, async ({ paid, signal }) => {
     const embed = (generation: Generation) =>
       steps.time("embed", (onBegin) => {
         const asked = { owner: caller.accountId, deadlineMs: request.deadlineMs };
         return ports.generations.embed(generation, { ...asked, text, field: "query", signal, onBegin });
       });
     const found = await ports.namespaces.reading(scope, async ({ replica }) => {
-      // The model of the log that is searched: of its vectors and the query's, never two.
+      // The query is embedded by the model of the log that is searched, so two models never meet.
       const embedding = embed(generationOf(replica.logId));
       const current = steps.time("catch_up", () => replica.current());
-      // The log's end decides first: that its model is gone is no trouble of a log that has moved.
+      // The log's end decides first: a log that has moved does not need its model any more.
       embedding.catch(() => {});
       await Promise.all([current, paid]);
       const embedded = await embedding;
@@ -66,14 +66,14 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       return { results: rank(scored, topK), queryTokens: embedded.tokens };
     });
     const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
-    // The caller has been told that it took too long, and pays nothing. Nothing is awaited from here on.
+    // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
     ports.quota.count(caller, { call: "recall", tokens: recalled.queryTokens });
     return recalled;
   });
 }
 
-/** Of a namespace that nobody stored to. */
+/** Answers a recall in a namespace that does not exist. */
 async function nothing(embedding: Promise<Embedding>, paid: Promise<void>): Promise<Recalled> {
   const [{ tokens }] = await Promise.all([embedding, paid]);
   return { results: [], queryTokens: tokens };

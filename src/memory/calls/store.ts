@@ -1,9 +1,7 @@
 import { MemoryError } from "../../errors.js";
-import type { Generations } from "../generations/generations.js";
 import {
   type Answered,
   type Attempt,
-  type Idempotency,
   type Outcome,
   parseIdempotencyKey,
 } from "../idempotency/idempotency.js";
@@ -12,42 +10,32 @@ import { newMemoryId } from "../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
-import type { Namespaces } from "../log/namespaces.js";
-import type { Clock } from "../pacing/clock.js";
 import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import type { Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
-
-/** What the room needs of the rest of the house. */
-export interface Ports {
-  readonly generations: Generations;
-  readonly quota: Quota;
-  readonly namespaces: Namespaces;
-  readonly idempotency: Idempotency;
-  readonly clock: Clock;
-}
 
 export interface StoreRequest {
   readonly caller: Caller;
   readonly text: string;
   readonly namespace: string;
   readonly metadata?: JsonObject | undefined;
-  /** Calls with the same key store once. */
+  /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal;
-  /** When the caller stops waiting, as `Clock.nowMs` counts. */
+  /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
 /**
- * Stores one memory. Once this resolves, it survives a crash and every later recall finds it.
+ * Stores one memory. Once this resolves, the memory survives a crash and every later recall finds it.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`;
- * after `unavailable` the memory may have been stored or not. With an idempotency key trying again is
- * safe, and `already_exists` says that the key was used for another request.
+ * after `unavailable` the memory may be stored or not. With an idempotency key a retry is safe, and
+ * `already_exists` means that the key was used for another request.
  */
 export async function store(ports: Ports, request: StoreRequest): Promise<Outcome> {
   const { caller } = request;
@@ -68,7 +56,7 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
   readonly text: string;
   readonly metadata: string;
   readonly scope: Scope;
-  /** Absent when no other attempt can store the same memory. */
+  /** Absent if no other attempt can store the same memory. */
   readonly attempt: Attempt | undefined;
 }
 
@@ -76,8 +64,7 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
 function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
   const { caller, text, metadata, scope, attempt, steps = untimed } = writing;
   const { quota, generations, namespaces } = ports;
-  return withinQuota({ quota, caller, steps }, async ({ paid, unpaid }) => {
-    const signal = either(unpaid, writing.signal);
+  return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
     const embed = onceEach((generation: Generation) =>
       steps.time("embed", (onBegin) => generations.embed(generation, { ...asked, signal, onBegin })),
@@ -85,7 +72,7 @@ function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
     await Promise.all([embed(namespaces.generationOf(scope)), paid]);
     const id = attempt?.memoryId ?? newMemoryId();
     const memory = { op: "store", opId: id, id, text, metadata, createdAtMs: ports.clock.wallMs() } as const;
-    // Too late for the caller is too late for the log.
+    // If it is too late for the caller, it is too late for the log.
     signal.throwIfAborted();
     const memoryIn = async (generation: Generation) => {
       // The namespace may have moved to another model meanwhile.
@@ -100,7 +87,7 @@ function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
   });
 }
 
-/** Of several attempts, all answer what the first that arrived has written. */
+/** Makes the answer from the log's entry: all attempts answer what the first that arrived has written. */
 function answerOf(standing: Entry<"head">): Answered {
   if (standing.op === "store" || standing.op === "erased") return standing;
   throw new MemoryError("internal", "another entry was appended in place of a memory");
@@ -119,14 +106,14 @@ async function storeIdempotently(
     Pick<Writing, "text" | "metadata" | "scope"> & { write(attempt: Attempt): Promise<Answered> },
 ): Promise<Outcome> {
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
-  // A replay is not charged, and so proves nothing of the key.
+  // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
   const content = [text, canonicalMetadata(metadata)];
   const asked = { scope, idempotencyKey, content, earlierContent: [text, metadata] };
   return idempotency.run(asked, { write, undo: () => quota.refund(caller) });
 }
 
-/** Does the work once for each of what it is asked for. */
+/** Remembers the result of work by its argument. */
 function onceEach<K, V>(work: (key: K) => V): (key: K) => V {
   const done = new Map<K, V>();
   return (key) => {
@@ -134,9 +121,4 @@ function onceEach<K, V>(work: (key: K) => V): (key: K) => V {
     done.set(key, value);
     return value;
   };
-}
-
-/** Aborted when either is. */
-export function either(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
-  return b === undefined ? a : AbortSignal.any([a, b]);
 }

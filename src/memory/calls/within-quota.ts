@@ -5,28 +5,31 @@ export interface ChargeOptions {
   readonly quota: Quota;
   readonly caller: Caller;
   readonly steps?: Steps<CallStep> | undefined;
+  /** Aborted when the caller stops waiting. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs work that costs one call, and gives the call back when it fails: whoever gets an error pays
- * nothing. One exception: a store that the log has is charged even if the caller's time was over before
- * the log answered. The memory is there, and is recalled; were it free, whoever asks with a short deadline
- * would store for nothing. Its retry with the same idempotency key is answered and costs nothing.
+ * Runs work that costs one call, and refunds the call if the work fails: a caller that gets an error pays
+ * nothing. One exception: a store that reached the log is charged even if the caller's deadline passed
+ * before the log answered. The memory exists and can be recalled; if it were free, callers could store for
+ * nothing by short deadlines. A retry with the same idempotency key is answered and costs nothing.
  *
- * The charge runs beside the work, not before it: the work awaits `paid` before it does anything that
- * lasts or answers, and drops what it began when `unpaid` is aborted.
+ * The charge runs beside the work, not before it. The work awaits `paid` before it writes or answers
+ * anything, and stops when `signal` is aborted: the charge was refused, or the caller stopped waiting.
  */
 export async function withinQuota<T>(
-  { quota, caller, steps = untimed }: ChargeOptions,
-  work: (charge: { paid: Promise<void>; unpaid: AbortSignal }) => Promise<T>,
+  { quota, caller, steps = untimed, signal }: ChargeOptions,
+  work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
-  const stop = new AbortController();
+  const refused = new AbortController();
   const paid = steps.time("charge", () => quota.charge(caller));
-  paid.catch((reason) => stop.abort(reason));
+  paid.catch((reason) => refused.abort(reason));
   try {
-    return await work({ paid, unpaid: stop.signal });
+    const either = signal === undefined ? refused.signal : AbortSignal.any([refused.signal, signal]);
+    return await work({ paid, signal: either });
   } catch (error) {
-    // What refused the charge is the answer, whatever the dropped work says of itself.
+    // If the charge was refused, that error is the answer, whatever the aborted work threw.
     await paid;
     await steps.time("refund", () => quota.refund(caller));
     throw error;

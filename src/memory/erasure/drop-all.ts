@@ -1,10 +1,11 @@
-import { drop, type ForgetPorts } from "./forget.js";
+import { drop } from "./drop.js";
+import type { ErasurePorts } from "./erase.js";
 
 /** Namespaces listed at a time. */
 const LIST_MANY = 100;
 
-/** Drops all namespaces of an account and erases them; answers how many memories they held. */
-export async function dropAll(ports: ForgetPorts, accountId: string): Promise<number> {
+/** Drops and erases all namespaces of an account; answers how many memories they held. */
+export async function dropAll(ports: ErasurePorts, accountId: string): Promise<number> {
   let dropped = 0;
   for (let after = ""; ; ) {
     const heads = await ports.log.list({ accountId, after, limit: LIST_MANY });

@@ -1,29 +1,30 @@
 import type { Mover } from "../generations/mover.js";
 import type { Clock } from "../pacing/clock.js";
 import { isEnd, type Log, type Named, type Scope } from "../ports/log.js";
-import { drop, type ForgetPorts } from "./forget.js";
+import { drop } from "./drop.js";
+import type { ErasurePorts } from "./erase.js";
 
-/** Names looked at in one go. */
+/** Names examined at a time. */
 const NAMES_MAX = 100;
 
-export interface LeftoverPorts extends ForgetPorts {
+export interface LeftoverPorts extends ErasurePorts {
   readonly log: Log;
   readonly mover: Mover;
   readonly clock: Clock;
-  /** Whether an account is known to have been closed: that one is missing erases nothing. */
+  /** Tells whether an account was closed. An account that is merely missing leads to no erasure. */
   isClosed(accountId: string): Promise<boolean>;
 }
 
 /**
- * Looks at every name in turn, some at a time, for what processes that died or slept have left behind:
- * names of logs that have ended, and of accounts that were closed while a store was under way.
+ * Examines every name in turn, some at a time, for leftovers of processes that died or slept: names of logs
+ * that have ended, and names of accounts that were closed during a store.
  */
 export class Leftovers {
   #after: Scope | undefined;
 
   constructor(private readonly ports: LeftoverPorts) {}
 
-  /** Looks at the next names; answers how many it had to clear away. */
+  /** Examines the next names; answers how many leftovers it removed. */
   async next(): Promise<number> {
     const named = await this.ports.log.names({ after: this.#after, limit: NAMES_MAX });
     const closed = await this.#closedAmong(named);

@@ -1,16 +1,21 @@
-import { sweep } from "./forget.js";
+import { every } from "../../every.js";
+import { isEnd } from "../ports/log.js";
+import { type ErasurePorts, finish } from "./erase.js";
 import { type LeftoverPorts, Leftovers } from "./leftovers.js";
 
-/** How often interrupted erasures are looked for. */
+/** Time between two sweeps for interrupted erasures. */
 const SWEEP_MS = 60_000;
+/** Maximum number of erasures in one sweep, and the age at which no live process works on one any more. */
+const SWEEP_MAX = 1000;
+const UNFINISHED_MS = 60_000;
 
 export interface SweepingOptions {
   onSwept(finished: number): void;
-  /** Told when it failed; it is tried again in a minute. */
+  /** Called if a sweep fails; the next one follows in a minute. */
   onTrouble(error: unknown): void;
 }
 
-/** Finishes what was interrupted, and clears away what nobody has noted. */
+/** Finishes interrupted erasures, and removes leftovers that no record mentions. */
 export class Sweeper {
   readonly #leftovers: Leftovers;
 
@@ -18,9 +23,9 @@ export class Sweeper {
     this.#leftovers = new Leftovers(ports);
   }
 
-  /** Answers how much there was to do. */
+  /** Runs one sweep; answers how many erasures and leftovers it found. */
   async run(): Promise<number> {
-    // Neither waits for the other to succeed.
+    // Each runs even if the other fails.
     const [cleared, finished] = await Promise.allSettled([this.#leftovers.next(), sweep(this.ports)]);
     if (cleared.status === "rejected") throw cleared.reason;
     if (finished.status === "rejected") throw finished.reason;
@@ -28,27 +33,35 @@ export class Sweeper {
   }
 }
 
-/** Finishes interrupted erasures, now and every minute; answers what ends it. */
+/** Sweeps now and every minute; answers a function that ends this. */
 export function keepSweeping(
   ports: LeftoverPorts,
   { onSwept, onTrouble }: SweepingOptions,
 ): () => Promise<void> {
   const sweeper = new Sweeper(ports);
-  let running: Promise<void> | undefined;
-  const run = () => {
-    running ??= sweeper
-      .run()
-      .then((finished) => {
-        if (finished > 0) onSwept(finished);
-      }, onTrouble)
-      .finally(() => {
-        running = undefined;
-      });
+  const work = async () => {
+    const finished = await sweeper.run();
+    if (finished > 0) onSwept(finished);
   };
-  run();
-  const timer = setInterval(run, SWEEP_MS).unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
+  return every(work, { everyMs: SWEEP_MS, atOnce: true, onTrouble });
+}
+
+/** Finishes erasures that a crash interrupted; answers their number. */
+export async function sweep(ports: ErasurePorts): Promise<number> {
+  const pending = await ports.erasures.pending(SWEEP_MAX);
+  const left = pending.filter(({ begunAtMs }) => ports.clock.wallMs() - begunAtMs > UNFINISHED_MS);
+  const failures: unknown[] = [];
+  // An erasure that fails now must not block the others.
+  for (const erasure of left) await finish(ports, erasure).catch((error) => failures.push(error));
+  await discardOrphans(ports);
+  if (failures.length > 0) throw failures[0];
+  return left.length;
+}
+
+/** Discards snapshots of logs that another replica has dropped. */
+async function discardOrphans({ vectors, log }: ErasurePorts): Promise<void> {
+  for (const logId of await vectors.kept()) {
+    const last = await log.last(logId);
+    if (last === undefined || isEnd(last.entry)) await vectors.discard(logId);
+  }
 }

@@ -1,28 +1,28 @@
 import { MemoryError } from "../../errors.js";
 
-/** Of a database that says nothing about its format. */
+/** Format of a database without a mark. */
 export const OLDEST_FORMAT = 1;
 
-/** In which form a database's records are, as all programs that share it see it. */
+/** Format of a database's records, as all programs that share it see it. */
 export interface Format {
-  /** All records are in this one; while it is being raised, some are in the next. */
+  /** Version of all records; during a migration, some are in the next one. */
   readonly version: number;
-  /** What a program must know at least to read and write them. */
+  /** Minimum version that a program must know to read and write them. */
   readonly readersMin: number;
   /** The version of the program that raised it last. */
   readonly program: string;
-  /** How far the next one is. */
+  /** Progress of the migration to the next version. */
   readonly migration?: {
     readonly to: number;
     readonly begunAtMs: number;
-    /** Behind which the next part begins; null at the beginning. */
+    /** Position after which the next part begins; null at the beginning. */
     readonly cursor: string | null;
-    /** Who does it, and until when that one is taken for alive, by the wall clock. */
+    /** The process that migrates, and the time until which it counts as alive, by the wall clock. */
     readonly lead: { readonly replica: string; readonly untilMs: number };
   };
 }
 
-/** A format and how often it was changed. */
+/** A format and the number of its changes. */
 export interface Marked {
   readonly format: Format;
   readonly revision: number;
@@ -31,24 +31,24 @@ export interface Marked {
 /** The port to the mark of a database's format. Every adapter passes `test/contract/formats.ts`. */
 export interface Formats {
   read(): Promise<Marked | undefined>;
-  /** The mark, which is the given one, of revision 1, if there was none. */
+  /** Reads the mark, after writing the given one as revision 1 if none existed. */
   mark(format: Format): Promise<Marked>;
-  /** Keeps `to` if the revision is still `from`; answers whether it did. */
+  /** Writes `to` if the revision is still `from`; answers whether it did. */
   replace(of: { from: number; to: Format }): Promise<boolean>;
 }
 
-/** What a program knows. */
+/** A program that reads a database. */
 export interface Reader {
   /** The latest format that it reads and writes. */
   readonly known: number;
-  /** Its own version. */
+  /** Version of the program. */
   readonly program: string;
 }
 
 /**
- * Whether a program may use a database.
+ * Checks whether a program may use a database.
  *
- * @throws MemoryError `failed_precondition` when the database is too new for it.
+ * @throws MemoryError `failed_precondition` if the database is too new for it.
  */
 export async function admit(formats: Formats, reader: Reader): Promise<Format> {
   const format = await formatOf(formats, reader);
@@ -57,13 +57,13 @@ export async function admit(formats: Formats, reader: Reader): Promise<Format> {
   return format;
 }
 
-/** The format of a database, which is the oldest, and is marked so, when it says nothing. */
+/** Reads the format of a database, and marks a database without a mark as the oldest format. */
 export async function formatOf(formats: Formats, { program }: Reader): Promise<Format> {
   const oldest = { version: OLDEST_FORMAT, readersMin: OLDEST_FORMAT, program };
   return ((await formats.read()) ?? (await formats.mark(oldest))).format;
 }
 
-/** Why a program must not use a database of this format; undefined when it may. */
+/** Answers why a program must not use a database of this format; undefined if it may. */
 export function refusalOf(
   { version, readersMin, program: writer, migration }: Format,
   { known, program }: Reader,

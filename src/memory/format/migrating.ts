@@ -1,80 +1,72 @@
 import { randomBytes } from "node:crypto";
+import { every } from "../../every.js";
 import type { Clock } from "../pacing/clock.js";
 import { type Format, type Formats, formatOf, type Marked, OLDEST_FORMAT, refusalOf } from "./format.js";
 
-/** How often the format is looked up: a program that has become too old ends within this. */
+/** Interval of looking up the format: a program that has become too old ends within this time. */
 const FORMAT_POLL_MS = 2_000;
-/** Between raising what readers must know and the first record that needs it. */
+/** Time between raising `readersMin` and the first record that needs it. */
 export const NOTICE_MS = 15_000;
-/** A lead that says nothing for so long is taken for dead. */
+/** Time without news after which the leading process counts as dead. */
 export const MIGRATION_LEASE_MS = 30_000;
 
-/** From one format to the next, while services use the database. */
+/** A step from one format to the next, made while services use the database. */
 export interface Migration {
-  /** The format that all records are in when it is done: one more than before. */
+  /** Format of all records when it is done: one more than before. */
   readonly to: number;
-  /** What programs must know from its beginning on: less than `to` when older ones may go on beside it. */
+  /** Minimum version that programs must know once it begins; less than `to` if older ones may go on. */
   readonly readersMin: number;
   /**
-   * Brings a bounded part of the records, those behind the cursor, into the new form, and answers the
-   * next cursor; undefined when nothing is left. A part may be done again, and two processes may be at the
-   * same one: each record is changed only as long as it is in the old form. The program reads both forms
-   * as long as the migration is in its list, and writes the new one only when the format says so.
+   * Converts a bounded part of the records after the cursor, and answers the next cursor; undefined if none
+   * are left. A part may be repeated, and two processes may do the same one: each record is changed only
+   * while it has the old form. The program reads both forms as long as the migration is in its list, and
+   * writes the new one only when the format says so.
    */
   step(cursor: string | null): Promise<string | undefined>;
 }
 
 export interface MigratingOptions {
   readonly formats: Formats;
-  /** In order, from the oldest format to the latest that this program knows. */
+  /** Migrations in order, from the oldest format to the latest that this program knows. */
   readonly migrations: readonly Migration[];
   /** The version of this program. */
   readonly program: string;
-  /** No other process can be at work on this database. */
+  /** True if no other process can use this database. */
   readonly exclusive: boolean;
   readonly clock: Clock;
-  /** Told when the database has become too new for this program: it must end. */
+  /** Called if the database has become too new for this program, which must end then. */
   onTooNew(error: unknown): void;
-  /** Told when something failed; it is tried again. */
+  /** Called with failures; the work is tried again. */
   onTrouble(error: unknown): void;
   onRaised(version: number): void;
 }
 
-/** The latest format that a program with these migrations knows. */
+/** Answers the latest format that a program with these migrations knows. */
 export function latestOf(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.to ?? OLDEST_FORMAT;
 }
 
-/** Follows the database's format, and raises it to the latest that this program knows: one process does, the others wait. */
+/** Follows the database's format and raises it to the latest: one process migrates, the others wait. */
 export class Migrating {
   readonly #replica = randomBytes(6).toString("hex");
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  #end: (() => Promise<void>) | undefined;
   #closed = false;
 
   constructor(private readonly options: MigratingOptions) {}
 
   /** Looks at once, and then every two seconds. */
   start(): void {
-    const look = () => {
-      this.#running ??= this.look()
-        .catch(this.options.onTrouble)
-        .finally(() => {
-          this.#running = undefined;
-        });
-    };
-    look();
-    this.#timer = setInterval(look, FORMAT_POLL_MS).unref();
+    const { onTrouble } = this.options;
+    this.#end = every(() => this.look(), { everyMs: FORMAT_POLL_MS, atOnce: true, onTrouble });
   }
 
-  /** Stops behind the part that is being done; another process, or the next start, goes on there. */
+  /** Stops after the current part; another process, or the next start, continues there. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#timer);
-    await this.#running;
+    await this.#end?.();
   }
 
-  /** Does what the format asks for, as far as it can now. */
+  /** Does the next work that the format requires, as far as possible now. */
   async look(): Promise<void> {
     const { formats, migrations, program, onTooNew } = this.options;
     const reader = { known: latestOf(migrations), program };
@@ -92,7 +84,7 @@ export class Migrating {
     if (led === undefined) return;
     const mustWait = !exclusive && migration.readersMin > migration.to - 1;
     const begunAtMs = led.format.migration?.begunAtMs ?? 0;
-    // Whoever is too old has looked by then, and ended.
+    // Programs that are too old have looked by then, and ended.
     if (mustWait && clock.wallMs() - begunAtMs < NOTICE_MS) return;
     while (!this.#closed) {
       const cursor = await migration.step(led.format.migration?.cursor ?? null);
@@ -111,7 +103,7 @@ export class Migrating {
     return this.#keep(marked, { migration, cursor: standing?.cursor ?? null });
   }
 
-  /** Says how far it is, or that it is done; undefined when another has changed the mark meanwhile. */
+  /** Records the progress, or the end; undefined if another process has changed the mark meanwhile. */
   async #keep(
     { format, revision }: Marked,
     at: { migration: Migration; cursor: string | null } | undefined,

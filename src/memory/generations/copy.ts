@@ -5,7 +5,7 @@ import { generationOf } from "../ports/generation.js";
 import { type Appended, type Entry, isEnd, type Log, type Numbered } from "../ports/log.js";
 import type { Generations } from "./generations.js";
 
-/** Entries copied at a time, and how many of them are embedded at once: calls come first. */
+/** Entries copied at a time, and texts embedded at a time: few, because calls come first. */
 const COPY_MANY = 64;
 const EMBEDDING_MAX = 4;
 
@@ -23,25 +23,25 @@ export interface Copying {
 
 export interface CopyingOptions {
   readonly signal?: AbortSignal;
-  /** Told of each portion. */
+  /** Called with the number of entries of each portion. */
   onCopied?(entries: number): void;
 }
 
-/** How far a copy is. */
+/** Progress of a copy. */
 export interface Tail {
-  /** Entries that it has. */
+  /** Number of its entries. */
   readonly copied: number;
-  /** What the original log ended with, or the copy itself. */
+  /** Last entry of the original log, or of the copy, if that log has ended. */
   readonly ended?: "moved" | "drop";
 }
 
 /**
- * Copies a log entry by entry, under the same numbers, with the vectors of another model, from where
- * the copy ends up to where the log ends now. Any process may go on where another stopped; two that
- * are at it at once write the same, and one that slept finds the numbers taken.
+ * Copies a log entry by entry, under the same numbers, with the vectors of another model, from the end of the
+ * copy to the present end of the log. Any process may continue where another stopped; two that copy at the
+ * same time write the same entries, and one that slept finds the numbers taken.
  *
- * Only a tombstone tells that a memory was deleted. That its text is gone from the original does not:
- * an original that has moved is erased, while its copy is the living log.
+ * Only a tombstone tells that a memory was deleted. A missing text in the original does not: an original
+ * that has moved is erased, while its copy is the living log.
  */
 export async function copyTail(
   ports: CopyPorts,
@@ -80,7 +80,7 @@ async function copyEntries(
   const [first] = news;
   if (first === undefined) return;
   const forgotten = news.flatMap(({ entry }) => (entry.op === "delete" ? [entry.target] : []));
-  // Before their tombstones: whoever goes on after a crash begins behind those.
+  // Erased before their tombstones are copied: after a crash, the next process begins after those.
   await log.erase({ logId: to, sequences: forgotten });
   const gone = new Set(forgotten);
   const copies = await mapSome(news, EMBEDDING_MAX, async ({ sequence, entry }): Promise<Appended> => {
@@ -91,7 +91,7 @@ async function copyEntries(
   await log.append({ logId: to, from: first.sequence, entries: copies });
 }
 
-/** Of a memory, its number alone; what cannot be read keeps its number too. */
+/** Reduces a memory to its number; an unreadable entry keeps its number too. */
 function withoutText(entry: Entry<"text">): Appended {
   if (entry.op === "lost") return { op: "erased", opId: "", id: "", tokens: 0, createdAtMs: 0 };
   if (entry.op !== "store") return entry;

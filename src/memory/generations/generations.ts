@@ -3,22 +3,22 @@ import { type Clock, systemClock } from "../pacing/clock.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../ports/embedder.js";
 import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 
-/** How long a call waits for a model that another replica has begun to use before this one. */
+/** Time that a call waits for a model that another replica uses already. */
 const LOADING_TIMEOUT_MS = 20_000;
 
-/** The models that this process has loaded, by model generation: one, or two while the database changes its model. */
+/** The models that this process has loaded, by model generation: one, or two during a change of the model. */
 export class Generations {
-  /** Namespaces that come into being get this one. */
+  /** Model generation of new namespaces. */
   newest: Generation;
-  /** All in which a log may be: also one that is not loaded yet, and one that is not erased yet. */
+  /** Model generations in which a log may be, including those not loaded yet and those not erased yet. */
   known: ReadonlySet<Generation>;
-  /** Those whose models are in use, or will be: logs of all others must move before they are used. */
+  /** Model generations in use now or soon: logs of all others must move before they are used. */
   needed: ReadonlySet<Generation>;
-  /** Looks up in the database which model generations there are now: another replica may be ahead. */
+  /** Reads the present model generations from the database: another replica may be ahead. */
   refresh: () => Promise<void> = async () => {};
-  /** Those that are being loaded. */
+  /** Model generations that are being loaded. */
   readonly #awaited = new Set<Generation>();
-  /** Those whose model is another one now. */
+  /** Model generations whose model has another revision here. */
   readonly #gone = new Set<Generation>();
   readonly #loaded = new Map<Generation, Embedder>();
   readonly #waiting = new Set<() => unknown>();
@@ -34,12 +34,12 @@ export class Generations {
     this.#loaded.set(generation, embedder);
   }
 
-  /** The log and its copies, also such as may not be there. */
+  /** Answers the ids of a log and of its possible copies. */
   familyOf(logId: string): string[] {
     return [...this.known].map((generation) => inGeneration(logId, generation));
   }
 
-  /** Whether a log is of a model that is not there any more, so that it must move before it is used. */
+  /** Tells whether a log's model is no longer in use, so that the log must move before it is used. */
   async isOutdated(logId: string): Promise<boolean> {
     const generation = generationOf(logId);
     if (generation === this.newest || this.#loaded.has(generation)) return false;
@@ -48,12 +48,12 @@ export class Generations {
     return !this.#loaded.has(generation) && (this.#gone.has(generation) || !this.needed.has(generation));
   }
 
-  /** Whether a model can embed nothing, nor will soon, as far as this process knows. */
+  /** Tells whether a model is neither loaded nor expected soon, as far as this process knows. */
   isOut(generation: Generation): boolean {
     return generation !== this.newest && !this.#loaded.has(generation) && !this.#awaited.has(generation);
   }
 
-  /** Those that are loaded. */
+  /** The loaded model generations. */
   get models(): ModelIdentity[] {
     return [...this.#loaded.values()].map(({ model }) => model);
   }
@@ -62,7 +62,7 @@ export class Generations {
     return this.#loaded.has(generation);
   }
 
-  /** Says that a model is going to be loaded: whoever needs it waits. False when it is being loaded, or is gone. */
+  /** Announces a model, so that calls wait for it; false if it is loading, or was given up for good. */
   startLoading(generation: Generation): boolean {
     if (this.#awaited.has(generation) || this.#gone.has(generation)) return false;
     this.#awaited.add(generation);
@@ -74,7 +74,7 @@ export class Generations {
     this.#settle(generation);
   }
 
-  /** Says that a model could not be loaded: for good, or only this time. */
+  /** Records that a model could not be loaded, for good or only this time. */
   giveUp(generation: Generation, { forGood }: { forGood: boolean }): void {
     if (forGood) this.#gone.add(generation);
     this.#settle(generation);
@@ -84,12 +84,12 @@ export class Generations {
     this.#loaded.delete(generation);
   }
 
-  /** The length of the vectors in a log; undefined when its model is not loaded. */
+  /** Number of dimensions of a log's vectors; undefined if its model is not loaded. */
   dimensionsOf(logId: string): number | undefined {
     return this.#loaded.get(generationOf(logId))?.model.dimensions;
   }
 
-  /** @throws MemoryError as `Embedder.embed`; `unavailable` also when the model generation's model is not loaded in time. */
+  /** @throws MemoryError as `Embedder.embed`; `unavailable` also if the model is not loaded in time. */
   async embed(generation: Generation, input: EmbedInput): Promise<Embedding> {
     const embedder = this.#loaded.get(generation) ?? (await this.#arrival(generation, input.signal));
     return embedder.embed(input);
@@ -108,7 +108,7 @@ export class Generations {
     for (const look of this.#waiting) look();
   }
 
-  /** Resolves when it is so, or it has taken too long. @throws the signal's reason when it is aborted */
+  /** Waits until the condition holds, or the time is over. @throws the signal's reason if it is aborted */
   #until(isSo: () => boolean, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => {

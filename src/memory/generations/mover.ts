@@ -5,10 +5,10 @@ import { inGeneration } from "../ports/generation.js";
 import { isEnd, type Scope } from "../ports/log.js";
 import { type Copying, type CopyPorts, copyTail } from "./copy.js";
 
-/** How often a move tries to be the log's next entry while others store. */
+/** Number of attempts to append the move while others store. */
 const ATTEMPTS_MAX = 100;
 const PAUSE_MS_MAX = 20;
-/** Namespaces that move at once because calls need them: each holds a batch of texts. */
+/** Maximum number of namespaces that move at a time for calls: each holds a batch of texts. */
 const MOVING_MAX = 8;
 
 export interface MoverPorts extends CopyPorts {
@@ -16,12 +16,12 @@ export interface MoverPorts extends CopyPorts {
 }
 
 /**
- * Moves a namespace to its log's copy in the newest model generation. The move is an entry of the old log, its
- * last: every recall before it is answered by the old model, every one behind it by the new, on
- * whichever replica. Each step may be taken again, by any process.
+ * Moves a namespace to its log's copy in the newest model generation. The move is the last entry of the old
+ * log: on every replica, recalls before it use the old model, and recalls after it the new one. Any process
+ * may repeat each step.
  */
 export class Mover {
-  /** By the old log. */
+  /** Running moves by their old log. */
   readonly #moving = new Map<string, Promise<void>>();
 
   constructor(private readonly ports: MoverPorts) {}
@@ -29,20 +29,20 @@ export class Mover {
   /**
    * Moves a namespace; calls that need the same move share it.
    *
-   * @throws MemoryError `unavailable` also when too many others are moving.
+   * @throws MemoryError `unavailable` also if too many others are moving.
    */
   move(scope: Scope, from: string): Promise<void> {
     return this.#share(from, async () => {
       const copying = { from, to: inGeneration(from, this.ports.generations.newest) };
       if (await this.#seal(copying)) await this.#finish(scope, copying);
-      // Whoever dropped it may have died before this, and everybody would come here again and again.
+      // The process that dropped it may have died before this step, and each call would arrive here again.
       else await this.#retire(scope, from);
     });
   }
 
   /**
-   * Does what whoever ended a log may have died before: the name goes to the copy that the log moved to,
-   * or is free again when it was dropped. What the log holds is erased in either case.
+   * Completes the end of a log, in case the process that ended it died: the name points to the copy that the
+   * log moved to, or becomes free if it was dropped. The log's contents are erased in either case.
    */
   leave(scope: Scope, { from, to }: { from: string; to: string | undefined }): Promise<void> {
     return this.#share(from, () =>
@@ -61,7 +61,7 @@ export class Mover {
     return begun;
   }
 
-  /** Copies what came before the move, and gives the copy the name. */
+  /** Copies all entries before the move, and gives the copy the name. */
   async #finish(scope: Scope, copying: Copying): Promise<void> {
     await copyTail(this.ports, copying);
     await this.#beginErasing(scope, copying.from);
@@ -73,14 +73,14 @@ export class Mover {
     await this.ports.log.retire(scope, from);
   }
 
-  /** First the trace, then the name: a crash in between leaves no texts behind that nobody knows of. */
+  /** Records the erasure before the log loses its name, so that a crash leaves no texts without a record. */
   async #beginErasing(scope: Scope, logId: string): Promise<void> {
     const { erasures, clock } = this.ports;
-    // The same trace, whoever leaves it.
+    // Every process writes the same record.
     await erasures.begin({ id: logId, scope, logId, begunAtMs: clock.wallMs() });
   }
 
-  /** Ends the log with the move; false when it was dropped instead. */
+  /** Ends the log with the move; false if it was dropped instead. */
   async #seal({ from, to }: Copying): Promise<boolean> {
     const { log, clock } = this.ports;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -88,7 +88,7 @@ export class Mover {
       const last = await log.last(from);
       if (last && isEnd(last.entry)) return last.entry.op === "moved";
       const entries = [{ op: "moved", opId: newOperationId(), to }] as const;
-      // Only right behind what was copied. A copy that is ahead has been stored to: that move is over.
+      // Only right after the copied entries. A copy that is ahead has its own stores: that move is over.
       const isTail = copied === (last?.sequence ?? 0);
       if (isTail && (await log.append({ logId: from, from: copied + 1, entries })) === 1) return true;
       await clock.sleep(clock.random() * PAUSE_MS_MAX);

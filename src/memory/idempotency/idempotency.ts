@@ -2,44 +2,44 @@ import { createHash, randomUUID } from "node:crypto";
 import { invalid, MemoryError, unavailable } from "../../errors.js";
 import { newMemoryId } from "../input/id.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
-import { findMemory } from "../log/find.js";
+import { findMemory } from "../log/fetch.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Claim, Claims } from "../ports/claims.js";
 import type { Log, Scope, Stored } from "../ports/log.js";
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
-/** How long a key is kept. */
+/** Lifetime of a key. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 /**
- * After this an owner that has not answered is taken for dead: the time to append, to embed, and for
- * clocks that disagree. Nothing depends on whether it is: one that only slept finds out that it lost the claim.
+ * Time after which an owner without an answer counts as dead: enough to embed, to append, and for clocks that
+ * differ. Correctness does not depend on it: an owner that only slept finds out that it lost the claim.
  */
 const OWNER_TIMEOUT_MS = APPEND_TIMEOUT_MS + 20_000;
-/** How long a second call with the same key waits for the first, and how often it looks. */
+/** Time that a second call with the same key waits for the first, and the interval of its look-ups. */
 const WAIT_MS = 10_000;
 const LOOK_MS = 50;
-/** How often it is tried to keep what is answered. */
+/** Number of attempts to keep an answer. */
 const ANSWER_ATTEMPTS_MAX = 3;
 
-/** When a claim was made that whoever comes next may take over. */
+/** Creation time of a claim that the next caller may take over at once. */
 const LONG_AGO_MS = 0;
 
 export interface OncePorts {
   readonly claims: Claims;
   readonly log: Log;
   readonly clock: Clock;
-  /** No other process can be at work on this database. */
+  /** True if no other process can use this database. */
   readonly exclusive: boolean;
-  /** Told of failures that no caller is told. */
+  /** Called with failures that no caller is told. */
   onTrouble?(error: unknown): void;
 }
 
 export interface IdempotentRequest {
   readonly scope: Scope;
   readonly idempotencyKey: string;
-  /** What makes two requests the same. */
+  /** Content by which two requests are compared. */
   readonly content: readonly string[];
-  /** The same as an earlier version compared it, whose claims may still stand; left out, `content`. */
+  /** Content in the form of an earlier version, whose claims may still be valid; default `content`. */
   readonly earlierContent?: readonly string[];
 }
 
@@ -47,8 +47,8 @@ export interface IdempotentRequest {
 export interface Attempt {
   readonly memoryId: string;
   /**
-   * Must be awaited after the log was chosen and before the memory is appended to it: another attempt
-   * may have taken the key over, and what that one stored may be deleted by now.
+   * Proves that the attempt still holds the claim. It must be awaited after the log is chosen and before the
+   * memory is appended: another attempt may have taken the key over, and its memory may be deleted by now.
    */
   confirm(): Promise<void>;
 }
@@ -56,14 +56,14 @@ export interface Attempt {
 export interface IdempotentWork {
   /** Stores the memory, if no attempt has stored it before. */
   write(attempt: Attempt): Promise<Answered>;
-  /** Gives back what `write` cost: another attempt was answered first. Never throws. */
+  /** Refunds the cost of `write` if another attempt was answered first. Never throws. */
   undo(): Promise<void>;
 }
 
-/** What a store answers. */
+/** Answer of a store. */
 export type Answered = Pick<Stored, "id" | "tokens" | "createdAtMs">;
 
-/** What a store answers, and whether an earlier call had answered it before. */
+/** Answer of a store, and whether it repeats an earlier answer. */
 export interface Outcome {
   readonly answered: Answered;
   readonly replayed: boolean;
@@ -73,13 +73,13 @@ export interface Outcome {
 class TakenOver extends Error {}
 
 /**
- * Runs a store once for an idempotency key, however often it is asked: later calls get the first
- * one's answer. Exactly one memory comes of it even when owners die or sleep: an attempt appends only
- * to a log that it chose while it held the claim, and only if that log has never held the memory.
+ * Runs a store once for each idempotency key: later calls get the first one's answer. Exactly one memory is
+ * stored even if owners die or sleep: an attempt appends only to a log that it chose while it held the claim,
+ * and only if that log has never held the memory.
  */
 export class Idempotency {
   readonly #process = randomUUID();
-  /** Owners that are attempts of this process and still run. */
+  /** Owners that are running attempts of this process. */
   readonly #running = new Set<string>();
 
   constructor(private readonly ports: OncePorts) {}
@@ -122,7 +122,7 @@ export class Idempotency {
     }
   }
 
-  /** Undefined when another attempt has taken the claim over. */
+  /** Runs one attempt; answers undefined if another attempt has taken the claim over. */
   async #own(
     { isNew, ...claim }: Claim & { isNew: boolean },
     { write, undo }: IdempotentWork,
@@ -149,15 +149,15 @@ export class Idempotency {
     }
   }
 
-  /** By a write, so that no server of the database can answer what was true before. */
+  /** Proves the claim by a write, because a read may reach a server of the database that lags behind. */
   #holds({ id, owner }: Claim): Promise<boolean> {
     const { claims, clock } = this.ports;
     return claims.takeOver({ id, from: owner, to: owner, claimedAtMs: clock.wallMs() });
   }
 
   /**
-   * Whether no other attempt was answered before. A caller is told only what is kept: else a later call
-   * would store again what was deleted meanwhile.
+   * Keeps the answer; tells whether it is the first. A caller is told only an answer that is kept: otherwise
+   * a later call could store again a memory that was deleted meanwhile.
    */
   async #keepAnswer({ id, owner }: Claim, { tokens, createdAtMs }: Answered): Promise<boolean> {
     const { claims, clock } = this.ports;
@@ -171,17 +171,17 @@ export class Idempotency {
     }
   }
 
-  /** Lets the next call with this key begin at once. The caller is told why the store failed, not this. */
+  /** Frees the key for the next call. The caller is told why the store failed, not an error of this step. */
   async #letGo({ id, owner }: Claim, { isNew }: { isNew: boolean }): Promise<void> {
     const { claims, onTrouble } = this.ports;
-    // What an earlier owner may still append must keep its id.
+    // An earlier owner may still append its memory, so the id must stay the same.
     const letGo = isNew
       ? claims.release({ id, owner })
       : claims.takeOver({ id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS });
     await letGo.catch((error) => onTrouble?.(error));
   }
 
-  /** Whoever stores a text again that was deleted must not believe that it is there. */
+  /** Refuses a replay whose memory was deleted: the caller must not believe that it exists. */
   async #replay(scope: Scope, answered: Answered): Promise<Outcome> {
     if ((await findMemory(this.ports.log, scope, answered.id)) === undefined) throw deletedSince();
     return { answered, replayed: true };
@@ -191,14 +191,14 @@ export class Idempotency {
     const { claims, clock, exclusive } = this.ports;
     const ours = owner.startsWith(`${this.#process}:`);
     const nowMs = clock.wallMs();
-    // Of its own attempts a process knows; others are given the time that they need at most, if they live.
+    // A process knows whether its own attempts run; those of others get the maximum time that they need.
     const ended = ours ? !this.#running.has(owner) : exclusive || nowMs - claimedAtMs >= OWNER_TIMEOUT_MS;
     if (!ended) return false;
     return claims.takeOver({ id, from: owner, to, claimedAtMs: nowMs });
   }
 }
 
-/** An idempotency key: 1–255 characters. */
+/** Parses an idempotency key: 1–255 characters. */
 export function parseIdempotencyKey(value: string): string {
   if (value === "") throw invalid("Idempotency-Key", "is empty");
   if (value.length <= IDEMPOTENCY_KEY_CHARS_MAX) return value;
@@ -230,7 +230,7 @@ function hashOf({ namespace }: Scope, content: readonly string[]): string {
   return sha256([namespace, ...content]);
 }
 
-/** Of several strings, written so that no two lists are alike. */
+/** Hashes several strings, encoded so that different lists never collide. */
 function sha256(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -1,29 +1,29 @@
 import { MemoryError } from "../../errors.js";
 import type { Caller, Quota } from "../ports/quota.js";
 
-/** What a call is about to do. */
+/** Access that a call needs. */
 export interface Action {
-  /** Whether it changes anything. */
+  /** True if it changes data. */
   readonly writes: boolean;
-  /** The namespace it touches. */
+  /** The namespace that it uses. */
   readonly namespace: string;
 }
 
 /**
- * Refuses what the caller's key may not do, before anything is charged or done.
+ * Refuses a call that the caller's key does not permit, before any charge or work.
  *
- * @throws MemoryError `permission_denied`; `unauthenticated` when the key does not even live.
+ * @throws MemoryError `permission_denied`; `unauthenticated` if the key no longer lives.
  */
 export async function authorize(quota: Quota, caller: Caller, action: Action): Promise<void> {
   const refusal = refusalOf(caller, action);
   if (refusal === undefined) return;
-  // A revoked key learns nothing else.
+  // A revoked key must learn nothing else.
   await quota.verify(caller);
   throw refusal;
 }
 
 /**
- * The same for a call that costs nothing, whose key no charge will prove.
+ * Authorizes a call that costs nothing, whose key no charge will prove.
  *
  * @throws MemoryError `unauthenticated`, or `permission_denied`.
  */

@@ -1,4 +1,4 @@
-/** A number as people read it: 65,536. */
+/** Formats a number for people: 65,536. */
 export function count(n: number): string {
   return n.toLocaleString("en-US");
 }

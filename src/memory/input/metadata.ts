@@ -8,12 +8,12 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json };
 
 /**
- * Metadata as the text that is kept: JSON of an object, at most 16,384 bytes and 16 levels deep,
+ * Parses metadata into the text that is kept: JSON of an object, at most 16,384 bytes and 16 levels deep,
  * finite numbers (no negative zero), well-formed Unicode.
  */
 export function parseMetadata(value: JsonObject | undefined): string {
   if (value === undefined) return "{}";
-  // Before serialising: JSON.stringify would turn Infinity into null and follow any depth.
+  // Checked before serialising: JSON.stringify would turn Infinity into null and follow any depth.
   check(value, 1);
   const json = JSON.stringify(value);
   const bytes = Buffer.byteLength(json);
@@ -24,8 +24,8 @@ export function parseMetadata(value: JsonObject | undefined): string {
 }
 
 /**
- * The same text for all metadata that means the same: keys in one order at every depth. Protobuf's maps
- * and JSON's objects have no order, so a client that sends a request again may turn it round.
+ * Makes equal texts of equal metadata, with keys in one order at every depth. Protobuf's maps and JSON's
+ * objects have no order, so a client may send a request again in another order.
  */
 export function canonicalMetadata(json: string): string {
   return JSON.stringify(sorted(JSON.parse(json)));
@@ -52,7 +52,7 @@ function check(value: Json, depth: number): void {
   }
 }
 
-/** JSON's writers, JavaScript's among them, drop the sign of a zero: it would not come back. */
+/** Refuses numbers that would not come back: JSON writers such as JavaScript's drop the sign of a zero. */
 function checkNumber(value: number): void {
   if (!Number.isFinite(value)) throw invalid("metadata", "has a number that is not finite");
   if (Object.is(value, -0))

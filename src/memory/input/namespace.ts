@@ -5,12 +5,12 @@ import { count } from "./count.js";
 
 export const NAMESPACE_BYTES_MAX = 256;
 
-/** The namespace of the caller's account that a call names. @throws MemoryError as `parseNamespace` */
+/** Parses the namespace of a call, in the caller's account. @throws MemoryError as `parseNamespace` */
 export function scopeOf({ caller, namespace }: { caller: Caller; namespace: string }): Scope {
   return { accountId: caller.accountId, namespace: parseNamespace(namespace) };
 }
 
-/** A namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end. */
+/** Parses a namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end. */
 export function parseNamespace(value: string): string {
   const bytes = Buffer.byteLength(value);
   if (bytes === 0) throw invalid("namespace", "is missing");

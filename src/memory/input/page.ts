@@ -3,15 +3,15 @@ import { invalid } from "../../errors.js";
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
 
-/** What a page token stands for: the list it belongs to, and where in it to go on. */
+/** Contents of a page token: the list it belongs to, and the position at which to continue. */
 export type PagePosition = readonly [list: "memories" | "namespaces", ...where: string[]];
 
-/** A token that only this program reads. */
+/** Makes a page token, which only this program reads. */
 export function pageToken(place: PagePosition): string {
   return Buffer.from(JSON.stringify(place)).toString("base64url");
 }
 
-/** Where a token of this list says to go on, in as many words as it was given; undefined without one. */
+/** Reads the words of a token of this list, which must be as many as stated; undefined without a token. */
 export function parsePageToken(
   token: string,
   [list, words]: [PagePosition[0], number],
@@ -19,12 +19,12 @@ export function parsePageToken(
   if (token === "") return undefined;
   const place = decode(token);
   const where = place.slice(1);
-  // Only what `pageToken` makes comes out of it again.
+  // Accepts only the exact encoding that `pageToken` makes.
   if (place[0] !== list || where.length !== words || pageToken([list, ...where]) !== token) throw badToken();
   return where;
 }
 
-/** How many to return at most: 1–100, 50 when left out. */
+/** Parses the maximum number of items of a page: 1–100, default 50. */
 export function parsePageSize(value: number | undefined): number {
   if (value === undefined) return PAGE_SIZE_DEFAULT;
   if (!Number.isInteger(value) || value < 1 || value > PAGE_SIZE_MAX) {
@@ -42,7 +42,7 @@ function decode(token: string): string[] {
     const place: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
     if (Array.isArray(place) && place.every((word) => typeof word === "string")) return place;
   } catch {
-    // Not JSON: not of ours either.
+    // A token that is not JSON is not one of ours.
   }
   throw badToken();
 }

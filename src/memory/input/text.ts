@@ -3,7 +3,7 @@ import { count } from "./count.js";
 
 export const TEXT_BYTES_MAX = 65_536;
 
-/** A text or a query: not blank, at most 65,536 bytes of UTF-8, well-formed Unicode. */
+/** Parses a text or a query: not blank, at most 65,536 bytes of UTF-8, well-formed Unicode. */
 export function parseText(field: "text" | "query", value: string): string {
   if (value === "") throw invalid(field, "is missing");
   const bytes = Buffer.byteLength(value);

@@ -3,7 +3,7 @@ import { invalid } from "../../errors.js";
 export const TOP_K_DEFAULT = 5;
 export const TOP_K_MAX = 20;
 
-/** How many results to return: 1–20, 5 when left out. */
+/** Parses the number of results: 1–20, default 5. */
 export function parseTopK(value: number | undefined): number {
   if (value === undefined) return TOP_K_DEFAULT;
   if (!Number.isInteger(value) || value < 1 || value > TOP_K_MAX) {

@@ -3,11 +3,11 @@ import type { Mover } from "../generations/mover.js";
 import type { Clock } from "../pacing/clock.js";
 import { type Deleted, type Dropped, isEnd, type Log, type Scope } from "../ports/log.js";
 
-/** How often an append tries to be the log's next entry while others store, and for how long. */
+/** Maximum number of attempts to become the log's next entry while others store, and their time limit. */
 const ATTEMPTS_MAX = 50;
 const APPEND_TIMEOUT_MS = 10_000;
 const PAUSE_MS_MAX = 50;
-/** How often a name is followed to a new log. */
+/** Maximum number of times that a name is followed to a new log. */
 const LOG_IDS_MAX = 5;
 
 export interface DirectPorts {
@@ -15,15 +15,15 @@ export interface DirectPorts {
   readonly clock: Clock;
 }
 
-/** A log that goes on, and the number of its last entry. */
+/** A log that has not ended, and the number of its last entry. */
 export interface Living {
   readonly logId: string;
   readonly last: number;
 }
 
 /**
- * Runs work on the log that has a name, without its index; undefined when no log has it. Work that answers
- * undefined has met the log's end, and is run again on the name's next log.
+ * Runs work on the log of a namespace, without its index; undefined if it has none. Work that answers
+ * undefined has met the log's end, and runs again on the name's next log.
  */
 export async function onLiving<T>(
   ports: { readonly log: Log; readonly mover: Mover },
@@ -39,7 +39,10 @@ export async function onLiving<T>(
   throw unavailable("the namespace is dropped again and again");
 }
 
-/** Where a log has ended and its name still points to it, this does what its writer left undone. */
+/**
+ * Finds the living log of a name. If its log has ended, this completes what the log's last writer left
+ * undone.
+ */
 async function livingLog(
   { log, mover }: { readonly log: Log; readonly mover: Mover },
   scope: Scope,
@@ -56,15 +59,15 @@ async function livingLog(
 export interface DirectAppend {
   readonly logId: string;
   readonly entry: Deleted | Dropped;
-  /** Run before each attempt; it throws when the entry must not come behind what the log has by then. */
+  /** Runs before each attempt; it throws if the entry must not follow the log's present entries. */
   check?(): Promise<void>;
 }
 
 /**
- * Appends an entry behind the last one of a log, of which it reads nothing else: no index is needed, and
- * it makes no difference how long the log is. Answers false when the log has ended before.
+ * Appends an entry after the last one of a log, and reads nothing else of it: this needs no index and takes
+ * as long for a long log as for a short one. Answers false if the log has ended.
  *
- * @throws MemoryError `unavailable` when others write without a pause, or when the outcome is unknown.
+ * @throws MemoryError `unavailable` if others write without a pause, or if the outcome is unknown.
  */
 export async function appendDirect(
   { log, clock }: DirectPorts,
@@ -72,7 +75,7 @@ export async function appendDirect(
 ): Promise<boolean> {
   const deadlineMs = clock.nowMs() + APPEND_TIMEOUT_MS;
   let failure: unknown;
-  /** Where an attempt failed, so that the entry may be there, now or later. */
+  /** The number of a failed attempt, which may still put the entry there. */
   let doubtful: number | undefined;
   for (let attempt = 0; attempt < ATTEMPTS_MAX && clock.nowMs() <= deadlineMs; attempt++) {
     let from: number | undefined;

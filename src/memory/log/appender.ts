@@ -5,19 +5,19 @@ import type { Appended, Entry, Log, Stored } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import { type Replica, Sealed } from "./replica.js";
 
-/** Entries written in one go, at most a slice in bytes; what waits meanwhile goes with the next. */
+/** Maximum number of entries in one write, which also holds at most a slice in bytes. */
 const GROUP_MAX = 64;
-/** Entries that may wait for their turn in one namespace, and what they may weigh. */
+/** Maximum number of waiting entries in one namespace, and of their bytes. */
 export const WAITING_MAX = 1024;
 const WAITING_BYTES_MAX = 33_554_432;
-/** What all entries that wait may weigh, in all namespaces of a process. */
+/** Maximum bytes of waiting entries in all namespaces of a process. */
 const ALL_WAITING_BYTES_MAX = 134_217_728;
-/** How long an append is tried again before its outcome is called unknown. */
+/** Time that an append is retried before its outcome counts as unknown. */
 export const APPEND_TIMEOUT_MS = 10_000;
-/** The pause after a lost race or a failed write, at random up to this. */
+/** Maximum of the random pause after a lost race or a failed write. */
 const RETRY_PAUSE_MS_MAX = 50;
 
-/** The bytes of what waits in all namespaces of a process. */
+/** Bytes of the waiting entries in all namespaces of a process. */
 export class WaitingBytes {
   #bytes = 0;
 
@@ -34,7 +34,7 @@ interface PendingAppend {
   readonly entry: Appended;
   readonly bytes: number;
   readonly deadlineMs: number;
-  /** It may be written; false while the log is asked whether it holds the entry already. */
+  /** True if it may be written; false while the log is asked whether it holds the entry already. */
   readonly ready: boolean;
   resolve(standing: Entry<"head">): void;
   reject(error: unknown): void;
@@ -44,14 +44,14 @@ export interface AppenderOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly steps?: Steps<SharedStep> | undefined;
-  /** Shared by all appenders of a process. */
+  /** Counter that all appenders of a process share. */
   readonly allWaiting?: WaitingBytes | undefined;
 }
 
 /**
- * Appends to one log's log, one write in flight at a time. Every attempt is an insert at the
- * number after the last one applied, so whichever way a write ended, reading on from there tells:
- * an entry of ours that comes by is done, and all others are written again, further on.
+ * Appends to one log, with one write in flight at a time. Every attempt is an insert at the number after the
+ * last one applied. However a write ended, reading on from there tells its outcome: entries of ours that
+ * appear are done, and all others are written again at later numbers.
  */
 export class Appender {
   readonly #waiting = new Map<string, PendingAppend>();
@@ -67,28 +67,28 @@ export class Appender {
     replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve(entry));
   }
 
-  /** Entries that are not in the log yet. */
+  /** Number of entries that are not in the log yet. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
   /**
-   * Resolves once the entry is in the log for good and applied to the replica, with the entry as the log
-   * has it: of several attempts at one operation the first that arrived.
+   * Appends an entry. Resolves once it is in the log for good and applied to the replica, with the entry as
+   * the log has it: of several attempts at one operation, the first that arrived.
    *
-   * @throws MemoryError `unavailable` when too many wait, or when the outcome stayed unknown; Sealed
-   * when the namespace was dropped and the entry is not in the log.
+   * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; Sealed if the log
+   * has ended and the entry is not in it.
    */
   append(entry: Appended): Promise<Entry<"head">> {
     return this.#wait(entry, { ready: true });
   }
 
   /**
-   * As `append`, for a memory that an attempt of another call, or of another process, may have written
-   * before: such a memory is in the log once, and one that was erased since is not written again.
+   * Appends like `append` a memory that another call, or another process, may have written before: such a
+   * memory is in the log once, and one that was erased since is not written again.
    */
   async appendOnce(entry: Stored): Promise<Entry<"head">> {
-    // It waits before the log is asked: an entry that arrives after the question is seen when it is applied.
+    // It waits before the log is asked: an entry that arrives after the question shows when it is applied.
     const standing = this.#wait(entry, { ready: false });
     void this.#lookUp(entry);
     return standing;
@@ -98,7 +98,7 @@ export class Appender {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      // Another attempt at the same operation: one entry, one deadline, and both are told.
+      // Another attempt at the same operation: both share an entry and a deadline, and both get the outcome.
       const same = this.#take(entry);
       const bytes = weightOf(entry);
       this.#count(bytes);
@@ -114,7 +114,7 @@ export class Appender {
     });
   }
 
-  /** Settles an entry that the log holds already, and lets any other be written. */
+  /** Settles an entry that the log holds already, and releases any other for writing. */
   async #lookUp({ opId, id }: Stored): Promise<void> {
     const { log } = this.options;
     const { logId } = this.replica;
@@ -131,7 +131,7 @@ export class Appender {
     await this.#writeAll();
   }
 
-  /** Those that may be written, oldest first. */
+  /** Entries that may be written, oldest first. */
   get #ready(): PendingAppend[] {
     return [...this.#waiting.values()].filter(({ ready }) => ready);
   }
@@ -147,7 +147,7 @@ export class Appender {
   async #writeAll(): Promise<void> {
     if (this.#writing || this.#ready.length === 0) return;
     this.#writing = true;
-    // A replica that has applied nothing knows nothing: its snapshot must come before its first entry.
+    // A replica that has applied nothing reads first: its snapshot must come before its first entry.
     let faulty = this.replica.applied === 0 ? await this.#look() : undefined;
     while (this.#ready.length > 0) {
       if (faulty !== undefined) {
@@ -161,13 +161,16 @@ export class Appender {
     this.#writing = false;
   }
 
-  /** One attempt; answers what went wrong. No attempt begins after an entry's deadline: others rely on it. */
+  /**
+   * Makes one attempt; answers what failed. None begins after an entry's deadline: takeovers of keys rely on
+   * it.
+   */
   async #writeGroup(): Promise<unknown> {
     this.#reject({ overdueOnly: true }, () =>
       unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
     );
     const { logId, applied, sealed } = this.replica;
-    // The number after a log's last entry is free, and must stay so.
+    // The number after a log's last entry is free and must stay free.
     if (sealed) return new Sealed();
     const entries = this.#group();
     const from = applied + 1;
@@ -176,8 +179,8 @@ export class Appender {
       const { log, steps = untimed } = this.options;
       const inserted = await steps.time("write", () => log.append({ logId, from, entries }));
       const ours = entries.slice(0, inserted).map((entry, i) => ({ sequence: from + i, entry }));
-      // Not awaited: the log has them, and that is all a store promises. A replica whose index failed
-      // says so itself, and is replaced.
+      // Not awaited: the log has the entries, and a store promises no more. A replica whose index failed
+      // reports that itself, and is replaced.
       this.replica.apply(ours).catch(() => {});
       if (inserted === entries.length) return undefined;
       await this.#pause();
@@ -187,7 +190,7 @@ export class Appender {
     }
   }
 
-  /** The next entries to write: no more than fit into one slice, of which the last may reach beyond. */
+  /** Chooses the next entries to write: one slice, whose last entry may exceed its size. */
   #group(): Appended[] {
     const group: Appended[] = [];
     let left = SLICE_BYTES_MAX;
@@ -199,7 +202,7 @@ export class Appender {
     return group;
   }
 
-  /** Reads on: settles what turns out to be in the log. Answers what went wrong. */
+  /** Reads on, and settles the entries that turn out to be in the log. Answers what failed. */
   async #look(): Promise<unknown> {
     try {
       await this.replica.current();
@@ -209,14 +212,14 @@ export class Appender {
     }
   }
 
-  /** Rejects what need not be tried again: all of it, unless the database is only away. */
+  /** Rejects all entries; if the database is only unavailable, just the overdue ones. */
   #giveUp(error: unknown): void {
     const away = error instanceof MemoryError && error.code === "unavailable";
-    // A disk that is full still is when it is asked again: callers are told at once.
+    // A full disk stays full for now, so callers are told at once.
     this.#reject({ overdueOnly: away && !isNotWritable(error) }, () => error);
   }
 
-  /** An error is made only for whom there is: this is asked at every write. */
+  /** Rejects entries. This runs before every write, so it makes an error only if one is needed. */
   #reject({ overdueOnly }: { overdueOnly: boolean }, why: () => unknown): void {
     const nowMs = this.options.clock.nowMs();
     for (const { entry, deadlineMs } of [...this.#waiting.values()]) {
@@ -234,7 +237,7 @@ export class Appender {
     if (waiting !== undefined) how(waiting);
   }
 
-  /** Takes an entry out of what waits. */
+  /** Removes an entry from the waiting ones. */
   #take({ opId }: Pick<Entry<"head">, "opId">): PendingAppend | undefined {
     const waiting = this.#waiting.get(opId);
     this.#waiting.delete(opId);

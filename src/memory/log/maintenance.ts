@@ -4,36 +4,36 @@ import type { Recent } from "../ports/recent.js";
 import type { Vectors } from "../ports/vectors.js";
 import type { Replica } from "./replica.js";
 
-/** How often a namespace in use is noted as such. */
+/** Interval of recording that a namespace is in use. */
 const TOUCH_MS = 600_000;
 
 export interface MaintenanceOptions {
   readonly vectors: Vectors;
   readonly recent: Recent;
   readonly clock: Clock;
-  /** Told of failures; what failed is done again when it is next due. */
+  /** Called with failures; the work is tried again when it is next due. */
   onTrouble?(error: unknown): void;
 }
 
-/** A namespace that is looked after. */
+/** A namespace under maintenance. */
 export interface Tended {
   readonly scope: Scope;
   readonly replica: Replica;
-  /** When its use was last noted, by the clock that never runs backwards. */
+  /** Time when its use was last recorded, by the monotonic clock. */
   touchedMs: number;
-  /** A fresh index is being built for it. */
+  /** True while a fresh index is being built for it. */
   renewing: boolean;
 }
 
-/** What is done for open namespaces beside the calls: no call waits for it, but the end of the program does. */
+/** Work for open namespaces beside the calls: no call waits for it, but the end of the program does. */
 export class Maintenance {
   readonly #running = new Set<Promise<void>>();
-  /** By log: its indexes that are being closed. */
+  /** Indexes that are being closed, by log. */
   readonly #closing = new Map<string, Promise<unknown>>();
 
   constructor(private readonly options: MaintenanceOptions) {}
 
-  /** After each use: notes it, keeps a snapshot when one is due, and has a fragmented index renewed. */
+  /** Records a use, writes a snapshot if one is due, and has a fragmented index renewed. */
   tend(open: Tended, renew: () => Promise<void>): void {
     const { replica } = open;
     if (replica.broken || replica.sealed) return;
@@ -54,7 +54,7 @@ export class Maintenance {
     this.#closing.set(logId, all);
   }
 
-  /** Resolves when no index of this log is being closed, and so none writes its snapshot. */
+  /** Waits until no index of this log is being closed, so that none writes its snapshot. */
   async closed(logId: string): Promise<void> {
     await this.#closing.get(logId);
   }
@@ -70,7 +70,7 @@ export class Maintenance {
     this.#run(() => this.options.recent.forget(scope));
   }
 
-  /** Resolves when nothing is left to do. */
+  /** Waits until all work is done. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

@@ -5,63 +5,47 @@ import { type Generation, generationOf, inGeneration } from "../ports/generation
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import { Appender, WaitingBytes } from "./appender.js";
-import { Maintenance, type MaintenanceOptions, type Tended } from "./maintenance.js";
+import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
+import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { Replica, Sealed } from "./replica.js";
 import { Standby } from "./standby.js";
 
-/** Namespaces held open at once, whatever their size. */
-const OPEN_MAX = 10_000;
-/** How often one call follows a name to a new log before it gives up. */
+/** Maximum number of times that one call follows a name to a new log. */
 const LOG_IDS_MAX = 5;
 
 export interface NamespacesOptions extends MaintenanceOptions {
   readonly log: Log;
   readonly generations: Generations;
   readonly mover: Mover;
-  /** Beyond this, the least recently used indexes are closed, in bytes. */
+  /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
   readonly steps?: Steps<SharedStep> | undefined;
-  /** As in `ReplicaOptions`. */
+  /** See `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
-  /** Told of entries that are missing or unreadable. */
+  /** Called for entries that are missing or unreadable. */
   onLost?(logId: string, lost: Numbered<Lost>): void;
 }
 
 /** A memory to append. */
 export interface Appending {
-  /** Makes it for the model generation of the log that it goes to; called again when the namespace gets another log. */
+  /** Makes the memory for the log's model generation; called again if the namespace gets another log. */
   memoryIn(generation: Generation): Promise<Stored>;
   /** Refuses callers whose account was closed. */
   admit(): Promise<void>;
-  /** Another attempt may have stored the same memory before. */
+  /** True if another attempt may have stored the same memory before. */
   readonly idempotent: boolean;
 }
 
-/** A namespace this process holds open. */
-export interface Open extends Tended {
-  readonly appender: Appender;
-  /** No longer handed out: to be closed when the last call that uses it ends. */
-  gone: boolean;
-}
-
-/** What a process holds open. */
-export interface Held {
-  readonly namespaces: number;
-  readonly memories: number;
-  readonly bytes: number;
-  readonly appending: number;
-  readonly indexing: number;
-}
-
-/** The namespaces this process holds open: a replica and an appender each, within a memory budget. */
+/**
+ * The namespaces that this process holds open, each with a replica and an appender, within a memory budget.
+ */
 export class Namespaces {
   readonly #options: NamespacesOptions;
   readonly #maintenance: Maintenance;
-  /** By scope, the least recently used first. */
-  readonly #open = new Map<string, Open>();
+  readonly #open: OpenNamespaces;
   readonly #standby: Standby<Open>;
   readonly #allWaiting = new WaitingBytes();
-  /** Fresh indexes that are being built to take the place of fragmented ones. */
+  /** Fresh indexes that are being built to replace fragmented ones. */
   readonly #fresh = new Set<Replica>();
   #closing = false;
 
@@ -72,31 +56,39 @@ export class Namespaces {
       open: (scope, logId) => this.#create(scope, logId),
       close: (replica) => this.#maintenance.close(replica),
     });
+    this.#open = new OpenNamespaces({
+      bytesMax: options.indexMemoryBytesMax,
+      standby: this.#standby,
+      close: (replica) => this.#maintenance.close(replica),
+    });
   }
 
   /**
-   * Runs work on a namespace, which stays open for it; undefined when nobody stored there. Work that
-   * meets the namespace's end (Sealed) is run again on the name's new log, if it has one.
+   * Runs work on a namespace, which stays open for it; undefined if the namespace does not exist. Work that
+   * meets the log's end (Sealed) runs again on the name's new log, if it has one.
    */
   reading<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     return this.#following(scope, () => this.#options.log.find(scope), work);
   }
 
-  /** Runs work on a namespace if this process holds it open; undefined if not. Nothing is opened or built. */
+  /**
+   * Runs work on a namespace if this process holds it open; otherwise undefined. It opens and builds nothing.
+   */
   async ifOpen<T>(scope: Scope, work: (open: Open) => Promise<T>): Promise<T | undefined> {
     const open = this.#lookUp(scope);
     return open && this.#using(open, work);
   }
 
   /**
-   * Appends the memory that is made for the model generation of the namespace, which comes into being if needed;
-   * answers the entry as the log has it. Errors as `Appender.append`.
+   * Appends a memory that is made for the namespace's model generation, and creates the namespace if needed.
+   * Answers the entry as the log has it. Errors as `Appender.append`.
    */
   async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
     const { log, generations } = this.#options;
     const create = async () => {
       const logId = await log.create(scope, generations.newest);
-      // Behind the name, not before it: whoever closes the account either finds this name, or ends it here.
+      // After the name is created, not before: a process that closes the account either finds this name, or
+      // refuses the store here.
       await admit();
       return logId;
     };
@@ -107,25 +99,25 @@ export class Namespaces {
     return (await this.#following(scope, create, work)) as Entry<"head">;
   }
 
-  /** The model generation that a memory will most probably be appended in. */
+  /** Guesses the model generation that a memory will be appended in. */
   generationOf(scope: Scope): Generation {
     const { generations } = this.#options;
-    const open = this.#open.get(keyOf(scope));
+    const open = this.#open.get(scope);
     const generation = open ? generationOf(open.replica.logId) : generations.newest;
-    // A model is let go when all have moved away from it, also when this process has not noticed yet.
+    // A model is retired once all namespaces have moved, even if this process has not noticed that yet.
     return generations.has(generation) ? generation : generations.newest;
   }
 
-  /** Opens the copies that the open namespaces have in another model generation, for when they move there. */
+  /** Opens the copies of the open namespaces in another model generation, before they move there. */
   async prepare(generation: Generation): Promise<void> {
-    for (const { scope, replica } of [...this.#open.values()]) {
+    for (const { scope, replica } of this.#open.all) {
       const logId = inGeneration(replica.logId, generation);
       if (logId === replica.logId || this.isFull) continue;
       await this.#standby.prepare(scope, logId);
     }
   }
 
-  /** Closes what was prepared and is not needed. */
+  /** Closes prepared copies that are not needed. */
   unprepare(): void {
     this.#standby.clear();
   }
@@ -133,22 +125,21 @@ export class Namespaces {
   /** Erases the index of a dropped log. */
   forget(scope: Scope, logId: string): void {
     this.#maintenance.forget(scope);
-    const key = keyOf(scope);
-    const open = this.#open.get(key);
+    const open = this.#open.get(scope);
     if (open?.replica.logId === logId) {
-      // It may not have read the end of its log yet: it keeps no snapshot any more.
+      // It may not have read the end of its log yet, and must keep no more snapshots.
       open.replica.sealed = true;
-      this.#letGo(key, open);
+      this.#open.letGo(open);
     } else this.#maintenance.discard(logId);
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    const open = [...this.#open.values()].map(({ replica }) => replica);
-    const held = [...open, ...this.#standby.replicas, ...this.#fresh];
-    for (const [key, open] of this.#open) this.#letGo(key, open);
+    const open = this.#open.all;
+    const held = [...open.map(({ replica }) => replica), ...this.#standby.replicas, ...this.#fresh];
+    for (const each of open) this.#open.letGo(each);
     this.unprepare();
-    // Nobody waits any more for those that are still being built.
+    // No call waits any more for those that are still being built.
     await Promise.all(held.map((replica) => replica.stop()));
     await this.#maintenance.settled();
   }
@@ -168,7 +159,7 @@ export class Namespaces {
         const { logId: from, movedTo: to } = open.replica;
         await this.#options.mover.leave(scope, { from, to });
         if (to === undefined) this.#maintenance.forget(scope);
-        this.#letGo(keyOf(scope), open);
+        this.#open.letGo(open);
       }
     }
     throw unavailable("the namespace is dropped again and again");
@@ -184,22 +175,18 @@ export class Namespaces {
       replica.users--;
       if (open.gone && replica.users === 0) this.#maintenance.close(replica);
       else if (!open.gone) this.#maintenance.tend(open, () => this.#renew(open));
-      if (replica.bytes > bytesBefore) this.#makeRoom();
+      if (replica.bytes > bytesBefore) this.#open.makeRoom();
     }
   }
 
   #lookUp(scope: Scope): Open | undefined {
-    const key = keyOf(scope);
-    const open = this.#open.get(key);
+    const open = this.#open.use(scope);
     if (open === undefined) return undefined;
-    this.#open.delete(key);
-    // A stopped process may have made it for a model that all others had left.
-    if (open.replica.broken || this.#options.generations.isOut(generationOf(open.replica.logId))) {
-      this.#letGo(key, open);
-      return undefined;
-    }
-    this.#open.set(key, open);
-    return open;
+    const { broken, logId } = open.replica;
+    // A process that was stopped may have made it for a model that all others had left.
+    if (!broken && !this.#options.generations.isOut(generationOf(logId))) return open;
+    this.#open.letGo(open);
+    return undefined;
   }
 
   async #admit(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
@@ -207,15 +194,16 @@ export class Namespaces {
     if (logId === undefined) return undefined;
     if (await this.#options.generations.isOutdated(logId)) {
       await this.#options.mover.move(scope, logId);
-      // Asked again: it may have been dropped instead, and a store needs one in any case.
+      // Resolved again: the namespace may have been dropped instead, and a store needs a log in any case.
       return this.#admit(scope, resolve);
     }
-    // Its snapshot is being written: it is quicker to read than the log, and belongs to one at a time.
+    // While its snapshot is being written, waiting is quicker than reading the log, and only one index may
+    // use it.
     await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#standby.take(logId) ?? this.#create(scope, logId);
-    this.#open.set(keyOf(scope), open);
-    this.#makeRoom();
+    this.#open.add(open);
+    this.#open.makeRoom();
     return open;
   }
 
@@ -233,12 +221,6 @@ export class Namespaces {
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false, renewing: false };
   }
 
-  #letGo(key: string, open: Open): void {
-    if (this.#open.get(key) === open) this.#open.delete(key);
-    open.gone = true;
-    if (open.replica.users === 0) this.#maintenance.close(open.replica);
-  }
-
   /** Builds a fresh index from the log while the fragmented one serves, then lets it take its place. */
   async #renew(fragmented: Open): Promise<void> {
     const fresh = this.#create(fragmented.scope, fragmented.replica.logId);
@@ -247,65 +229,24 @@ export class Namespaces {
       await (this.#options.steps ?? untimed).time("rebuild", () => fresh.replica.rebuild());
     } catch (error) {
       await fresh.replica.close();
-      // One that was stopped has not failed.
+      // An index that was stopped has not failed.
       if (this.#closing) return;
       throw error;
     } finally {
       this.#fresh.delete(fresh.replica);
     }
-    const key = keyOf(fragmented.scope);
-    if (this.#closing || this.#open.get(key) !== fragmented) return fresh.replica.close();
-    this.#letGo(key, fragmented);
-    this.#open.set(key, fresh);
+    if (this.#closing || this.#open.get(fragmented.scope) !== fragmented) return fresh.replica.close();
+    this.#open.letGo(fragmented);
+    this.#open.add(fresh);
   }
 
-  /** What is held open now; of each kind of queue, how long the longest is. */
+  /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */
   measure(): Held {
-    const held = {
-      namespaces: this.#open.size,
-      memories: 0,
-      bytes: this.#bytes(),
-      appending: 0,
-      indexing: 0,
-    };
-    for (const { replica, appender } of this.#open.values()) {
-      held.memories += replica.size;
-      held.appending = Math.max(held.appending, appender.waiting);
-      held.indexing = Math.max(held.indexing, replica.waiting);
-    }
-    return held;
+    return this.#open.measure();
   }
 
-  /** No room for another without closing one. */
+  /** True if another namespace needs one to be closed. */
   get isFull(): boolean {
-    return this.#open.size >= OPEN_MAX || this.#bytes() >= this.#options.indexMemoryBytesMax;
+    return this.#open.isFull;
   }
-
-  #bytes(): number {
-    let bytes = 0;
-    for (const { replica } of this.#open.values()) bytes += replica.bytes;
-    for (const replica of this.#standby.replicas) bytes += replica.bytes;
-    return bytes;
-  }
-
-  /**
-   * Closes what was used least recently, until the rest fits; what is in use stays, and what was used
-   * last: a namespace that is over the budget alone would be built anew for every call.
-   */
-  #makeRoom(): void {
-    let bytes = this.#bytes();
-    let left = this.#open.size;
-    for (const [key, open] of this.#open) {
-      if (--left === 0) return;
-      if (bytes <= this.#options.indexMemoryBytesMax && this.#open.size <= OPEN_MAX) return;
-      if (open.replica.users > 0) continue;
-      bytes -= open.replica.bytes;
-      this.#letGo(key, open);
-    }
-  }
-}
-
-/** Account ids have no space, so no two scopes share a key. */
-function keyOf({ accountId, namespace }: Scope): string {
-  return `${accountId} ${namespace}`;
 }

@@ -2,12 +2,12 @@ import type { Window } from "../ports/embedder.js";
 import { type Numbered, type Seen, type Stored, seen } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "./windows.js";
 
-/** A memory that an index found, by these of its vectors, near to these of the query. */
+/** A memory that an index found, with the pairs of its vectors and the query's that are near. */
 export interface Candidate extends Numbered<Stored> {
   readonly pairs: readonly Pair[];
 }
 
-/** Numbers of a query's vector and of a memory's. */
+/** Number of a query's vector and number of a memory's vector. */
 export interface Pair {
   readonly query: number;
   readonly window: number;
@@ -16,23 +16,23 @@ export interface Pair {
 export interface Scored extends Numbered<Seen["text"]> {
   /** The cosine of the nearest pair, clamped to 0…1. */
   readonly score: number;
-  /** The part of the text that it is the score of; undefined when that is all of it. */
+  /** The part of the text that has this score; undefined if it is the whole text. */
   readonly part: Window | undefined;
 }
 
 export interface Ranked extends Omit<Scored, "part"> {
-  /** The part of the text that it is the score of. */
+  /** The part of the text that has this score. */
   readonly match: Window;
 }
 
-/** Scores a candidate by its own stored vectors, and lets go of them. */
+/** Scores a candidate by its stored vectors, and releases them. */
 export function score(query: readonly Float32Array[], candidate: Candidate): Scored {
   const { score, window } = nearest(query, candidate);
   const { sequence, entry } = candidate;
   return { sequence, entry: seen(entry, "text") as Seen["text"], score, part: entry.windows?.[window] };
 }
 
-/** The `limit` best, best first, and of equals the older first. */
+/** Answers the `limit` best, best first; of equals, the older comes first. */
 export function rank(scored: readonly Scored[], limit: number): Ranked[] {
   const best = scored.toSorted((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
   return best.map(({ part, ...each }) => ({ ...each, match: part ?? wholeOf(each.entry) }));
@@ -48,7 +48,7 @@ function nearest(query: readonly Float32Array[], { entry, pairs }: Candidate) {
   return best;
 }
 
-/** The cosine of two normalised vectors, clamped to 0…1. */
+/** Computes the cosine of two normalised vectors, clamped to 0…1. */
 function cosine(a: Float32Array, b: Float32Array): number {
   let dot = 0;
   for (let i = 0; i < a.length; i++) dot += (a[i] as number) * (b[i] as number);

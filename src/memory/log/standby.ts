@@ -10,7 +10,7 @@ export interface StandbyOptions<C extends Copy> {
   close(replica: Replica): void;
 }
 
-/** Copies that are to take the place of open namespaces when the database changes its model, by log. */
+/** Copies, by log, that replace open namespaces when the database changes its model. */
 export class Standby<C extends Copy> {
   readonly #copies = new Map<string, C>();
 
@@ -20,7 +20,9 @@ export class Standby<C extends Copy> {
     return [...this.#copies.values()].map(({ replica }) => replica);
   }
 
-  /** Opens a copy, and brings it up to what is in its log. One whose namespace was dropped meanwhile is let go. */
+  /**
+   * Opens a copy and lets it catch up with its log. A copy whose namespace was dropped meanwhile is closed.
+   */
   async prepare(scope: Scope, logId: string): Promise<void> {
     const copy = this.#copies.get(logId) ?? this.options.open(scope, logId);
     this.#copies.set(logId, copy);
@@ -28,7 +30,7 @@ export class Standby<C extends Copy> {
       await copy.replica.current();
     } catch (error) {
       const isDropped = error instanceof Sealed;
-      // Whoever has taken it meanwhile closes it.
+      // A caller that has taken it meanwhile closes it.
       if ((isDropped || copy.replica.broken) && this.#copies.get(logId) === copy) {
         this.#copies.delete(logId);
         this.options.close(copy.replica);
@@ -37,14 +39,14 @@ export class Standby<C extends Copy> {
     }
   }
 
-  /** Hands a copy over, for good. */
+  /** Hands a copy over to the caller. */
   take(logId: string): C | undefined {
     const copy = this.#copies.get(logId);
     this.#copies.delete(logId);
     return copy;
   }
 
-  /** Closes what was not needed. */
+  /** Closes all copies that no caller took. */
   clear(): void {
     for (const replica of this.replicas) this.options.close(replica);
     this.#copies.clear();

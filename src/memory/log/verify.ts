@@ -12,7 +12,7 @@ export interface VerifyPorts {
   readonly log: Log;
   readonly erasures: Erasures;
   readonly vectors: Vectors;
-  /** What a vector of a log must be long; undefined when it is of no model that the database has. */
+  /** Number of dimensions of a log's vectors; undefined if the database has no model for the log. */
   dimensionsOf(logId: string): number | undefined;
 }
 
@@ -21,15 +21,15 @@ export interface Verified {
   memories: number;
   erased: number;
   snapshots: number;
-  /** Erasures that something interrupted, or that are under way: they are no problem, the next start finishes them. */
+  /** Interrupted or running erasures. They are not a problem: the next start finishes them. */
   unfinished: number;
-  /** A line each; none when all is well. */
+  /** Problems, one line each; empty if the database is sound. */
   readonly problems: string[];
 }
 
 /**
- * Reads every entry of every log, and every snapshot: numbers are dense, memories whole, and of what
- * was forgotten nothing is left. Meant for a database that no server is using.
+ * Verifies every entry of every log, and every snapshot: numbers are dense, memories are complete, and
+ * nothing is left of deleted ones. It is meant for a database that no server uses.
  */
 export async function verify(ports: VerifyPorts): Promise<Verified> {
   const counted = { logIds: 0, memories: 0, erased: 0, snapshots: 0 };
@@ -49,7 +49,7 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   return verified;
 }
 
-/** What the walk along one log knows. */
+/** State of the walk along one log. */
 interface Walk {
   readonly ids: Set<string>;
   readonly stored: Set<number>;
@@ -61,7 +61,7 @@ interface Subject {
   readonly logId: string;
   readonly verified: Verified;
   readonly pending: readonly Erasure[];
-  /** The logs that have a name. */
+  /** Logs that have a name. */
   readonly living: ReadonlySet<string>;
 }
 
@@ -91,14 +91,14 @@ async function verifyLog(
   const isErasing = (sequence: number) => erasing.some((each) => each.sequence === sequence);
   for (const target of walk.targets)
     if (walk.stored.has(target) && !isErasing(target)) complain(target, "was deleted, but is not erased");
-  // Until its copy has the name, a log that moves is all there is.
+  // Until the name points to the copy, a log that moves is the only complete one.
   const isMoving = walk.ended === "moved" && living.has(logId);
   if (isMoving) verified.unfinished++;
   if (walk.ended !== undefined && !isMoving && !erasing.some(({ sequence }) => sequence === undefined)) {
     const how = walk.ended === "drop" ? "was dropped" : "has moved";
     for (const sequence of walk.stored) complain(sequence, `${how}, but is not erased`);
   }
-  // Deletions that came after it was made must have been made in it too.
+  // Deletions after the snapshot was written must have been made in it too.
   const mark = await vectors.markOf(logId);
   if (mark === undefined) return;
   const at = { logId, from: mark.sequence, limit: 1, what: "head" } as const;

@@ -1,9 +1,9 @@
 import type { Log, Named, Scope } from "../ports/log.js";
 
-/** Names and logs looked up at a time. */
+/** Names or logs read at a time. */
 const LIST_MANY = 100;
 
-/** The names of all accounts' namespaces. */
+/** Walks through the names of all accounts' namespaces. */
 export async function* allNames(log: Log): AsyncGenerator<Named> {
   for (let after: Scope | undefined; ; ) {
     const some = await log.names({ after, limit: LIST_MANY });
@@ -13,7 +13,7 @@ export async function* allNames(log: Log): AsyncGenerator<Named> {
   }
 }
 
-/** All logs that there are, also such as have no name any more, or none yet. */
+/** Walks through all logs, including those that have lost their name or have none yet. */
 export async function* allLogIds(log: Log): AsyncGenerator<string> {
   for (let after = ""; ; ) {
     const some = await log.logIds({ after, limit: LIST_MANY });

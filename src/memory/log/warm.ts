@@ -1,26 +1,26 @@
 import type { Recent } from "../ports/recent.js";
 import type { Namespaces } from "./namespaces.js";
 
-/** Namespaces opened at start at most, and how long that is waited for; the others open on first use. */
+/** Maximum number of namespaces opened at the start, and the time limit; the others open on first use. */
 const WARM_MAX = 1000;
 const WARM_TIMEOUT_MS = 60_000;
 
 export interface WarmOptions {
   readonly recent: Recent;
   readonly namespaces: Namespaces;
-  /** Aborted when the process is to end. */
+  /** Aborted when the process must end. */
   readonly stopping: AbortSignal;
-  /** Told after each one. */
+  /** Called after each namespace. */
   onProgress?(done: number, of: number): void;
-  /** Told when it is not known what was used last. */
+  /** Called if the list of recently used namespaces cannot be read. */
   onTrouble(error: unknown): void;
 }
 
 /**
- * Opens the namespaces that were used last, so that their first recall does not wait for an index to
- * be built. Resolves when the budget is full, the time is up or the process is to end, also in the midst
- * of a large one: that is built on, and its first call waits for the rest. Passes over one that cannot be
- * opened: its first call says why.
+ * Opens the namespaces that were used last, so that their first recall need not wait for an index to be
+ * built. Resolves when the budget is full, the time is up or the process must end, even during the opening
+ * of a large one: its building goes on, and its first call waits for the rest. A namespace that cannot be
+ * opened is skipped: its first call reports why.
  */
 export async function warm({ stopping, ...options }: WarmOptions): Promise<void> {
   const over = new AbortController();

@@ -1,14 +1,14 @@
 import type { Embedding, Window } from "../ports/embedder.js";
 import type { Stored } from "../ports/log.js";
 
-/** The vectors of an embedding one by one: views into it, in the order of its windows. */
+/** Splits an embedding into its vectors: views into it, in the order of its windows. */
 export function vectorsOf({ vectors, windows }: Pick<Embedding, "vectors" | "windows">): Float32Array[] {
   const count = windows?.length ?? 1;
   const dimensions = vectors.length / count;
   return Array.from({ length: count }, (_, i) => vectors.subarray(i * dimensions, (i + 1) * dimensions));
 }
 
-/** All of a memory's text, as a window of it. */
+/** Makes a window of a memory's whole text. */
 export function wholeOf({ text }: Pick<Stored, "text">): Window {
   return { start: 0, end: codePointsIn(text) };
 }

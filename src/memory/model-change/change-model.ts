@@ -4,14 +4,14 @@ import { MemoryError } from "../../errors.js";
 import type { Generation } from "../ports/generation.js";
 import { changePlan, type Plan, type SystemRecords } from "../ports/plan.js";
 
-/** How often progress is looked up. */
+/** Interval of looking up the progress. */
 const LOOK_MS = 500;
 
 /**
- * Begins the change of a database's model, which the services that use the database carry out;
- * follows one that is under way already.
+ * Begins the change of a database's model, which the services that use the database carry out. A change that
+ * runs already is followed.
  *
- * @throws MemoryError `failed_precondition` when there is nothing to change, or another change is under way.
+ * @throws MemoryError `failed_precondition` if there is nothing to change, or another change is under way.
  */
 export async function begin(
   systemRecords: SystemRecords,
@@ -30,17 +30,17 @@ export async function begin(
   throw refused(`a change to ${standing.modelId} is under way (${standing.phase}); see \`reembed --status\``);
 }
 
-/** How a database stands, as a look from outside shows it. */
+/** State of a database's model, seen from outside. */
 export interface ModelChangeStatus {
-  /** What is under way, and how far it is, in a line. */
+  /** The running change and its progress, in one line. */
   readonly change?: { readonly generation: Generation; readonly line: string };
-  /** The model whose vectors the database holds; absent while it is empty. */
+  /** The model of the database's vectors; absent while it is empty. */
   readonly holds?: { readonly generation: Generation; readonly modelId: string };
 }
 
 export async function standingOf(systemRecords: SystemRecords): Promise<ModelChangeStatus> {
   const plan = (await systemRecords.plan())?.plan;
-  // After the plan: one that has ended by now has pinned its model before.
+  // Read after the plan: a plan that has ended by now has pinned its model before.
   const pinned = await systemRecords.pinned();
   return {
     ...(plan && { change: { generation: plan.generation, line: describe(plan) } }),
@@ -48,7 +48,7 @@ export async function standingOf(systemRecords: SystemRecords): Promise<ModelCha
   };
 }
 
-/** Shows how far the change is until it has ended; answers how the database stands then. */
+/** Shows the progress of the change until it has ended; answers the state of the database then. */
 export async function follow(
   look: () => Promise<ModelChangeStatus>,
   { generation, show }: { generation: Generation; show: (line: string) => void },
@@ -61,7 +61,7 @@ export async function follow(
   }
 }
 
-/** A service that restarts takes the change up again. */
+/** Shows an outage and goes on: a service that restarts takes the change up again. */
 function showTrouble(show: (line: string) => void): (error: unknown) => undefined {
   return (error) => {
     if (!(error instanceof MemoryError && error.code === "unavailable")) throw error;
@@ -71,9 +71,9 @@ function showTrouble(show: (line: string) => void): (error: unknown) => undefine
 }
 
 /**
- * Gives the change up: the new vectors are erased, the old ones stay in use.
+ * Abandons the change: the new vectors are erased, the old ones stay in use.
  *
- * @throws MemoryError `failed_precondition` when there is none, or namespaces have begun to move.
+ * @throws MemoryError `failed_precondition` if none is under way, or namespaces have begun to move.
  */
 export async function abandon(systemRecords: SystemRecords): Promise<Generation> {
   const standing = (await systemRecords.plan())?.plan;
@@ -88,7 +88,7 @@ export async function abandon(systemRecords: SystemRecords): Promise<Generation>
   return standing.generation;
 }
 
-/** One line: the phase, how far it is, and what keeps it. */
+/** Formats the phase, its progress and its obstacles in one line. */
 function describe({ phase, modelId, progress: { done, of }, replicas }: Plan): string {
   const reports = Object.values(replicas);
   const troubles = reports.flatMap(({ trouble }) => trouble ?? []);

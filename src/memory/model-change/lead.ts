@@ -1,4 +1,4 @@
-import { endCopy } from "../erasure/forget.js";
+import { endCopy } from "../erasure/erase-log.js";
 import { type CopyPorts, copyTail } from "../generations/copy.js";
 import type { Mover } from "../generations/mover.js";
 import { allLogIds, allNames } from "../log/walk.js";
@@ -7,7 +7,7 @@ import { generationOf, inGeneration } from "../ports/generation.js";
 import type { Log, Named } from "../ports/log.js";
 import { changePlan, type Plan, type ReplicaReport, type SystemRecords } from "../ports/plan.js";
 
-/** A lead that says nothing for so long is taken for dead, and so is any replica. */
+/** Time without news after which the lead, or any replica, counts as dead. */
 export const LEASE_MS = 10_000;
 export const SILENCE_MS = 15_000;
 
@@ -16,18 +16,18 @@ export interface LeadPorts extends CopyPorts {
   readonly systemRecords: SystemRecords;
   readonly mover: Mover;
   readonly clock: Clock;
-  /** No other process can be at work on this database. */
+  /** True if no other process can use this database. */
   readonly exclusive: boolean;
 }
 
 export interface Leading {
   readonly plan: Plan;
-  /** Aborted when the plan has changed, or this replica leads no more. */
+  /** Aborted when the plan has changed, or this replica no longer leads. */
   readonly signal: AbortSignal;
   onProgress(progress: Plan["progress"]): void;
 }
 
-/** The plan with this replica as its lead, unless another is; what the dead said is forgotten. */
+/** Answers the plan led by this replica, unless another leads, and without the reports of dead replicas. */
 export function takeLead(
   { replicas, ...rest }: Plan,
   { replica, nowMs, exclusive }: { replica: string; nowMs: number; exclusive: boolean },
@@ -40,7 +40,7 @@ export function takeLead(
   return isLed ? plan : { ...plan, lead: { replica, untilMs: nowMs + LEASE_MS } };
 }
 
-/** Does what the plan's phase asks for, as far as it can now; called again until there is no plan. */
+/** Does the work of the plan's phase, as far as possible now; it is called again until the plan has ended. */
 export async function lead(ports: LeadPorts, leading: Leading): Promise<void> {
   const { plan } = leading;
   if (plan.phase === "abandoned") return abandon(ports, leading);
@@ -54,7 +54,7 @@ export async function lead(ports: LeadPorts, leading: Leading): Promise<void> {
   });
 }
 
-/** Whether every replica that is alive has come so far, and every one has had the time to say so. */
+/** Tells whether all live replicas have reached the stage, and all have had the time to report. */
 function allAre(plan: Plan, stages: string[], { clock, exclusive }: LeadPorts): boolean {
   const heard = exclusive || clock.wallMs() - plan.begunAtMs >= SILENCE_MS;
   return heard && Object.values(plan.replicas).every(({ stage }) => stages.includes(stage));
@@ -80,7 +80,7 @@ async function copyAll(ports: LeadPorts, { plan, signal, onProgress }: Leading):
   onProgress({ done, of: done });
 }
 
-/** A pass that finds nothing left to move is the last: new namespaces are in the new model generation already. */
+/** Moves namespaces in passes. One that finds none left is the last: new ones begin in the new generation. */
 async function moveAll(ports: LeadPorts, { plan, signal, onProgress }: Leading): Promise<void> {
   const { log, mover, systemRecords } = ports;
   let moved = 0;
@@ -122,7 +122,7 @@ async function isDropped(log: Log, logId: string): Promise<boolean> {
   return (await log.last(logId))?.entry.op === "drop";
 }
 
-/** Takes the plan away. */
+/** Removes the plan. */
 async function end(systemRecords: SystemRecords, { generation }: Plan): Promise<void> {
   for (;;) {
     const standing = await systemRecords.plan();
@@ -131,7 +131,7 @@ async function end(systemRecords: SystemRecords, { generation }: Plan): Promise<
   }
 }
 
-/** The namespaces that are not in the plan's model generation. */
+/** Finds the namespaces that are not in the plan's model generation. */
 async function* outside(
   log: Log,
   { plan, signal }: { plan: Plan; signal: AbortSignal },

@@ -4,10 +4,10 @@ import type { Generation } from "../ports/generation.js";
 import type { Pinned, Plan, SystemRecords } from "../ports/plan.js";
 
 /**
- * Which model to load for a database: the one that it holds vectors of. `MODEL` must name it, or the
- * one before it: a database's model changes while services run, and their settings after that.
+ * Chooses the model to load for a database: the model of its vectors. `MODEL` must name it, or the one before
+ * it: a database's model changes while services run, and their settings are changed after that.
  *
- * @throws MemoryError `failed_precondition` when it names another.
+ * @throws MemoryError `failed_precondition` if it names another.
  */
 export function modelFor(
   wanted: string,
@@ -31,7 +31,7 @@ const NAMES: Readonly<Record<Aspect, string>> = {
   passagePrefix: "passage prefix",
 };
 
-/** In the order in which they are told. */
+/** Parts of a model's identity, in the order in which messages list them. */
 const WORDS: Readonly<Record<Aspect, (model: ModelIdentity) => string>> = {
   id: ({ id }) => id,
   revision: ({ revision }) => `revision ${revision.slice(0, 12)}`,
@@ -43,10 +43,10 @@ const WORDS: Readonly<Record<Aspect, (model: ModelIdentity) => string>> = {
 };
 
 /**
- * The model generation that a model's vectors belong to. Vectors of two models cannot be compared: a database
- * keeps to the one it has until it is re-embedded.
+ * Answers the model generation of a model's vectors. Vectors of two models cannot be compared, so a database
+ * keeps its model until it is re-embedded.
  *
- * @throws MemoryError `failed_precondition` when the database has another model.
+ * @throws MemoryError `failed_precondition` if the database has another model.
  */
 export async function generationFor(
   systemRecords: SystemRecords,
@@ -84,7 +84,7 @@ function describe(model: ModelIdentity): string {
   return `${id} (${rest.join(", ")})`;
 }
 
-/** The same model read in another way needs no other model, only to be read as it was. */
+/** Names the settings that read the same model as before, or the model itself if settings are not enough. */
 function settingsFor(
   { pooling = "mean", passagePrefix }: ModelIdentity,
   differing: readonly Aspect[],

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { MemoryError } from "../../errors.js";
+import { every } from "../../every.js";
 import type { Generations } from "../generations/generations.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
@@ -9,12 +10,12 @@ import { changePlan, type Pinned, type Plan, type ReplicaReport, type SystemReco
 import { type LeadPorts, lead, takeLead } from "./lead.js";
 import { isSame } from "./pin.js";
 
-/** How often a replica looks for a plan, and says how far it is. */
+/** Interval at which a replica reads the plan and reports its progress. */
 export const PLAN_POLL_MS = 1000;
-/** A model that is not needed any more is kept for the calls that still run. */
+/** Time that a model is kept after its use, for the calls that still run. */
 const RETIRED_MS = 60_000;
 
-/** A model that was opened for a model generation. */
+/** A model that is open for a model generation. */
 export interface OpenModel extends Embedder {
   close(): Promise<void>;
 }
@@ -25,15 +26,15 @@ export interface ReembeddingPorts extends LeadPorts {
   readonly namespaces: Namespaces;
   readonly clock: Clock;
   openModel(id: string): Promise<OpenModel>;
-  /** Told of what went wrong; it is tried again. */
+  /** Called with failures; the work is tried again. */
   onTrouble(error: unknown): void;
-  /** Told when the plan enters a phase; undefined: there is none any more. */
+  /** Called when the plan enters a phase; undefined means that the plan has ended. */
   onPhase(phase: Plan["phase"] | undefined): void;
 }
 
 /**
- * What one replica does when the database's model changes: it loads the model of the plan, says so in
- * the plan, prepares what it has open, and leads the change when no other replica does.
+ * Carries out one replica's part in a change of the database's model: it loads the plan's model, reports that
+ * in the plan, prepares its open namespaces, and leads the change if no other replica does.
  */
 export class Reembedding {
   readonly #replica = randomUUID();
@@ -41,9 +42,9 @@ export class Reembedding {
   readonly #retired = new Map<Generation, { model: OpenModel; untilMs: number }>();
   #stepping: Promise<void> | undefined;
   #work: Work | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #end: (() => Promise<void>) | undefined;
   #phase: Plan["phase"] | undefined;
-  /** How far this replica is with each model generation. */
+  /** Progress of this replica with each model generation. */
   readonly #reports = new Map<Generation, Omit<ReplicaReport, "seenAtMs">>();
   #progress: Plan["progress"] | undefined;
   #closed = false;
@@ -60,20 +61,20 @@ export class Reembedding {
   /** Catches up with the plan, and then does so every second. */
   async start(): Promise<void> {
     await this.step();
-    this.#timer = setInterval(() => void this.step().catch(this.ports.onTrouble), PLAN_POLL_MS).unref();
+    this.#end = every(() => this.step(), { everyMs: PLAN_POLL_MS, onTrouble: this.ports.onTrouble });
   }
 
-  /** Lets go of the plan; another replica, or the next start, goes on with it. */
+  /** Stops work on the plan; another replica, or the next start, continues it. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#timer);
+    await this.#end?.();
     await this.#stepping?.catch(() => {});
     await this.#stop();
     const retired = [...this.#retired.values()].map(({ model }) => model);
     for (const model of [...this.#models.values(), ...retired]) await model.close();
   }
 
-  /** Brings this replica in line with the database; calls share a step. */
+  /** Brings this replica in line with the database; concurrent calls share a step. */
   step(): Promise<void> {
     this.#stepping ??= this.#step().finally(() => {
       this.#stepping = undefined;
@@ -98,7 +99,7 @@ export class Reembedding {
     if (plan !== undefined) this.#work ??= this.#begin(plan);
   }
 
-  /** Which model generations there are; models of others are let go. */
+  /** Takes over the database's model generations; models of others are retired. */
   #settle({ model, generation, previous }: Pinned, plan: Plan | undefined): void {
     const { generations, namespaces } = this.ports;
     const needed = new Map<Generation, Wanted>([[generation, model]]);
@@ -113,7 +114,7 @@ export class Reembedding {
     if (needed.size === 1) namespaces.unprepare();
   }
 
-  /** Whether a model is there; one that was let go is kept for a while. */
+  /** Tells whether a model is open; a retired one is taken back while it is kept. */
   #takeBack(generation: Generation): boolean {
     const retired = this.#retired.get(generation);
     if (retired !== undefined) this.#models.set(generation, retired.model);
@@ -137,7 +138,7 @@ export class Reembedding {
       this.#reports.set(generation, { stage: "loaded" });
     });
     opened.catch((error: unknown) => {
-      // Not awaited any more, so that the next step tries again.
+      // Calls no longer wait for it, and the next step tries again.
       generations.giveUp(generation, { forGood: false });
       const trouble = error instanceof MemoryError ? error.message : String(error);
       this.#reports.set(generation, { stage: "failed", trouble });
@@ -161,7 +162,7 @@ export class Reembedding {
     }
   }
 
-  /** The plan with what this replica says in it. */
+  /** Answers the plan with this replica's report. */
   #reported(plan: Plan): Plan {
     const { clock, exclusive } = this.ports;
     const nowMs = clock.wallMs();
@@ -174,7 +175,9 @@ export class Reembedding {
     return leads && this.#progress ? { ...led, progress: this.#progress } : led;
   }
 
-  /** What the plan asks of this replica now; it goes on beside the steps until it is done or stopped. */
+  /**
+   * Begins this replica's work for the plan's phase. It runs beside the steps until it is done or stopped.
+   */
   #begin(plan: Plan): Work {
     const stopping = new AbortController();
     const leads = plan.lead?.replica === this.#replica;
@@ -217,6 +220,6 @@ type Wanted = ModelIdentity | Pick<ModelIdentity, "id">;
 interface Work {
   readonly stopping: AbortController;
   readonly done: Promise<void>;
-  /** Whether the plan still asks for it. */
+  /** Tells whether the plan still requires it. */
   isOf(plan: Plan): boolean;
 }

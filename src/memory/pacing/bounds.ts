@@ -1,31 +1,28 @@
 /**
- * How much may be held at once, and for how long one piece of work may keep the main thread. An entry
- * of the log may weigh some megabytes: a bound on their number alone bounds nothing.
+ * Bounds of the bytes held at a time, and of the time that a piece of work may hold the main thread. An entry
+ * of the log may take some megabytes, so a bound on their number alone is not enough.
  */
 
 import type { Entry, Numbered, Stored } from "../ports/log.js";
 
-/** Bytes of a slice of the log; the entry that reaches it is the last, whatever its own size. */
+/** Bytes of a slice of the log. The entry that reaches this size is the last, whatever its own size. */
 export const SLICE_BYTES_MAX = 4_194_304;
-/** Time after which work on the main thread lets everything else run, so that no pause exceeds 20 ms. */
+/** Time after which work on the main thread lets other work run, so that no pause exceeds 20 ms. */
 export const PIECE_MS_MAX = 5;
 
-/** Vectors of an index that one recall looks at, for all windows of its query together. */
-export const SEARCH_DEPTH_MAX = 32_768;
-
-/** An entry's objects, and what it costs to read the shortest. */
+/** Bytes of an entry's objects, including the cost of reading the shortest. */
 const ENTRY_BYTES = 1024;
 const WINDOW_BYTES = 64;
 const CHAR_BYTES = 2;
 
-/** Bytes that an entry takes in memory, about and rather too many; only the parts that were read count. */
+/** Estimates an entry's bytes in memory, rather too high; only the parts that were read count. */
 export function weightOf(entry: Entry<"head">): number {
   const { text = "", metadata = "", vectors, windows = [] } = entry as Partial<Stored>;
   const chars = text.length + metadata.length;
   return ENTRY_BYTES + chars * CHAR_BYTES + (vectors?.byteLength ?? 0) + windows.length * WINDOW_BYTES;
 }
 
-/** Collects entries until they are as many, or as heavy, as one slice may be. */
+/** Collects entries up to the number or the size of one slice. */
 export class Slice<E extends Entry<"head">> {
   readonly entries: Numbered<E>[] = [];
   bytes = 0;
@@ -42,7 +39,7 @@ export class Slice<E extends Entry<"head">> {
   }
 }
 
-/** Cuts entries that are to be written into slices, in order. */
+/** Divides entries for writing into slices, in order. */
 export function* inSlices<E extends Entry<"head">>(entries: readonly E[]): Generator<E[]> {
   let slice: E[] = [];
   let bytes = 0;
@@ -56,7 +53,7 @@ export function* inSlices<E extends Entry<"head">>(entries: readonly E[]): Gener
   if (slice.length > 0) yield slice;
 }
 
-/** Measures how long the piece of work under way has kept the main thread. */
+/** Measures the time that the present piece of work has held the main thread. */
 export class Piece {
   readonly #endsMs = performance.now() + PIECE_MS_MAX;
 

@@ -2,12 +2,12 @@ import { unavailable } from "../../errors.js";
 import { turn } from "./turn.js";
 
 export interface BudgetOptions {
-  /** What all work that runs may weigh together; one piece that is heavier runs alone. */
+  /** Maximum total weight of running work; a heavier piece runs alone. */
   readonly max: number;
-  /** Pieces of work that may wait, and how long. */
+  /** Maximum number of waiting pieces of work, and their maximum time to wait. */
   readonly waitingMax: number;
   readonly waitMs: number;
-  /** What waits, for errors. */
+  /** Name of the waiting work, for errors. */
   readonly what: string;
 }
 
@@ -16,14 +16,14 @@ interface Waiter {
   begin(): void;
 }
 
-/** Lets work begin, in the order it asked, while all that runs weighs no more than so much. */
+/** Lets work begin in the order of the requests, while the total weight of running work is within a limit. */
 export class Budget {
   #used = 0;
   #waiting: Waiter[] = [];
 
   constructor(private readonly options: BudgetOptions) {}
 
-  /** @throws MemoryError `unavailable` when too much waits, or for too long; the work has not begun then. */
+  /** @throws MemoryError `unavailable` if too much waits, or for too long; the work has not begun then. */
   async run<T>(wanted: number, work: () => Promise<T>): Promise<T> {
     const weight = Math.min(wanted, this.options.max);
     if (this.#waiting.length > 0 || !this.#fits(weight)) await this.#wait(weight);
@@ -47,13 +47,13 @@ export class Budget {
       const giveUp = () => {
         this.#waiting = this.#waiting.filter((each) => each !== waiting);
         this.#beginSome();
-        // Those that came at once are given up at once: their answers take turns.
+        // Requests that came together expire together, so their answers take turns.
         void turn().then(() => reject(unavailable(`other ${what} took longer than ${waitMs} ms`)));
       };
       const timer = setTimeout(giveUp, waitMs);
       const begin = () => {
         clearTimeout(timer);
-        // Those that fail at once let the next begin: each has a turn of its own.
+        // Work that fails at once lets the next begin, so each gets its own turn.
         void turn().then(resolve);
       };
       const waiting: Waiter = { weight, begin };

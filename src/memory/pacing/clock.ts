@@ -1,16 +1,16 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { turn } from "./turn.js";
 
-/** Time and chance, so that a test can hold both in its hand. */
+/** Time and randomness, which a test can control. */
 export interface Clock {
-  /** Milliseconds that never run backwards, whatever happens to the wall clock. */
+  /** Reads the monotonic clock, in milliseconds: it never runs backwards, whatever the wall clock does. */
   nowMs(): number;
-  /** The wall clock, in milliseconds since 1970. */
+  /** Reads the wall clock, in milliseconds since 1970. */
   wallMs(): number;
   sleep(ms: number): Promise<void>;
-  /** Lets everything else that is ready run first. */
+  /** Lets all other work that is ready run first. */
   yield(): Promise<void>;
-  /** At least 0, less than 1. */
+  /** Answers a random number, at least 0 and less than 1. */
   random(): number;
 }
 

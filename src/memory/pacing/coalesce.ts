@@ -1,6 +1,6 @@
 /**
- * Lets callers share a run, but only one that has not begun when they ask: whoever calls sees all
- * that had happened before the call.
+ * Lets callers share a run, but only one that has not begun when they call, so that every caller sees all
+ * that happened before its call.
  */
 export function coalesce(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();

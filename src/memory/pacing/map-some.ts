@@ -1,4 +1,4 @@
-/** The results of work on each item, in order; so many are worked on at a time. */
+/** Runs work on each item, on at most this number at a time; answers the results in order. */
 export async function mapSome<T, R>(
   items: readonly T[],
   atOnce: number,

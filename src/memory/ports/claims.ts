@@ -1,17 +1,17 @@
 /** A caller's idempotency key, bound to the one memory that its store makes. */
 export interface Claim {
-  /** Of account and key. */
+  /** Hash of the account and the key. */
   readonly id: string;
-  /** SHA-256 of what was asked, in hex: another body under the same key is refused. */
+  /** SHA-256 of the request, in hex: another request under the same key is refused. */
   readonly requestHash: string;
   readonly memoryId: string;
-  /** Who is at it: a process and one of its attempts. */
+  /** The process that stores, and its attempt. */
   readonly owner: string;
-  /** When the owner took it up, by the wall clock. */
+  /** Time when the owner took the claim, by the wall clock. */
   readonly claimedAtMs: number;
-  /** After this the key is free again, by the wall clock. */
+  /** Time after which the key is free again, by the wall clock. */
   readonly expiresAtMs: number;
-  /** What was answered, once it was. */
+  /** The answer, once it is known. */
   readonly answer?: ClaimAnswer;
 }
 
@@ -20,18 +20,18 @@ export interface ClaimAnswer {
   readonly createdAtMs: number;
 }
 
-/** The port to where claims are kept. Every adapter passes `test/contract/claims.ts`. */
+/** The port to the claims. Every adapter passes `test/contract/claims.ts`. */
 export interface Claims {
-  /** Keeps a claim if there is none with its id, or only an expired one; answers the one that stands. */
+  /** Adds a claim unless an unexpired one has its id; answers the claim that is valid then. */
   claim(claim: Claim): Promise<Claim>;
   /**
-   * Gives a claim a new owner, if it still has the old one and no answer; answers whether it did. With the
-   * same owner it proves that the claim is still held.
+   * Gives a claim a new owner, if it still has the old one and no answer; answers whether it did. Given the
+   * same owner twice, it proves that the claim is still held.
    */
   takeOver(of: { id: string; from: string; to: string; claimedAtMs: number }): Promise<boolean>;
   /**
-   * Keeps what an owner answered, who has the claim from then on, unless another's answer was kept before;
-   * answers whether this owner's stands.
+   * Keeps an owner's answer, and makes it the claim's owner, unless another answer was kept before; answers
+   * whether this owner's answer is the valid one.
    */
   answer(of: { id: string; owner: string; answer: ClaimAnswer }): Promise<boolean>;
   /** Frees the key, if this owner still has it. */

@@ -1,21 +1,21 @@
 import type { Scope } from "./log.js";
 
-/** Something that is being erased: kept until it is done, so that a crash in between leaves a trace. */
+/** Record of an erasure. It is kept until the erasure is done, so that a crash cannot hide it. */
 export interface Erasure {
   readonly id: string;
   readonly scope: Scope;
   readonly logId: string;
-  /** The number of one memory; undefined is the whole log. */
+  /** The number of one memory; undefined means the whole log. */
   readonly sequence?: number;
-  /** When it was begun, by the wall clock. */
+  /** Time when it began, by the wall clock. */
   readonly begunAtMs: number;
 }
 
-/** The port to the erasures that are under way. Every adapter passes `test/contract/erasures.ts`. */
+/** The port to the running erasures. Every adapter passes `test/contract/erasures.ts`. */
 export interface Erasures {
-  /** Keeps an erasure, unless one with its id is there; it survives a crash once this is answered. */
+  /** Records an erasure, unless its id is known; it survives a crash once this resolves. */
   begin(erasure: Erasure): Promise<void>;
   end(id: string): Promise<void>;
-  /** Those begun and not ended, at most `limit`, by id. */
+  /** Lists erasures that have not ended, at most `limit`, by id. */
   pending(limit: number): Promise<Erasure[]>;
 }

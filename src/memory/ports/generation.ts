@@ -1,27 +1,27 @@
 /**
- * The vectors of one model are a model generation of the database. Which one a log holds is in its name: an
- * log of the first model is `<random>`, one of a later model `<random>x<model generation>`. A log and
- * its copies in other model generations share the random part, and their entries share their numbers.
+ * A model generation of a database: the vectors of one model. It is part of a log's id: the first model's
+ * logs are named `<random>`, a later model's `<random>x<model generation>`. A log and its copies in other
+ * model generations share the random part, and their entries share their numbers.
  */
 export type Generation = string;
 
-/** Of the model that a database began with. */
+/** Model generation of a database's first model. */
 export const FIRST_GENERATION: Generation = "";
 
-/** No hexadecimal digit, and nothing that means something in a file's name or a database's key. */
+/** Separator: no hexadecimal digit, and without meaning in file names and database keys. */
 const MARK = "x";
 
 export function generationOf(logId: string): Generation {
   return logId.split(MARK)[1] ?? FIRST_GENERATION;
 }
 
-/** The name of the same log in another model generation. */
+/** Answers the id of the same log in another model generation. */
 export function inGeneration(logId: string, generation: Generation): string {
   const base = baseOf(logId);
   return generation === FIRST_GENERATION ? base : `${base}${MARK}${generation}`;
 }
 
-/** What a log has in common with its copies. */
+/** Answers the part of a log's id that it shares with its copies. */
 export function baseOf(logId: string): string {
   return logId.split(MARK, 1)[0] as string;
 }

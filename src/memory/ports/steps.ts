@@ -1,14 +1,14 @@
-/** What a call waits for. */
+/** Steps of a call. */
 export type CallStep = "charge" | "refund" | "embed" | "append" | "catch_up" | "search" | "fetch";
-/** What is done for a namespace, on behalf of all that wait for it. */
+/** Steps of work that all calls on a namespace share. */
 export type SharedStep = "write" | "read" | "restore" | "snapshot" | "rebuild";
 export type Step = CallStep | SharedStep;
 
-/** The port to whoever wants to know how long things take. The work's outcome is passed on as it is. */
+/** The port to the timing of steps. It passes the work's outcome on unchanged. */
 export interface Steps<S extends Step = Step> {
-  /** @param work may say when it has waited and begins, by calling what it is given */
+  /** @param work may call its argument when it has waited and begins */
   time<T>(step: S, work: (onBegin: () => void) => Promise<T>): Promise<T>;
 }
 
-const nobody = () => {};
-export const untimed: Steps = { time: (_step, work) => work(nobody) };
+const ignore = () => {};
+export const untimed: Steps = { time: (_step, work) => work(ignore) };

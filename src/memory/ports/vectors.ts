@@ -1,55 +1,58 @@
-/** The port to the vector indexes. An index is derived state: it may vanish and is rebuilt from the log. */
+/** Maximum number of an index's vectors that one recall examines, for all windows of its query together. */
+export const SEARCH_DEPTH_MAX = 32_768;
+
+/** The port to the vector indexes. An index is derived state: it may vanish, and is rebuilt from the log. */
 export interface Vectors {
-  /** The index of one log, empty until it is restored or added to. */
+  /** Opens the index of one log, which is empty until it is restored or added to. */
   open(logId: string): VectorIndex;
-  /** Erases what is kept of an index outside of memory. */
+  /** Erases the files of an index. */
   discard(logId: string): Promise<void>;
   /**
-   * Resolves when what is kept outside of memory has none of these memories' vectors, whether the index is
-   * open or not. Numbers that it does not have are passed over.
+   * Removes these memories' vectors from the files of an index, whether it is open or not. Unknown numbers
+   * are ignored.
    *
    * @throws MemoryError `unavailable`
    */
   wipe(logId: string, sequences: readonly number[]): Promise<void>;
-  /** Of these memories, those whose vectors are kept outside of memory. */
+  /** Answers those of these memories whose vectors are in the files of the index. */
   holds(logId: string, sequences: readonly number[]): Promise<number[]>;
-  /** The logs of which something is kept outside of memory. */
+  /** Lists the logs whose indexes have files. */
   kept(): Promise<string[]>;
-  /** Up to where the kept one has applied its log; undefined when it is damaged or there is none. */
+  /** Reads the log position of an index's snapshot; undefined if it is damaged or missing. */
   markOf(logId: string): Promise<Mark | undefined>;
 }
 
 export interface VectorIndex {
-  /** How many memories are in it. */
+  /** Number of memories in it. */
   readonly size: number;
-  /** So much was taken out of it that a new one, built from the log, would serve better. */
+  /** True if a new index, built from the log, would serve better, because many vectors were removed. */
   readonly fragmented: boolean;
-  /** It is so large that building it anew takes long: worth a snapshot. */
+  /** True if building it again would take long, so that a snapshot is worthwhile. */
   readonly large: boolean;
-  /** What it takes in memory, in bytes, about. */
+  /** Approximate size in memory, in bytes. */
   readonly bytes: number;
-  /** Requests that wait for it. */
+  /** Number of requests that wait for it. */
   readonly waiting: number;
-  /** Told when the snapshot had to be erased, because a vector could not be overwritten in it. */
+  /** Called if the snapshot had to be erased, because a vector could not be overwritten in it. */
   onSnapshotLost: () => void;
-  /** Fills the empty index from its snapshot; undefined when there is none that can be trusted. */
+  /** Fills the empty index from its snapshot; undefined if it has none that can be trusted. */
   restore(): Promise<Restored | undefined>;
-  /** Empties it, because its snapshot turned out to be of another log. */
+  /** Empties the index, because its snapshot belongs to another log. */
   reset(): Promise<void>;
-  /** Keeps a snapshot of what it holds, replacing the one before. */
+  /** Writes a snapshot of its contents, which replaces the one before. */
   snapshot(mark: Mark): Promise<void>;
-  /** Whether it can hold these vectors of one memory: each as long as all others, and finite. */
+  /** Tells whether it can hold these vectors of one memory: each of the right length, and finite. */
   fits(vectors: readonly Float32Array[]): boolean;
-  /** Adds memories under their log numbers; a later search sees them. Throws on one that does not fit. */
+  /** Adds memories under their log numbers; a later search sees them. Throws if a vector does not fit. */
   add(rows: readonly VectorRow[]): Promise<void>;
   /**
-   * Takes memories out: resolves when no search finds them. Their vectors are overwritten soon after, in memory
-   * and in the snapshot; `Vectors.wipe` waits for the latter. Numbers that are not in it are passed over.
+   * Removes memories; resolves when no search finds them. Their vectors are overwritten soon after, in memory
+   * and in the snapshot; `Vectors.wipe` waits for the latter. Unknown numbers are ignored.
    */
   remove(sequences: readonly number[]): Promise<void>;
   /**
-   * The vectors nearest to one, best first: of the `limit` nearest memories, or of all that it holds,
-   * a few each. It looks at no more than the `depthMax` nearest vectors, and may then find fewer memories.
+   * Finds the vectors nearest to one, best first: a few of each of the `limit` nearest memories. It examines
+   * no more than the `depthMax` nearest vectors, and may find fewer memories then.
    */
   search(query: { vector: Float32Array; limit: number; depthMax?: number }): Promise<Hit[]>;
   close(): Promise<void>;
@@ -61,23 +64,23 @@ export interface VectorRow {
   readonly vectors: readonly Float32Array[];
 }
 
-/** A vector that was found, told by its memory's log number and its place among the memory's vectors. */
+/** A vector that was found: its memory's log number and its position among the memory's vectors. */
 export interface Hit {
   readonly sequence: number;
   readonly window: number;
-  /** The cosine, as exact as the index is. */
+  /** Cosine, with the precision of the index. */
   readonly similarity: number;
 }
 
-/** Up to where an index has applied its log. */
+/** Position in its log up to which an index has applied it. */
 export interface Mark {
   readonly sequence: number;
-  /** Of the entry with that number: tells whether the log is still the same. */
+  /** Operation id of that entry, which tells whether the log is still the same. */
   readonly opId: string;
 }
 
-/** What a snapshot gave back. */
+/** Result of restoring a snapshot. */
 export interface Restored extends Mark {
-  /** Memories that were taken out after it was written: the log must have a tombstone behind the mark for each. */
+  /** Memories removed after it was written: for each, the log must have a tombstone after the mark. */
   readonly wiped: readonly number[];
 }

@@ -1,13 +1,16 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
+import { deleteMemory } from "../../memory/calls/delete-memory.js";
+import { deleteNamespace } from "../../memory/calls/delete-namespace.js";
 import { getMemory } from "../../memory/calls/get.js";
 import { listMemories } from "../../memory/calls/list.js";
 import { listNamespaces } from "../../memory/calls/list-namespaces.js";
 import { type Maps, mapNamespace } from "../../memory/calls/map.js";
+import type { Ports } from "../../memory/calls/ports.js";
 import { recall } from "../../memory/calls/recall.js";
-import { type Ports, store } from "../../memory/calls/store.js";
-import { deleteMemory, deleteNamespace, type ForgetPorts } from "../../memory/erasure/forget.js";
+import { store } from "../../memory/calls/store.js";
+import type { ErasurePorts } from "../../memory/erasure/erase.js";
 import type { JsonObject } from "../../memory/input/metadata.js";
 import type { Seen } from "../../memory/ports/log.js";
 import { callerOf } from "./caller.js";
@@ -16,7 +19,7 @@ import { HeldAnswers } from "./held-answers.js";
 import { stepsKey } from "./observe.js";
 
 /** All that the room's calls need. */
-export type MemoryPorts = Ports & ForgetPorts & { readonly maps: Maps };
+export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
 
 /** recalld.v1.MemoryService: translates between the wire and the room. */
 export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { unavailable } from "../../errors.js";
-import type { Projector } from "../../memory/calls/map.js";
+import type { Projector } from "../../memory/ports/projector.js";
 
 /** Maximum number of waiting projections, each of up to 5,000 vectors. */
 const WAITING_MAX = 8;

@@ -1,0 +1,32 @@
+export interface EveryOptions {
+  /** Time between two beginnings, in milliseconds. */
+  readonly everyMs: number;
+  /** Begins the first run now, and not only after `everyMs`. */
+  readonly atOnce?: boolean;
+  /** Called with the error of a run that failed; the next run begins at its time all the same. */
+  onTrouble(error: unknown): void;
+}
+
+/**
+ * Runs work at intervals, never twice at a time: a time that comes while a run is under way is passed over.
+ * Answers a function that ends it and resolves when the last run is over. The timer keeps no process alive.
+ */
+export function every(
+  work: () => Promise<void>,
+  { everyMs, atOnce = false, onTrouble }: EveryOptions,
+): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  const run = () => {
+    running ??= work()
+      .catch(onTrouble)
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  if (atOnce) run();
+  const timer = setInterval(run, everyMs).unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

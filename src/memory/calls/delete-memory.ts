@@ -1,0 +1,38 @@
+import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
+import { authorizeFree } from "../input/authorize.js";
+import { parseMemoryId } from "../input/id.js";
+import { scopeOf } from "../input/namespace.js";
+import { onLiving } from "../log/append-direct.js";
+import type { Scope } from "../ports/log.js";
+import type { Quota } from "../ports/quota.js";
+import { type MemoryRequest, noSuchMemory } from "./memory-request.js";
+
+/**
+ * Deletes one memory. When this resolves, its text, metadata and vector are gone from the database and from
+ * this process's index, and no later recall on any replica returns it. Costs nothing.
+ *
+ * @throws MemoryError `not_found`, `unauthenticated` or `unavailable`; after the latter, the memory may be
+ * deleted already, or within a minute.
+ */
+export async function deleteMemory(
+  ports: ErasurePorts & { readonly quota: Quota },
+  { caller, ...request }: MemoryRequest,
+): Promise<void> {
+  const scope = scopeOf({ caller, ...request });
+  const id = parseMemoryId(request.id);
+  await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const found = await locate(ports, { scope, id });
+  if (!found) throw noSuchMemory();
+  await ports.erasures.begin(found);
+  await finish(ports, found);
+}
+
+/** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */
+async function locate(ports: ErasurePorts, { scope, id }: { scope: Scope; id: string }) {
+  const located = await onLiving(ports, scope, async ({ logId }) => {
+    return { logId, sequence: await ports.log.locate({ logId, id }) };
+  });
+  if (located?.sequence === undefined) return undefined;
+  const { logId, sequence } = located;
+  return { ...newErasure(ports.clock, { scope, logId }), sequence };
+}

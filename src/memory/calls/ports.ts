@@ -1,0 +1,14 @@
+import type { Generations } from "../generations/generations.js";
+import type { Idempotency } from "../idempotency/idempotency.js";
+import type { Namespaces } from "../log/namespaces.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Quota } from "../ports/quota.js";
+
+/** Ports that a store and a recall need. */
+export interface Ports {
+  readonly generations: Generations;
+  readonly quota: Quota;
+  readonly namespaces: Namespaces;
+  readonly idempotency: Idempotency;
+  readonly clock: Clock;
+}

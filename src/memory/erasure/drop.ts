@@ -1,0 +1,58 @@
+import { MemoryError } from "../../errors.js";
+import { appendDirect, onLiving } from "../log/append-direct.js";
+import type { Erasure } from "../ports/erasures.js";
+import type { Scope } from "../ports/log.js";
+import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
+
+/** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */
+const ERASE_AT_ONCE_MAX = 10_000;
+
+/**
+ * Drops a namespace without asking who the caller is. Answers its number of memories; undefined without one.
+ */
+export async function drop(
+  ports: ErasurePorts,
+  scope: Scope,
+  { force }: { force: boolean },
+): Promise<number | undefined> {
+  const dropped = await onLiving(ports, scope, async ({ logId }) => {
+    const erasure = newErasure(ports.clock, { scope, logId });
+    const count = await seal(ports, { erasure, force });
+    return count === undefined ? undefined : { erasure, count };
+  });
+  if (dropped === undefined) return undefined;
+  const { erasure, count } = dropped;
+  // Again: while this process slept, a sweep may have found the log unsealed and removed the record.
+  await ports.erasures.begin(erasure);
+  if (count <= ERASE_AT_ONCE_MAX) await finish(ports, erasure);
+  else await release(ports, erasure);
+  return count;
+}
+
+/**
+ * Ends the log: no entry ever follows this one. Answers how many memories it holds, or undefined if another
+ * process has ended it.
+ */
+async function seal(
+  ports: ErasurePorts,
+  { erasure, force }: { erasure: Erasure; force: boolean },
+): Promise<number | undefined> {
+  const { logId, id } = erasure;
+  const check = async () => {
+    const { memories } = await ports.log.measure({ logId });
+    if (memories > 0) throw notEmpty(memories);
+  };
+  if (!force) await check();
+  await ports.erasures.begin(erasure);
+  const entry = { op: "drop", opId: id } as const;
+  if (!(await appendDirect(ports, { logId, entry, ...(!force && { check }) }))) return undefined;
+  // No entry can follow the seal, so this counts exactly what was dropped.
+  return (await ports.log.measure({ logId })).memories;
+}
+
+function notEmpty(size: number): MemoryError {
+  const memories = size === 1 ? "1 memory" : `${size.toLocaleString("en-US")} memories`;
+  return new MemoryError("failed_precondition", `the namespace holds ${memories}; set force to drop it`, {
+    reason: "NAMESPACE_NOT_EMPTY",
+  });
+}

@@ -1,0 +1,75 @@
+import type { Generations } from "../generations/generations.js";
+import type { Mover } from "../generations/mover.js";
+import { newOperationId } from "../input/id.js";
+import type { Namespaces } from "../log/namespaces.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Erasure, Erasures } from "../ports/erasures.js";
+import { baseOf } from "../ports/generation.js";
+import type { Log, Scope } from "../ports/log.js";
+import type { Vectors } from "../ports/vectors.js";
+import { endCopy, eraseEntries } from "./erase-log.js";
+import { bury } from "./tombstone.js";
+
+export interface ErasurePorts {
+  readonly vectors: Vectors;
+  readonly log: Log;
+  readonly erasures: Erasures;
+  readonly namespaces: Namespaces;
+  readonly generations: Generations;
+  readonly mover: Mover;
+  readonly clock: Clock;
+}
+
+export function newErasure(clock: Clock, of: { scope: Scope; logId: string }): Erasure {
+  return { id: newOperationId(), ...of, begunAtMs: clock.wallMs() };
+}
+
+/** Finishes an erasure. Any process may repeat each step; all are done when the record is removed. */
+export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<void> {
+  const { sequence } = erasure;
+  if (sequence !== undefined) await eraseOne(ports, { ...erasure, sequence });
+  else if (!(await eraseAll(ports, erasure))) return;
+  await ports.erasures.end(erasure.id);
+}
+
+async function eraseOne(
+  ports: ErasurePorts,
+  { id, scope, logId, sequence }: Erasure & { sequence: number },
+): Promise<void> {
+  const { namespaces, log, generations, vectors } = ports;
+  const tombstone = { op: "delete", opId: id, target: sequence } as const;
+  const buried = await bury(ports, { scope, logId, tombstone });
+  await namespaces.ifOpen(scope, async ({ replica }) => {
+    if (baseOf(replica.logId) === baseOf(logId)) await replica.forget(sequence);
+  });
+  // The original first: a process that copies it looks there again after its copy. Then its copies, among
+  // them the log that has the tombstone: its model generation may be unknown to this process.
+  for (const each of new Set([logId, buried, ...generations.familyOf(logId)])) {
+    await log.erase({ logId: each, sequences: [sequence] });
+    await vectors.wipe(each, [sequence]);
+  }
+}
+
+/** Erases a whole log; answers false if it is too early for that. */
+async function eraseAll(ports: ErasurePorts, erasure: Erasure): Promise<boolean> {
+  const { scope, logId } = erasure;
+  const { log, generations } = ports;
+  const end = (await log.last(logId))?.entry.op;
+  if (end === "moved") {
+    // Until the name points to the copy, the original is the only complete log.
+    if ((await log.find(scope)) === logId) return false;
+    await eraseEntries(log, logId);
+  }
+  // A drop whose log was never sealed did not happen: only its record is removed.
+  if (end !== "drop") return true;
+  await release(ports, erasure);
+  await eraseEntries(log, logId);
+  for (const copy of generations.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);
+  return true;
+}
+
+/** Frees the name of a dropped log, and closes and erases its index. */
+export async function release({ log, namespaces }: ErasurePorts, { scope, logId }: Erasure): Promise<void> {
+  await log.retire(scope, logId);
+  namespaces.forget(scope, logId);
+}

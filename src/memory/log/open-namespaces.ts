@@ -1,0 +1,119 @@
+import type { Scope } from "../ports/log.js";
+import type { Appender } from "./appender.js";
+import type { Tended } from "./maintenance.js";
+import type { Replica } from "./replica.js";
+
+/** Maximum number of open namespaces, whatever their size. */
+const OPEN_MAX = 10_000;
+
+/** An open namespace. */
+export interface Open extends Tended {
+  readonly appender: Appender;
+  /** True if it is no longer handed out, and closed when the last call that uses it ends. */
+  gone: boolean;
+}
+
+/** Totals of the open namespaces. */
+export interface Held {
+  readonly namespaces: number;
+  readonly memories: number;
+  readonly bytes: number;
+  readonly appending: number;
+  readonly indexing: number;
+}
+
+export interface OpenNamespacesOptions {
+  /** Bytes of open indexes beyond which the least recently used ones are closed. */
+  readonly bytesMax: number;
+  /** Indexes that count too, though no call uses them yet. */
+  readonly standby: { readonly replicas: readonly Replica[] };
+  close(replica: Replica): void;
+}
+
+/** The namespaces that a process holds open, within a memory budget. */
+export class OpenNamespaces {
+  /** Open namespaces by scope, least recently used first. */
+  readonly #open = new Map<string, Open>();
+
+  constructor(private readonly options: OpenNamespacesOptions) {}
+
+  get all(): Open[] {
+    return [...this.#open.values()];
+  }
+
+  get(scope: Scope): Open | undefined {
+    return this.#open.get(keyOf(scope));
+  }
+
+  /** Finds a namespace, and marks it as the one used last. */
+  use(scope: Scope): Open | undefined {
+    const open = this.get(scope);
+    if (open !== undefined) this.add(open);
+    return open;
+  }
+
+  /** Adds a namespace as the one used last. */
+  add(open: Open): void {
+    const key = keyOf(open.scope);
+    this.#open.delete(key);
+    this.#open.set(key, open);
+  }
+
+  /** Removes a namespace, and closes it once no call uses it. */
+  letGo(open: Open): void {
+    const key = keyOf(open.scope);
+    if (this.#open.get(key) === open) this.#open.delete(key);
+    open.gone = true;
+    if (open.replica.users === 0) this.options.close(open.replica);
+  }
+
+  /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */
+  measure(): Held {
+    const held = {
+      namespaces: this.#open.size,
+      memories: 0,
+      bytes: this.#bytes(),
+      appending: 0,
+      indexing: 0,
+    };
+    for (const { replica, appender } of this.#open.values()) {
+      held.memories += replica.size;
+      held.appending = Math.max(held.appending, appender.waiting);
+      held.indexing = Math.max(held.indexing, replica.waiting);
+    }
+    return held;
+  }
+
+  /** True if another namespace needs one to be closed. */
+  get isFull(): boolean {
+    return this.#open.size >= OPEN_MAX || this.#bytes() >= this.options.bytesMax;
+  }
+
+  #bytes(): number {
+    let bytes = 0;
+    for (const { replica } of this.#open.values()) bytes += replica.bytes;
+    for (const replica of this.options.standby.replicas) bytes += replica.bytes;
+    return bytes;
+  }
+
+  /**
+   * Closes the least recently used namespaces until the rest fits. Namespaces in use stay, and so does the
+   * one used last: otherwise a single namespace above the budget would be built again for every call.
+   */
+  makeRoom(): void {
+    let bytes = this.#bytes();
+    let left = this.#open.size;
+    for (const open of this.#open.values()) {
+      if (--left === 0) return;
+      if (bytes <= this.options.bytesMax && this.#open.size <= OPEN_MAX) return;
+      if (open.replica.users > 0) continue;
+      bytes -= open.replica.bytes;
+      this.letGo(open);
+    }
+  }
+}
+
+/** Makes a map key of a scope. Account ids contain no space, so no two scopes share a key. */
+function keyOf({ accountId, namespace }: Scope): string {
+  return `${accountId} ${namespace}`;
+}

@@ -1,0 +1,96 @@
+import type { Clock } from "../pacing/clock.js";
+import type { Log } from "../ports/log.js";
+import { type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
+import { type Pair, type Scored, score } from "./score.js";
+
+/** Size of an index up to which a search takes no noticeable time. */
+const QUICK_INDEX_BYTES = 1_048_576;
+
+export interface Query {
+  readonly vectors: readonly Float32Array[];
+  readonly limit: number;
+  /** Ends the search between two of the query's vectors. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A searched index, and its log. */
+export interface Searched {
+  readonly logId: string;
+  readonly log: Pick<Log, "fetch">;
+  readonly index: Pick<VectorIndex, "size" | "bytes">;
+  readonly search: VectorIndex["search"];
+  readonly clock: Clock;
+}
+
+/** Finds the memories near to any of a query's vectors, each with the pairs that are near. */
+export async function findNearby(
+  { index, search, clock }: Searched,
+  { vectors, limit, signal }: Query,
+): Promise<Map<number, Pair[]>> {
+  const nearby = new Nearby();
+  const look = async (query: number, depthMax: number) => {
+    signal?.throwIfAborted();
+    const vector = vectors[query] as Float32Array;
+    const hits = await search({ vector, limit, depthMax });
+    for (const hit of hits) nearby.add(query, hit);
+  };
+  for (const query of vectors.keys()) {
+    // A search of a large index may hold the thread for some milliseconds. A long query has many, and many
+    // queries may begin at once.
+    if (query > 0 || index.bytes > QUICK_INDEX_BYTES) await clock.yield();
+    await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
+  }
+  // If the nearest vectors all belong to a few long memories, one deep search finds others.
+  if (vectors.length > 1 && nearby.size < Math.min(limit, index.size)) await look(0, SEARCH_DEPTH_MAX);
+  return nearby.best(limit);
+}
+
+interface Found extends Pick<Query, "vectors" | "signal"> {
+  readonly nearby: Map<number, Pair[]>;
+}
+
+/** Scores the memories slice by slice, so that few vectors are held at a time. */
+export async function scoreAll(of: Searched, { vectors, nearby, signal }: Found): Promise<Scored[]> {
+  const all: Scored[] = [];
+  for (let rest = [...nearby.keys()]; rest.length > 0; ) {
+    const scored = await scoreSome(of, { vectors, nearby, sequences: rest });
+    all.push(...scored.some);
+    rest = scored.rest;
+    if (rest.length === 0) break;
+    await of.clock.yield();
+    signal?.throwIfAborted();
+  }
+  return all;
+}
+
+/** Scores one slice and releases its vectors: hundreds of recalls may wait between two slices. */
+async function scoreSome(
+  { logId, log }: Searched,
+  { vectors, nearby, sequences }: Found & { sequences: number[] },
+): Promise<{ some: Scored[]; rest: number[] }> {
+  const { found, rest } = await log.fetch({ logId, sequences, what: "all" });
+  const some = found.map((each) => score(vectors, { ...each, pairs: nearby.get(each.sequence) ?? [] }));
+  return { some, rest: [...rest] };
+}
+
+/** Hits near any of a query's vectors, by memory. */
+class Nearby {
+  readonly #memories = new Map<number, { similarity: number; readonly pairs: Pair[] }>();
+
+  get size(): number {
+    return this.#memories.size;
+  }
+
+  add(query: number, { sequence, window, similarity }: Hit): void {
+    const known = this.#memories.get(sequence) ?? { similarity, pairs: [] };
+    known.similarity = Math.max(known.similarity, similarity);
+    known.pairs.push({ query, window });
+    this.#memories.set(sequence, known);
+  }
+
+  /** Answers the pairs of the `limit` memories with the nearest pairs. */
+  best(limit: number): Map<number, Pair[]> {
+    const nearest = [...this.#memories].sort(([, a], [, b]) => b.similarity - a.similarity).slice(0, limit);
+    return new Map(nearest.map(([sequence, { pairs }]) => [sequence, pairs]));
+  }
+}
