@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Readiness } from "../port/readiness.js";
 
-/** Whether the process lives, and whether it should be sent calls. */
+/** Serves the probes: `/livez` says that the process lives, `/readyz` whether it should be sent calls. */
 export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "now">): void {
   app.get("/livez", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
