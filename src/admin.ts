@@ -17,13 +17,13 @@ import { compactLocal } from "./storage/local/backup/compact.js";
 import { restore } from "./storage/local/backup/restore.js";
 import { VERSION } from "./version.js";
 
-/** What a command has to say: for people, and the same for programs. */
+/** Outcome of a command: for people, and the same for programs. */
 interface Said {
   readonly lines: readonly string[];
   readonly json: unknown;
   /** Shown on stdout, alone, this once. */
   readonly secret?: string;
-  /** What it looked for is not well. */
+  /** True if what it looked for is not well. */
   readonly problems?: readonly string[];
 }
 
@@ -99,7 +99,9 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
   }
 }
 
-/** By model generation: the model that the database has, and the one that it is getting. */
+/**
+ * Dimensions of vectors by model generation: the model that the database has, and the one that it is getting.
+ */
 async function dimensionsIn(systemRecords: SystemRecords): Promise<(logId: string) => number | undefined> {
   const models = [await systemRecords.pinned(), (await systemRecords.plan())?.plan];
   const dimensions = new Map(models.map((each) => [each?.generation, each?.model?.dimensions]));

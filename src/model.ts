@@ -109,7 +109,7 @@ async function check(config: Config, model: string): Promise<boolean> {
   return isGood;
 }
 
-/** Against the hashes that the hub named when they were downloaded. */
+/** Checks a model's files against the hashes that the hub named when they were downloaded. */
 async function checkFiles(folder: string): Promise<boolean> {
   const manifest = await readManifest(folder);
   if (manifest === undefined) {
