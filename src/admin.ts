@@ -99,9 +99,7 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
   }
 }
 
-/**
- * Dimensions of vectors by model generation: the model that the database has, and the one that it is getting.
- */
+/** Dimensions of vectors by generation, of the database's model and of the one that it is getting. */
 async function dimensionsIn(systemRecords: SystemRecords): Promise<(logId: string) => number | undefined> {
   const models = [await systemRecords.pinned(), (await systemRecords.plan())?.plan];
   const dimensions = new Map(models.map((each) => [each?.generation, each?.model?.dimensions]));
