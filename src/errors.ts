@@ -1,4 +1,4 @@
-/** The closed list of what can go wrong; `docs/errors.md` says what each means to a caller. */
+/** Closed list of what can go wrong; `docs/errors.md` says what each means to a caller. */
 export type ErrorCode =
   | "invalid_argument"
   | "unauthenticated"
@@ -10,25 +10,53 @@ export type ErrorCode =
   | "unavailable"
   | "internal";
 
+/**
+ * Closed list of reasons, each with a sentence that says when it is given. Programs branch on the names;
+ * `docs/errors.md` lists each with its sentence and what a caller can do.
+ */
+export const REASONS = {
+  QUOTA_EXHAUSTED: "All calls of the account's plan are used.",
+  BODY_TOO_LARGE: "The body is over 1,048,576 bytes, as sent or after decompressing.",
+  RATE_LIMITED: "Too many sign-ups come from this address, or in all.",
+  KEY_RATE_LIMITED: "The key makes more calls a second than its plan has.",
+  CONCURRENCY_LIMITED: "The key has as many calls running as its plan allows.",
+  BODIES_LIMITED:
+    "The bodies of the caller's running calls, or of all callers, fill the memory that is kept for them.",
+  PLAN_UNKNOWN: "The operator took the account's plan away, and must give it another one.",
+  KEY_READ_ONLY: "The key may only read.",
+  KEY_OTHER_NAMESPACE:
+    "The key is for one namespace, and the call is about another one or about the account.",
+  NAMESPACE_NOT_EMPTY: "The namespace holds memories, and `force` is not set.",
+  LAST_KEY: "The key is the account's last, and `force` is not set.",
+  KEYS_LIMIT: "The account has 50 keys.",
+  IDEMPOTENCY_KEY_REUSED: "The `Idempotency-Key` was used for another request within 24 hours.",
+  IDEMPOTENT_MEMORY_DELETED: "The memory that this `Idempotency-Key` stored was deleted since.",
+  STORAGE_NOT_WRITABLE: "The database cannot write; its disk may be full.",
+  MODEL_BUSY: "The model has too much to read to be done before the call's deadline.",
+  ABANDONED_WORK: "The account broke off too many calls while the model read their texts.",
+} as const;
+
+export type Reason = keyof typeof REASONS;
+
 export interface ErrorOptions {
-  /** The request's field that is wrong, in the contract's snake_case. */
+  /** Field of the request that is wrong, in the contract's snake_case. */
   field?: string;
-  /** A constant that programs can branch on, such as `QUOTA_EXHAUSTED`. */
-  reason?: string;
-  /** How long a caller does well to wait before trying again. */
+  /** Constant that programs can branch on. */
+  reason?: Reason;
+  /** Time that a caller should wait before it tries again. */
   retryAfterMs?: number;
-  /** What led here; logged, never sent. */
+  /** Cause; logged, never sent. */
   cause?: unknown;
 }
 
 /**
- * The one error of this program whose message may reach a caller. Whatever else is thrown is a
- * fault of ours: it is logged and answered as `internal`, without its text.
+ * Error whose message may reach a caller; the only one. Everything else that is thrown is a fault of the
+ * server: it is logged and answered as `internal`, without its text.
  */
 export class MemoryError extends Error {
   override readonly name = "MemoryError";
   readonly field: string | undefined;
-  readonly reason: string | undefined;
+  readonly reason: Reason | undefined;
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -43,24 +71,26 @@ export class MemoryError extends Error {
   }
 }
 
-/** The caller's input is wrong: names the field and says what it must be. */
+/** Creates the error for a caller's wrong input: names the field and says what it must be. */
 export function invalid(field: string, message: string): MemoryError {
   return new MemoryError("invalid_argument", `${field} ${message}`, { field });
 }
 
-/** Something this program stands on is away for now; trying again later is right. */
+/** Creates the error for something that is away for now; trying again later is right. */
 export function unavailable(message: string, cause?: unknown, retryAfterMs = 1000): MemoryError {
   return new MemoryError("unavailable", message, { cause, retryAfterMs });
 }
 
-const NOT_WRITABLE = "STORAGE_NOT_WRITABLE";
-
-/** The database answers and refuses to write, which trying again at once does not change. */
+/** Creates the error for a database that refuses to write, which trying again at once does not change. */
 export function notWritable(cause?: unknown): MemoryError {
   const message = "the database could not write; its disk may be full";
-  return new MemoryError("unavailable", message, { reason: NOT_WRITABLE, retryAfterMs: 1000, cause });
+  return new MemoryError("unavailable", message, {
+    reason: "STORAGE_NOT_WRITABLE",
+    retryAfterMs: 1000,
+    cause,
+  });
 }
 
 export function isNotWritable(error: unknown): boolean {
-  return error instanceof MemoryError && error.reason === NOT_WRITABLE;
+  return error instanceof MemoryError && error.reason === "STORAGE_NOT_WRITABLE";
 }

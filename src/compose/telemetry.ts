@@ -4,8 +4,8 @@ import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import type { Generations } from "../memory/generations/generations.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import type { Namespaces } from "../memory/log/namespaces.js";
+import { listen } from "../server/http/listen.js";
 import { createMetricsApp, type MetricsOptions } from "../server/http/metrics.js";
-import { listen } from "../server/port/listen.js";
 import type { Readiness } from "../server/port/readiness.js";
 import type { Sources } from "../telemetry/gauges.js";
 import { Telemetry } from "../telemetry/telemetry.js";
@@ -23,7 +23,7 @@ export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promis
   });
 }
 
-/** On a port of its own; answers the address of `/metrics`. */
+/** Listens on the port for metrics; returns the address of `/metrics`. */
 export async function listenForMetrics(
   { host, metricsPort }: Config,
   {
@@ -47,7 +47,7 @@ interface Watched
   readonly models: Models;
 }
 
-/** What is looked at when `/metrics` is asked for. */
+/** Registers what is measured when `/metrics` is asked for. */
 export function watchGauges(
   telemetry: Telemetry,
   { readiness, generations, namespaces, models, ...sources }: Watched,

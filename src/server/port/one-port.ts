@@ -1,31 +1,29 @@
-import { type IncomingMessage, type RequestListener, Server, type ServerOptions } from "node:http";
+import { type IncomingMessage, type RequestListener, Server } from "node:http";
 import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { ConnectionCounts } from "./connection-counts.js";
 import { ConnectionLimit } from "./connection-limit.js";
 import { type Protocol, sniff } from "./first-bytes.js";
+import { http1Options, takeConnectionListener } from "./http1.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { Pace } from "./pace.js";
 import { SlowReaders } from "./slow-readers.js";
 import type { Tls } from "./tls.js";
+import { TlsHandshakes } from "./tls-handshakes.js";
 import { UnreadBodies } from "./unread.js";
 
-/** How often Node looks for connections beyond its HTTP/1 timeouts; at its default of 30 s they mean little. */
-const TIMEOUT_CHECK_MS = 1000;
-
-/** How often a closing server looks for HTTP/1 connections that have become idle. */
+/** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
 
-/** From the end of our side of an HTTP/2 connection to that of the other, which may never come. */
+/** Time from the end of our side of an HTTP/2 connection to its destruction. The other side may never end. */
 const LINGER_MS = 1000;
 
 /**
- * An HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS when
- * given a certificate. Requests of both kinds reach the same handler.
+ * Creates an HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS
+ * when given a certificate. Requests of both kinds reach the same handler.
  *
- * Made for Fastify: `Fastify({ serverFactory: (handler) => createOnePortServer(handler) })`. Fastify's
+ * It is made for Fastify: `Fastify({ serverFactory: (handler) => createOnePortServer(handler) })`. Fastify's
  * own timeouts do not reach a server that it did not make; `limits` takes their place.
  */
 export function createOnePortServer(
@@ -38,11 +36,14 @@ export function createOnePortServer(
 
 interface OnePortOptions {
   readonly tls: Tls | undefined;
-  /** Addresses that stand for many clients, and so have no limit of their own. */
+  /** Tells addresses that stand for many clients and have no limit. */
   readonly isProxy: ((address: string) => boolean) | undefined;
   /** Tells which requests begin before others that wait, by their path. */
   readonly isUrgent: ((path: string) => boolean) | undefined;
-  /** Kept by the server. Of HTTP/1 requests that come too slowly only whoever hears `clientError` knows. */
+  /**
+   * Counts that the server keeps. HTTP/1 requests that come too slowly are counted by the listener of
+   * `clientError`.
+   */
   readonly counts: ConnectionCounts | undefined;
 }
 
@@ -51,9 +52,7 @@ export class OnePortServer extends Server {
   readonly #counts: ConnectionCounts;
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
-  readonly #tls: TlsServer | undefined;
-  /** Connections whose handshake is not over, by the other side's address and port. */
-  readonly #handshaking = new Map<string, Socket>();
+  readonly #handshakes: TlsHandshakes | undefined;
   readonly #connections: ConnectionLimit;
   readonly #answers: SlowReaders;
   readonly #openings = new Pace();
@@ -82,7 +81,7 @@ export class OnePortServer extends Server {
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
     this.#sessions = new Http2Sessions(limits, counts);
     this.#http2.on("session", (session) => this.#sessions.admit(session));
-    this.#tls = tls && this.#createTls(tls);
+    this.#handshakes = tls && this.#createHandshakes(tls);
     this.#connections = new ConnectionLimit(limits.connectionsPerAddressMax, isProxy);
     this.on("connection", (socket: Socket) => this.#take(socket));
     this.on("drop", () => {
@@ -90,7 +89,7 @@ export class OnePortServer extends Server {
     });
     this.#answers = new SlowReaders(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
-    // As above: refused by the handler, in words.
+    // As above: the handler refuses it, in words.
     this.on("checkExpectation", (request, response) => this.emit("request", request, response));
     const unread = new UnreadBodies(limits);
     this.on("request", (request, response) => {
@@ -105,15 +104,16 @@ export class OnePortServer extends Server {
   }
 
   /**
-   * Takes no more connections, asks those that are open to end once their running calls are
-   * answered, and calls back when the last is gone. A stuck call holds this up: the caller sets the
-   * limit, and ends it with `closeAllConnections`.
+   * Takes no more connections, asks open ones to end once their running calls are answered, and calls back
+   * when the last is gone. A stuck call holds this up: the caller sets the limit, and ends it with
+   * `closeAllConnections`.
    */
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
-    for (const socket of [...this.#sniffing, ...this.#handshaking.values()]) socket.destroy();
+    for (const socket of this.#sniffing) socket.destroy();
+    this.#handshakes?.end();
     this.#sessions.close();
-    // A keep-alive connection that is busy now must go as soon as it idles; Node does not see to that.
+    // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
     const drain = setInterval(() => this.closeIdleConnections(), DRAIN_CHECK_MS);
     this.once("close", () => clearInterval(drain));
     return this;
@@ -122,50 +122,36 @@ export class OnePortServer extends Server {
   /** Ends every connection at once, whatever runs on it. */
   override closeAllConnections(): void {
     super.closeAllConnections();
-    const others = [this.#sniffing, this.#handshaking.values(), this.#http2Sockets];
-    for (const socket of others.flatMap((sockets) => [...sockets])) socket.destroy();
+    for (const socket of [...this.#sniffing, ...this.#http2Sockets]) socket.destroy();
+    this.#handshakes?.end();
   }
 
-  /** Never listens: it is given this server's connections, and its decrypted ones go the common way. */
-  #createTls({ cert, key, onRenewal }: Tls): TlsServer {
-    const handshakeTimeout = this.#limits.firstBytesTimeoutMs;
-    const server = createTlsServer({ cert, key, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout });
-    server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
-      if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.#counts.cutOff.first_bytes += 1;
-      socket.destroy();
-    });
-    onRenewal?.((files) => server.setSecureContext(files));
-    return server.on("secureConnection", (socket) => {
-      this.#handshaking.delete(remoteOf(socket));
-      // What was agreed on (ALPN) is not looked at: the first bytes tell the same.
-      this.#sniff(socket);
+  #createHandshakes(tls: Tls): TlsHandshakes {
+    return new TlsHandshakes(tls, {
+      timeoutMs: this.#limits.firstBytesTimeoutMs,
+      onTimeout: () => {
+        this.#counts.cutOff.first_bytes += 1;
+      },
+      // The protocol agreed on (ALPN) is ignored: the first bytes tell the same.
+      onSecure: (socket) => this.#sniff(socket),
     });
   }
 
   #take(socket: Socket): void {
     if (!this.#connections.admit(socket)) {
       this.#counts.refused.address += 1;
-      // By a reset: of whom there are too many, none lingers in TIME_WAIT.
+      // A reset: connections of a client that has too many must not linger in TIME_WAIT.
       socket.resetAndDestroy();
       return;
     }
-    // While it waits to be opened, nobody else listens.
+    // No other listener is on it while it waits to be opened.
     socket.on("error", () => socket.destroy());
     this.#counts.open += 1;
     socket.once("close", () => {
       this.#counts.open -= 1;
     });
-    if (this.#tls === undefined) this.#sniff(socket);
-    else this.#shakeHands(socket);
-  }
-
-  #shakeHands(socket: Socket): void {
-    const remote = remoteOf(socket);
-    this.#handshaking.set(remote, socket);
-    socket.once("close", () => {
-      if (this.#handshaking.get(remote) === socket) this.#handshaking.delete(remote);
-    });
-    this.#tls?.emit("connection", socket);
+    if (this.#handshakes === undefined) this.#sniff(socket);
+    else this.#handshakes.begin(socket);
   }
 
   #sniff(socket: Socket): void {
@@ -196,41 +182,13 @@ export class OnePortServer extends Server {
     this.#http2Sockets.add(socket);
     socket.once("close", () => this.#http2Sockets.delete(socket));
     socket.once("finish", () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
-    // An HTTP/1 server lets its sockets be half-open; a session on such a one never ends.
+    // An HTTP/1 server allows half-open sockets; a session on such a one never ends.
     socket.allowHalfOpen = false;
     this.#http2.emit("connection", socket); // reads what is buffered by itself
   }
 }
 
-/** Tells it by the socket or stream: a request and its response hear of their end only later. */
+/** Tells whether a client has gone, by its socket or stream: the request itself hears of it only later. */
 function isGone(request: IncomingMessage | Http2ServerRequest): boolean {
   return "stream" in request ? (request.stream?.destroyed ?? true) : request.socket.destroyed;
-}
-
-function remoteOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
-}
-
-function http1Options(limits: OnePortLimits): ServerOptions {
-  return {
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    // Node's own answer would have no body: whoever handles requests refuses those without a host.
-    requireHostHeader: false,
-    maxHeaderSize: limits.headerBytesMax,
-    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-  };
-}
-
-/**
- * Takes over the listener with which Node turns a socket into an HTTP/1 connection. A second server
- * that never listens could be given the sockets instead, but Node would not enforce its timeouts.
- */
-function takeConnectionListener(server: Server): (socket: Socket) => void {
-  const [listener] = server.listeners("connection");
-  if (listener === undefined)
-    throw new Error("this version of Node accepts HTTP/1 connections in another way");
-  server.removeAllListeners("connection");
-  return listener as (socket: Socket) => void;
 }

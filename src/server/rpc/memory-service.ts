@@ -21,7 +21,7 @@ import { stepsKey } from "./observe.js";
 /** All that the room's calls need. */
 export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
 
-/** recalld.v1.MemoryService: translates between the wire and the room. */
+/** Translates recalld.v1.MemoryService between the wire and the room. */
 export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
   const held = new HeldAnswers();
   return {

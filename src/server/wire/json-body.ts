@@ -1,25 +1,42 @@
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
-/** Structs may nest deeper than the room allows, but not so deep that walking them overflows the stack. */
+/** Maximum depth of a Struct. The room allows less; walking more would overflow the stack. */
 const NESTING_MAX = 64;
 
 /**
- * Checks a JSON body, before it is decoded, for what Protobuf's own JSON rules let pass or report
- * without naming the field: numbers in quotes, unknown fields, a field given twice, broken JSON and
- * bytes that are not UTF-8.
+ * Decodes a JSON body. Checks it first for what Protobuf's own JSON rules let pass or report without
+ * naming the field: numbers in quotes, unknown fields, a field given twice, broken JSON and bytes that
+ * are not UTF-8.
  *
  * @throws MemoryError `invalid_argument` that names the field.
  */
-export function checkJson(message: DescMessage, bytes: Uint8Array): void {
+export function readJson(message: DescMessage, bytes: Uint8Array): Message {
   const text = decode(bytes);
-  checkMessage(message, parse(text));
+  const value = parse(text);
+  checkMessage(message, value);
   checkNothingIsLost(text);
+  return decodeChecked(message, value);
 }
 
-/** Not leniently: two names that differ in a broken byte would become one. */
+function decodeChecked(message: DescMessage, value: JsonValue): Message {
+  try {
+    return fromJson(message, value);
+  } catch (error) {
+    throw ConnectError.from(error, Code.InvalidArgument);
+  }
+}
+
+/** Decodes strictly: two names that differ in a broken byte would become one. */
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -28,11 +45,11 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function parse(json: string): unknown {
+function parse(json: string): JsonValue {
   try {
     return JSON.parse(json);
   } catch {
-    // Not the parser's own message: it quotes the text.
+    // The parser's own message quotes the text.
     throw invalid("body", json.trim() === "" ? "is empty; send a JSON object" : "is not valid JSON");
   }
 }

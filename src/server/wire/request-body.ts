@@ -1,43 +1,40 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../../errors.js";
+import type { Encoding } from "./content-type.js";
 import { toConnectError } from "./errors.js";
-import { checkJson } from "./json-body.js";
+import { readJson } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
 
-const TOO_LARGE = "BODY_TOO_LARGE";
-
-/** gRPC and gRPC-Web put a byte of flags and four of length before a message. */
+/** Size of what gRPC and gRPC-Web put before a message: a byte of flags and four of length. */
 export const ENVELOPE_BYTES = 5;
 const COMPRESSED_FLAG = 1;
 
-/** A body is held as it came and as it is decoded; the latter is taken to be as large. */
+/** Empty message, which Connect decodes in place of the one that was decoded here. */
+const EMPTY = { json: Buffer.from("{}"), proto: Buffer.alloc(0) };
+
+/** Factor for a body that is held as it came and decoded; the latter is taken to be as large. */
 const DECODED_TIMES = 2;
 
-/** What a body of unknown size is taken to have; most are smaller. */
+/** Size that a body of unknown size is assumed to have; most are smaller. */
 const FIRST_BYTES = 16_384;
 
-/** Each holds up to a whole body; there are no more threads for it either. */
+/** Maximum number of bodies unpacked at once. Each holds up to a whole body and one of zlib's four threads. */
 const UNZIPS_MAX = 4;
 
-/** How a request says that its body is written. */
-export interface Encoding {
-  readonly codec: "json" | "proto";
-  readonly enveloped: boolean;
-  /** The name of the compression, if any. */
-  readonly compression: string | null;
-}
-
 export interface BodyOptions extends Encoding {
-  /** What the body is to become. */
+  /** Type of the message. */
   readonly message: DescMessage;
-  /** The limit, which holds before and after decompressing. */
+  /** Maximum size, before and after decompressing. */
   readonly bytesMax: number;
-  /** What `Content-Length` says. */
+  /** Size by `Content-Length`. */
   readonly bytesSaid: number | undefined;
+  /** Called with the decoded message before the body ends. */
+  onMessage(message: Message): void;
   /** Called before `resource_exhausted` is thrown. */
   onTooLarge(): void;
   /**
@@ -49,15 +46,16 @@ export interface BodyOptions extends Encoding {
 }
 
 /**
- * The body of a unary call, checked before it is decoded: what cannot be read is the caller's
- * mistake, and Connect would call it a fault of ours. Yields the bytes as they came.
+ * Reads, checks and decodes the body of a unary call. What cannot be read is the caller's mistake, and
+ * Connect would call it a fault of the server. Yields an empty message in the place of the decoded one,
+ * uncompressed, so that Connect repeats none of the work. An envelope that Connect refuses is yielded as it came.
  *
  * @throws ConnectError when read: `invalid_argument`, `resource_exhausted` beyond `bytesMax`, or
  * `canceled` when the caller breaks off, or is cut off, before the end.
  */
-export async function* checkedBody(
+export async function* decodedBody(
   body: AsyncIterable<Uint8Array>,
-  { message, codec, bytesMax, bytesSaid, onTooLarge, claim, ...encoding }: BodyOptions,
+  { message, codec, bytesMax, bytesSaid, onMessage, onTooLarge, claim, ...encoding }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
     const { enveloped } = encoding;
@@ -65,19 +63,19 @@ export async function* checkedBody(
     const bytes = await readAll(body, reading);
     const plain = await unwrap(bytes, { ...encoding, bytesMax });
     await claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
-    if (plain !== undefined) checkMessage(plain, { message, codec });
-    yield bytes;
+    if (plain !== undefined) onMessage(decode(plain, { message, codec }));
+    yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
-    if (error.reason === TOO_LARGE) onTooLarge();
+    if (error.reason === "BODY_TOO_LARGE") onTooLarge();
     throw toConnectError(error);
   }
 }
 
-/** The error for a body over the limit. */
+/** Creates the error for a body over the limit. */
 export function tooLarge(bytesMax: number): MemoryError {
   const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;
-  return new MemoryError("resource_exhausted", message, { reason: TOO_LARGE });
+  return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });
 }
 
 interface Reading extends Pick<BodyOptions, "bytesMax" | "bytesSaid" | "enveloped" | "claim"> {}
@@ -97,20 +95,21 @@ async function readAll(body: AsyncIterable<Uint8Array>, reading: Reading): Promi
         room = Math.max(end, bytesExpected(bytes > 0 ? all : chunk, reading));
         await claim(DECODED_TIMES * room);
       }
-      // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each byte.
+      // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each
+      // byte.
       if (end > all.length) all = grown(all, Math.min(room, Math.max(end, 2 * all.length)));
       all.set(chunk, bytes);
       bytes = end;
     }
   } catch (error) {
-    // The connection, or the stream of HTTP/2, ended in the midst.
+    // The connection, or the stream of HTTP/2, ended in the middle.
     if (error instanceof MemoryError) throw error;
     throw new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error);
   }
   return all.subarray(0, bytes);
 }
 
-/** The size of a body of which only the beginning is known. */
+/** Estimates the size of a body of which only the beginning is known. */
 function bytesExpected(head: Uint8Array, { enveloped, bytesMax }: Reading): number {
   if (!enveloped || head.length < ENVELOPE_BYTES) return bytesMax;
   const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
@@ -123,12 +122,12 @@ function grown(old: Buffer, bytes: number): Buffer {
   return larger;
 }
 
-/** What decompressing has added. */
+/** Number of bytes that decompressing has added. */
 function unpacked(bytes: Uint8Array, plain: Uint8Array | undefined): number {
   return plain === undefined || plain.buffer === bytes.buffer ? 0 : plain.length;
 }
 
-/** The message's own bytes; undefined for envelopes and compressions that Connect refuses by itself. */
+/** Unpacks the message's bytes; undefined for envelopes and compressions that Connect itself refuses. */
 export async function unwrap(
   bytes: Uint8Array,
   { enveloped, compression, bytesMax }: { enveloped: boolean; compression: string | null; bytesMax: number },
@@ -147,7 +146,7 @@ export async function unwrap(
   return zipped ? unzip(message, bytesMax) : undefined;
 }
 
-/** The error for a body that ends too early. */
+/** Creates the error for a body that ends too early. */
 export function cutOff(): MemoryError {
   return invalid("body", "ends in the middle of a message");
 }
@@ -161,19 +160,25 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   }
 }
 
-/** Refuses what cannot be decoded, in words of ours. @throws MemoryError `invalid_argument` */
-export function checkMessage(
+/**
+ * Decodes a message. @throws MemoryError `invalid_argument`, with a text that names the field where it can.
+ */
+export function decode(
   bytes: Uint8Array,
   { message, codec }: { message: DescMessage; codec: Encoding["codec"] },
-): void {
-  if (codec === "json") checkJson(message, bytes);
-  else checkBinary(message, bytes);
+): Message {
+  return codec === "json" ? readJson(message, bytes) : readBinary(message, bytes);
+}
+
+/** Replaces a body's message by an empty one. Connect still judges flags other than "compressed". */
+function emptied(bytes: Uint8Array, { codec, enveloped }: Pick<Encoding, "codec" | "enveloped">): Uint8Array {
+  return enveloped ? encodeEnvelope((bytes[0] as number) & ~COMPRESSED_FLAG, EMPTY[codec]) : EMPTY[codec];
 }
 
 const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
 let turn = 0;
 
-/** Runs at most UNZIPS_MAX of them at a time: a small body may unpack to the largest. */
+/** Runs at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   turn = (turn + 1) % UNZIPS_MAX;
   const done = (unzips[turn] as Promise<unknown>).then(work);
@@ -181,11 +186,11 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-function checkBinary(message: DescMessage, bytes: Uint8Array): void {
+function readBinary(message: DescMessage, bytes: Uint8Array): Message {
   try {
-    fromBinary(message, bytes);
+    return fromBinary(message, bytes);
   } catch {
-    // Not the decoder's own message: it speaks of offsets and wire types.
+    // The decoder's own message speaks of offsets and wire types.
     throw invalid("body", `is not a well-formed ${message.name}: cut off, not UTF-8, or nested too deep`);
   }
 }

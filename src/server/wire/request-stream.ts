@@ -1,20 +1,22 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import type { Encoding } from "./content-type.js";
 import { translated } from "./errors.js";
-import { checkMessage, cutOff, ENVELOPE_BYTES, type Encoding, tooLarge, unwrap } from "./request-body.js";
+import { cutOff, decode, ENVELOPE_BYTES, tooLarge, unwrap } from "./request-body.js";
 
 /** Bits of an envelope other than "compressed": the end of a stream, which is no message. */
 const OTHER_FLAGS = 0b1111_1110;
 
 export interface StreamOptions extends Encoding {
-  /** What each of its messages is to become. */
+  /** Type of each message. */
   readonly message: DescMessage;
-  /** The limit of a message, which holds before and after decompressing. */
+  /** Maximum size of a message, before and after decompressing. */
   readonly bytesMax: number;
 }
 
 /**
- * The body of a streaming call: its messages one by one, each checked before it is decoded. Yields
- * whole envelopes, with the bytes as they came.
+ * Reads the body of a streaming call: its messages one by one, each checked before Connect decodes it. Yields
+ * whole envelopes, unpacked.
  *
  * @throws ConnectError when read: `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
  */
@@ -26,8 +28,8 @@ export async function* checkedStream(
     for await (const envelope of envelopesOf(body, options.bytesMax)) {
       const isMessage = ((envelope[0] as number) & OTHER_FLAGS) === 0;
       const plain = isMessage ? await unwrap(envelope, options) : undefined;
-      if (plain !== undefined) checkMessage(plain, { message, codec });
-      yield envelope;
+      if (plain !== undefined) decode(plain, { message, codec });
+      yield plain === undefined ? envelope : encodeEnvelope(0, plain);
     }
   } catch (error) {
     throw translated(error);
@@ -51,7 +53,7 @@ async function* envelopesOf(body: AsyncIterable<Uint8Array>, bytesMax: number): 
   if (bytes > 0) throw cutOff();
 }
 
-/** How many bytes an envelope has that begins so. */
+/** Computes the size of an envelope from its beginning. */
 function sizeOf(start: Buffer, bytesMax: number): number {
   if (start.length < ENVELOPE_BYTES) return ENVELOPE_BYTES;
   const length = start.readUInt32BE(1);
