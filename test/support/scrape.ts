@@ -32,6 +32,14 @@ export async function scrape(url: string): Promise<Scrape> {
   };
 }
 
+/** Returns how much a sum grows while some work runs. */
+export async function growthDuring(url: string, work: () => Promise<unknown>) {
+  const before = await scrape(url);
+  await work();
+  const after = await scrape(url);
+  return (...of: Parameters<Scrape["sum"]>) => after.sum(...of) - before.sum(...of);
+}
+
 function sampleOf(line: string): Sample | undefined {
   const [, name, labels = "", value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
   if (name === undefined) return undefined;

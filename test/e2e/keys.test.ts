@@ -1,0 +1,121 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DATABASES, MONGO_DATABASE } from "../support/databases.js";
+import { type Door, doorsOf } from "../support/doors.js";
+import { ok, openAccount, TIMEOUT_MS } from "../support/keys.js";
+import type { TestServer } from "../support/server.js";
+
+/** Enough for a key's grace of a second to be over. */
+const OVER_MS = 1_200;
+
+describe.each(DATABASES)("keys on $name", ({ make, missing }) => {
+  let server: TestServer;
+  let door: Door;
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    server = await (await make()).start();
+    door = doorsOf(server.url)[0] as Door;
+  }, TIMEOUT_MS);
+  afterAll(() => server?.stop());
+  const signUp = async () => String((await door.call("SignUp", {})).body.api_key);
+  const idOf = (made: JsonObject) => String((made.key as JsonObject).id);
+
+  it.skipIf(missing !== undefined)("rotates a key without a moment in which none works", async () => {
+    const admin = await signUp();
+    const scope = { access: "KEY_ACCESS_READ_ONLY", namespace: "n" };
+    const old = await ok(door, "CreateKey", { request: { name: "agent", ...scope }, key: admin });
+    const request = { replaces: idOf(old), grace_seconds: 1 };
+    const young = await ok(door, "CreateKey", { request, key: admin });
+    expect(young.key).toMatchObject({ name: "agent", ...scope, replaces: idOf(old) });
+    const [before, after] = [String(old.api_key), String(young.api_key)];
+    await new Promise((resolve) => setTimeout(resolve, OVER_MS));
+    await ok(door, "GetAccount", { key: before });
+    await ok(door, "GetAccount", { key: after });
+    await ok(door, "Recall", { request: { query: "a", namespace: "n" }, key: before });
+    const { keys } = await ok(door, "ListKeys", { key: admin });
+    expect(keys).toMatchObject([{}, { expires_at: expect.any(String) }, { replaces: "" }]);
+    await new Promise((resolve) => setTimeout(resolve, OVER_MS));
+    for (const rpc of ["GetAccount", "Recall", "ListNamespaces"] as const) {
+      const refused = await door.call(rpc, rpc === "Recall" ? { query: "a", namespace: "n" } : {}, {
+        key: before,
+      });
+      expect(refused.code).toBe("unauthenticated");
+    }
+    await ok(door, "GetAccount", { key: after });
+    expect(((await ok(door, "ListKeys", { key: admin })).keys as []).length).toBe(2);
+  });
+
+  it.skipIf(missing !== undefined)("lets an account have 50 keys", async () => {
+    const key = await signUp();
+    for (let i = 1; i < 50; i++) await ok(door, "CreateKey", { request: { name: `${i}` }, key });
+    const outcome = await door.call("CreateKey", { name: "50" }, { key });
+    expect(outcome).toMatchObject({ code: "failed_precondition", reason: "KEYS_LIMIT" });
+  });
+
+  it.skipIf(missing !== undefined)("closes an account: keys refused, memories gone", async () => {
+    const { body } = await door.call("SignUp", {});
+    const [key, other] = [String(body.api_key), await signUp()];
+    for (const namespace of ["a", "b", "b"]) {
+      for (const each of [key, other])
+        await ok(door, "Store", { request: { text: "a", namespace }, key: each });
+    }
+    const request = { account_id: body.account_id as string };
+    expect(await ok(door, "CloseAccount", { request, key })).toEqual({ deleted: 3 });
+    for (const rpc of ["GetAccount", "CloseAccount", "ListNamespaces"] as const) {
+      const outcome = await door.call(rpc, rpc === "CloseAccount" ? request : {}, { key });
+      expect(outcome.code).toBe("unauthenticated");
+    }
+    expect((await door.call("Recall", { query: "a", namespace: "a" }, { key })).code).toBe("unauthenticated");
+    expect((await ok(door, "ListNamespaces", { key: other })).namespaces).toHaveLength(2);
+  });
+});
+
+describe.skipIf(MONGO_DATABASE.missing !== undefined)(`two servers over one ${MONGO_DATABASE.name}`, () => {
+  let servers: TestServer[];
+  beforeAll(async () => {
+    const database = await MONGO_DATABASE.make();
+    servers = await Promise.all([database.start(), database.start()]);
+  }, TIMEOUT_MS);
+  afterAll(async () => void (await Promise.all(servers.map(({ stop }) => stop()))));
+
+  it("refuse a key at once that the other revoked, for every RPC", async () => {
+    const [here, there] = servers.map(({ url }) => doorsOf(url)[1]) as [Door, Door];
+    const { keys } = await openAccount(here);
+    const calls = [
+      ["Store", { text: "a", namespace: "n" }],
+      ["Recall", { query: "a", namespace: "n" }],
+      ["GetMemory", { namespace: "n", id: `mem_${"0".repeat(26)}` }],
+      ["DeleteMemory", { namespace: "n", id: `mem_${"0".repeat(26)}` }],
+      ["DeleteNamespace", { namespace: "n" }],
+      ["ListNamespaces", {}],
+      ["ListMemories", { namespace: "n" }],
+      ["MapNamespace", { namespace: "n" }],
+      ["GetAccount", {}],
+      ["GetUsage", {}],
+      ["CreateKey", {}],
+      ["ListKeys", {}],
+      ["RevokeKey", { id: "key_x" }],
+      ["CloseAccount", { account_id: "acc_x" }],
+    ] as const;
+    for (const [rpc, request] of calls) {
+      const made = await ok(here, "CreateKey", { key: keys.full });
+      const key = String(made.api_key);
+      await ok(there, "GetAccount", { key });
+      const id = (made.key as JsonObject).id as string;
+      await ok(here, "RevokeKey", { request: { id }, key: keys.full });
+      expect([rpc, (await there.call(rpc, request, { key })).code]).toEqual([rpc, "unauthenticated"]);
+    }
+  });
+
+  it("rotate a key that both see first used at once", async () => {
+    const [here, there] = servers.map(({ url }) => doorsOf(url)[1]) as [Door, Door];
+    const { keys } = await openAccount(here);
+    const old = await ok(here, "CreateKey", { key: keys.full });
+    const request = { replaces: (old.key as JsonObject).id as string };
+    const key = String((await ok(here, "CreateKey", { request, key: keys.full })).api_key);
+    await Promise.all([here, there, here, there].map((door) => ok(door, "GetAccount", { key })));
+    for (const door of [here, there]) {
+      expect((await door.call("GetAccount", {}, { key: String(old.api_key) })).code).toBe("unauthenticated");
+    }
+  });
+});
