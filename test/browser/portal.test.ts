@@ -108,7 +108,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByRole("button", { name: "Recall", exact: true }).click();
       await page.getByText("strong match").waitFor();
       expect(await page.locator(".results .mono").textContent()).toMatch(/0\.9\d{5,}/);
-      expect(await page.getByText(/\d+ ms there and back/).count()).toBe(1);
+      expect(await page.getByText(/\d+ ms round trip/).count()).toBe(1);
     });
 
     it("moves the usage", async () => {
@@ -142,7 +142,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
     it("rotates a key", async () => {
       await page.getByRole("button", { name: /^Rotate/ }).click();
       await page.getByLabel("From then on").selectOption("works for 5 more minutes");
-      await page.getByRole("button", { name: "Make the new key" }).click();
+      await page.getByRole("button", { name: "Create the new key" }).click();
       const next = await page.getByLabel("Your API key").inputValue();
       await page.getByLabel("I have saved it").check();
       await page.getByRole("button", { name: "Done" }).click();
