@@ -1,9 +1,9 @@
 const BAR_WIDTH = 24;
 const REDRAW_MS = 200;
-/** In a log file, a line now and then is enough. */
+/** Pause between lines in a log file, where an occasional line is enough. */
 const LINE_EVERY_MS = 30_000;
 
-/** Draws how far the work is, in place on a terminal, and as plain lines elsewhere. */
+/** Shows the progress: in place on a terminal, and as plain lines elsewhere. */
 export class Progress {
   #lastMs = Number.NEGATIVE_INFINITY;
   #isOpen = false;
@@ -21,7 +21,7 @@ export class Progress {
     this.#isOpen = this.screen.isTTY === true;
   }
 
-  /** A line that stays. */
+  /** Writes a line that stays. */
   say(line: string): void {
     this.screen.write(`${this.#isOpen ? "\r\x1b[K" : ""}${line}\n`);
     this.#isOpen = false;
