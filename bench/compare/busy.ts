@@ -2,7 +2,7 @@ import { percentile } from "../machine.js";
 import type { LoopDelay, Recalld } from "./recalld.js";
 import type { Load } from "./system.js";
 
-/** Maximum stores of all rounds, below the next size. On a machine that is faster, a round is shorter. */
+/** Maximum stores of a round, so that all rounds stay below the next size. A fast machine ends rounds early. */
 const STORES_MAX = 8000;
 const STORING = 16;
 

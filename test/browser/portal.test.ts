@@ -72,7 +72,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
     it("shows Python and gRPC that work when pasted", async () => {
       const python = await run("bash", ["-c", await sampleOf(page, "Python")]);
       expect(python.stdout).toMatch(/^0\.\d+ Ada moved to Lisbon/);
-      // The sample fetches buf through npx; here npx finds the one that is installed.
+      // The sample fetches buf through npx, which finds the installed one here.
       const grpc = await run("bash", ["-c", await sampleOf(page, "gRPC")]);
       expect(grpc.stdout).toContain('"score":');
     }, 60_000);
@@ -114,7 +114,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
     it("moves the usage", async () => {
       await page.getByRole("link", { name: "Usage" }).click();
       await page.getByText("of 1,000 used").waitFor();
-      // Two calls each from curl, Python, gRPC and TypeScript, and two from the playground.
+      // The playground made two calls, as did each of curl, Python, gRPC and TypeScript.
       await page.getByText("990 calls left").waitFor();
       expect(await page.locator(".figure").allInnerTexts()).toEqual(expect.arrayContaining(["10", "990"]));
       await page.getByText("Show as a table").click();
@@ -197,7 +197,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
   });
 });
 
-/** What stands under a tab of the quick start, as it would be copied. */
+/** Returns the text under a tab of the quick start, as it is copied. */
 async function sampleOf(page: Page, tab: string): Promise<string> {
   await page.getByRole("tab", { name: tab, exact: true }).click();
   return (await page.getByRole("tabpanel").locator("pre").textContent()) ?? "";

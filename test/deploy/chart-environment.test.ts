@@ -17,7 +17,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
     expect(names).toEqual([...new Set(names)]);
     expect(names.filter((name) => !(SETTINGS as readonly string[]).includes(name))).toEqual([]);
     expect(names).toEqual(expect.arrayContaining(MANAGED));
-    // With what every pod has, from Kubernetes itself.
+    // Kubernetes itself gives every pod these.
     const given = {
       KUBERNETES_SERVICE_HOST: "10.0.0.1",
       KUBERNETES_PORT: "tcp://10.0.0.1:443",
@@ -43,7 +43,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       SIGNUP: "closed",
     };
     const set = workloadOf(render({ set: { settings } })).settings;
-    // Of $$( Kubernetes makes $(, and puts no variable in its place.
+    // Kubernetes turns $$( into $( and does not replace the variable.
     expect(set.MODEL_QUERY_PREFIX?.replaceAll("$$(", "$(")).toBe(settings.MODEL_QUERY_PREFIX);
     const { indexMemoryBytesMax, freeCalls } = loadConfig(set);
     expect([indexMemoryBytesMax, freeCalls]).toEqual([settings.INDEX_MEMORY_BYTES_MAX, settings.FREE_CALLS]);
@@ -76,7 +76,8 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       name: user.connectionStringSecretName,
       key: "connectionString.standard",
     });
-    // The program keeps its data in the database of the string's path, which is the user's.
+    // The program keeps its data in the database of the string's path, and the user has that database's
+    // rights.
     expect(user.roles).toEqual([{ name: "readWrite", db: user.db }]);
   });
 

@@ -118,7 +118,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       asked: "http:",
     });
     expect(spoken(WITH_TLS)).toEqual({
-      // On the port of the metrics, which has no TLS, liveness.
+      // Liveness is asked on the port of the metrics, which has no TLS.
       probes: ["HTTPS", "HTTP", "HTTPS"],
       service: "https",
       asked: "https:",

@@ -91,7 +91,7 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       constant("src/embedding/pool/thread.ts", "START_TIMEOUT_MS"),
     );
     expect(seconds(livenessProbe)).toBeGreaterThanOrEqual(60);
-    // Endpoints change sooner than the notice ends.
+    // Endpoints change before the notice ends.
     expect(seconds(readinessProbe) * 1000).toBeLessThan(loadConfig({}).drainNoticeMs);
   });
 

@@ -4,7 +4,7 @@ import { reasonToSkip, refusal, type Values } from "../support/chart.js";
 // Helm is started again and again, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** What must be refused, and the words that say why. */
+/** Values that the chart must refuse, and the words that say why. */
 const refusals: readonly (readonly [why: string, values: Values, words: RegExp])[] = [
   ["two replicas of the embedded database", { set: { replicaCount: 2 } }, /replicaCount is 2 .*one replica/],
   [

@@ -55,7 +55,7 @@ describe("docs/configuration.md", () => {
   test.each(settings)("tells the default of %s: %s", (name, shown) => {
     const value = loadConfig({})[keyOf[unquoted(name) as (typeof SETTINGS)[number]]];
     const none = value === undefined || (Array.isArray(value) && value.length === 0);
-    // Some depend on others, in words.
+    // Some defaults depend on other settings and are given in words.
     const said: Record<string, string> = {
       MODELS_HUB: `\`${HUB}\``,
       MODEL_POOLING: "the model's own",

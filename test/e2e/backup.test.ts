@@ -119,7 +119,7 @@ describe("a backup", () => {
       for (const name of namesIn(join(folder, ".."))) rmSync(join(folder, "..", name), { recursive: true });
     }
     expect([whole, none].every((count) => count > 0)).toBe(true);
-    // The server has gone on.
+    // The server still works.
     expect((await admin({ DATA_DIR: dataDir }, "backup", folder)).code).toBe(0);
     expect(await server.stop()).toBe(0);
   });
@@ -147,7 +147,7 @@ describe("a backup", () => {
     const to = newDataDir();
     const first = backUp(join(to, "a"));
     await expect(backUp(join(to, "b"))).rejects.toThrow("another backup is being taken");
-    // Closing waits for it, and lets none begin any more.
+    // Closing waits for the backup and lets no other one begin.
     const closing = close();
     await expect(backUp(join(to, "c"))).rejects.toThrow("the database is being closed");
     await Promise.all([closing, first]);

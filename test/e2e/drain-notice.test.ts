@@ -77,7 +77,7 @@ describe("the notice", () => {
     readiness.start();
     readiness.leave();
     readiness.setAway(true);
-    // As when the database comes back meanwhile.
+    // This happens when the database comes back meanwhile.
     readiness.setAway(false);
     expect([readiness.now(), readiness.leaving, changes]).toEqual([false, true, 2]);
   });
@@ -102,7 +102,8 @@ describe("a start", () => {
     const { log, recent, close } = await openLocal({ dataDir });
     const scope = aScope();
     const logId = await log.create(scope);
-    // Of the bundled model's length, and enough of them for a graph, which takes seconds to build.
+    // The vectors have the bundled model's length, and their number needs a graph, which takes seconds to
+    // build.
     const entries = Array.from({ length: 30_000 }, (_, i) => {
       const vectors = Float32Array.from({ length: 384 }, (_, at) => Math.sin(i + at ** 2));
       return aMemory({ vectors });

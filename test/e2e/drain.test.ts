@@ -11,7 +11,7 @@ import { startStandIn } from "../support/mongo/stand-in.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** What the flush may take, as `src/compose.ts` has it. */
+/** Maximum duration of the flush, as in `src/compose.ts`. */
 const CLOSE_TIMEOUT_MS = 30_000;
 
 describe("after the notice", () => {
@@ -29,7 +29,7 @@ describe("after the notice", () => {
     const begunMs = performance.now();
     const stopped = server.stop();
     expect((await goneAway) - begunMs).toBeGreaterThan(950);
-    // The rest of the request comes on a connection that takes no other.
+    // The rest of the request arrives on a connection that takes no other.
     call.end('."}');
     const [response] = await answered;
     expect(response[":status"]).toBe(200);
@@ -88,7 +88,7 @@ describe("without its database", () => {
       database.pause();
       await expect.poll(() => statusOf(server, "/readyz"), { timeout: 20_000 }).toBe(503);
       const { value, ms } = await timed(server.stop());
-      // Usage that cannot be written is said in the log, and the end goes on.
+      // The log reports usage that cannot be written, and the shutdown continues.
       expect(value).toBe(0);
       expect(ms).toBeLessThan(CLOSE_TIMEOUT_MS);
       expect(server.output()).not.toContain('"phase":"notice"');
@@ -101,7 +101,7 @@ describe("a second signal", () => {
   it("ends the notice and the calls", async () => {
     const server = await start({ DRAIN_NOTICE_MS: "60000" });
     void server.stop();
-    // Within a second it would be the same signal, sent twice.
+    // Within a second, it would count as the same signal sent twice.
     await sleep(200);
     process.kill(server.pid, "SIGTERM");
     await sleep(1_300);

@@ -6,7 +6,7 @@ import { type Keys, KINDS, ok, openAccount, TIMEOUT_MS } from "../support/keys.j
 import type { TestServer } from "../support/server.js";
 
 const FREE_CALLS = "1000000";
-// What each kind of key is told, in the order of KINDS, by calls on the namespace `mine`.
+// Each row has the outcomes for the kinds of keys, in the order of KINDS, of calls on the namespace `mine`.
 const [READ_ONLY, OTHER, REVOKED] = ["KEY_READ_ONLY", "KEY_OTHER_NAMESPACE", "unauthenticated"];
 const READS = ["ok", "ok", "ok", OTHER, "ok", OTHER, REVOKED];
 const WRITES = ["ok", READ_ONLY, "ok", OTHER, READ_ONLY, READ_ONLY, REVOKED];
@@ -47,7 +47,7 @@ describe("scopes", () => {
       account = await openAccount(door());
     }, TIMEOUT_MS);
 
-    /** What to ask, on something that is there to be asked about. */
+    /** Makes a request about something that exists. */
     const requestFor = async (rpc: RpcName): Promise<JsonObject> => {
       const key = account.keys.full;
       const stored = await ok(door(), "Store", { request: { text: "a", namespace: "mine" }, key });
@@ -66,7 +66,7 @@ describe("scopes", () => {
     it.each(RPCS)("%s is for whom the table says, and costs nothing when refused", async (rpc) => {
       const used = async () =>
         (await ok(door(), "GetAccount", { key: account.keys.full })).calls_used as number;
-      // The full key comes last: it may close the account.
+      // The full key comes last, because it may close the account.
       for (const kind of KINDS.toReversed()) {
         const request = await requestFor(rpc);
         const before = await used();

@@ -5,7 +5,7 @@ import { type Door, doorsOf } from "../support/doors.js";
 import { ok, openAccount, TIMEOUT_MS } from "../support/keys.js";
 import type { TestServer } from "../support/server.js";
 
-/** Enough for a key's grace of a second to be over. */
+/** Time after which a key's grace of one second is over. */
 const OVER_MS = 1_200;
 
 describe.each(DATABASES)("keys on $name", ({ make, missing }) => {

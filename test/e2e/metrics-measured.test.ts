@@ -6,7 +6,7 @@ import { startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Nowhere but in what is stored and asked. */
+/** Word that occurs only in stored texts and queries. */
 const SECRET = `zanzibar-${randomBytes(6).toString("hex")}`;
 const FREE_CALLS = 60;
 
@@ -93,7 +93,7 @@ describe("what is measured", () => {
       expect(code).toBe("resource_exhausted");
     });
     expect(grown("recalld_charges_total", { outcome: "quota_exhausted" })).toBe(1);
-    // It is a fault of nobody's.
+    // This is not the server's fault.
     expect(grown("recalld_step_duration_seconds_count", { outcome: "error" })).toBe(0);
   });
 

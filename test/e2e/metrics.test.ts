@@ -8,7 +8,7 @@ import { runUntilExit, startServer, type TestServer } from "../support/server.js
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Nowhere but in what is stored and asked. */
+/** Word that occurs only in stored texts and queries. */
 const SECRET = `zanzibar-${randomBytes(6).toString("hex")}`;
 const CALLS = "rpc_server_call_duration_seconds_count";
 
@@ -131,7 +131,7 @@ describe("calls", () => {
   });
 
   it("that are none make no series", async () => {
-    // Node's come and go, with the kinds of its garbage collections and of its open handles.
+    // Node's own series change with its garbage collections and open handles.
     const seriesOfOurs = async () =>
       (await look()).samples.filter(({ name }) => !/^(nodejs|process)_/.test(name)).length;
     const before = await seriesOfOurs();
@@ -146,7 +146,7 @@ describe("calls", () => {
     const headers = { authorization: `Bearer ${caller.key}`, "content-type": "application/json" };
     const call = httpRequest(`${server.url}/store`, { method: "POST", headers });
     const answered = new Promise((resolve) => call.on("response", (response) => resolve(response.resume())));
-    // The rest of the body comes later.
+    // The rest of the body follows later.
     call.write('{"text":');
     await vi.waitFor(async () => expect((await look()).sum("recalld_calls_in_flight", method)).toBe(1));
     call.end('"x","namespace":"n"}');

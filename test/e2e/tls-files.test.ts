@@ -104,7 +104,7 @@ describe("a certificate that is renewed", () => {
     expect(await served(own.port)).toBe(fingerprintOf("a"));
     put("b");
     await vi.waitFor(async () => expect(await served(own.port)).toBe(fingerprintOf("b")), wait);
-    // Who is connected stays so.
+    // Existing connections stay open.
     kept.write("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
     expect(String((await once(kept, "data"))[0])).toMatch(/^HTTP\/1\.1 200/);
     kept.destroy();

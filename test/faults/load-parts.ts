@@ -66,7 +66,7 @@ export async function floodPart(size: number): Promise<string> {
   const wrong = [
     ...keyProblemsOf(key),
     ...connectionProblemsOf(connections),
-    // So few calls tell nothing of 99 in a hundred.
+    // Too few calls say nothing about p99.
     ...(full ? [...problemsOf(key), ...problemsOf(connections)] : []),
   ];
   if (wrong.length > 0) throw new Error(wrong.join("; "));

@@ -4,12 +4,12 @@ import { startServer, type TestServer } from "../support/server.js";
 
 export const FREE_CALLS = "1000000000";
 export const REPLICAS = 3;
-/** How often something is done before the database is replaced by a new one. */
+/** Number of repetitions after which the database is replaced by a new one. */
 const RUN_MAX = 1_000;
 
 /**
- * Runs the work in portions, each with several servers over a MongoDB of its own: the stand-in looks
- * through all of a collection for each answer, and slows down as it grows.
+ * Runs the work in portions, each with several servers over a new MongoDB: the stand-in reads a whole
+ * collection for each answer, and slows down as it grows.
  */
 export async function inRuns<T>(
   size: number,
@@ -39,7 +39,7 @@ function onReplicas<T>(work: (urls: string[]) => Promise<T>): Promise<T> {
   });
 }
 
-/** Runs the work with a database of its own. */
+/** Runs the work with a new database. */
 export async function onMongo<T>(work: (uri: string) => Promise<T>): Promise<T> {
   const mongo = await findMongo();
   if (!("uri" in mongo)) throw new Error(mongo.reason);

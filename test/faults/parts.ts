@@ -29,7 +29,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
       start: (env) => startServer({ dataDir, env }),
       kills: size,
       storesBefore: (chance) => 1 + chance.below(60),
-      // Some accounts come to their limit before the kill, some do not.
+      // Some accounts reach their limit before the kill, some do not.
       callsLimit: 25,
       seed,
     });
@@ -143,7 +143,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
     ),
 };
 
-/** A part that is a test as well: it takes its size from the environment. */
+/** Runs a part that is also a test and reads its size from the environment. */
 function vitest(path: string, env: Record<string, number>, done: string): Promise<string> {
   const set = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
   const child = spawn("npx", ["vitest", "run", path], {

@@ -1,4 +1,4 @@
-/** How often each part is done: `long` is what is promised, `short` shows that the part itself works. */
+/** Sizes of each part: `long` is what is promised, `short` shows that the part itself works. */
 export const SIZES = {
   simulator: { long: 100_000, short: 2_000 },
   kills: { long: 300, short: 10 },
@@ -11,14 +11,14 @@ export const SIZES = {
   asleep: { long: 20_000, short: 500 },
   backup: { long: 20_000, short: 300 },
   rolling: { long: 120_000, short: 25_000 },
-  /** Lists at once; of other calls there are fewer. */
+  /** Number of lists at once. Other calls are fewer. */
   largest: { long: 300, short: 60 },
-  /** Milliseconds of half a round. */
+  /** Duration of half a round, in milliseconds. */
   flood: { long: 8_000, short: 2_000 },
-  /** Examples of each operation. */
+  /** Number of examples of each operation. */
   foreign: { long: 20, short: 3 },
 } as const;
 export type Name = keyof typeof SIZES;
 
-/** Run only when they are named, because they fetch tools. */
+/** Parts that run only when they are named, because they fetch tools. */
 export const OPTIONAL: readonly string[] = ["foreign"];

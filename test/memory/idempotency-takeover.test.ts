@@ -94,12 +94,12 @@ describe("a store whose owner died", () => {
     clock.atMs += OWNER_TIMEOUT_MS;
     const before = () => Promise.reject(unavailable("the model is away"));
     await expect(other().run(asked("x"), writing("x", { before }))).rejects.toThrow("the model is away");
-    // At once: the one that failed has let the key go.
+    // It comes at once, because the call that failed has released the key.
     const { answered } = await other().run(asked("x"), writing("x"));
     wake();
     expect((await running).answered.id).toBe(answered.id);
     expect(await idsInLog()).toEqual([answered.id]);
-    // The first one's answer came second, so its charge was given back.
+    // The first call's answer came second, so its charge was refunded.
     expect(undone).toBe(1);
   });
 
@@ -128,7 +128,7 @@ describe("a store whose owner died", () => {
     clock.atMs += OWNER_TIMEOUT_MS;
     const lands = async () => {
       await late?.();
-      // Some recall reads it, so that the appender does not meet it any more.
+      // A recall reads it, so that the appender does not meet it any more.
       await room.size("a");
     };
     const { answered } = await aProcess({ exclusive: false }).run(

@@ -113,7 +113,7 @@ describe("a store with an idempotency key", () => {
       },
     });
     await expect(idempotency.run(asked("x"), failing)).rejects.toThrow("the model is away");
-    // Even another body may have it now.
+    // Now even another body may have the key.
     const { replayed } = await idempotency.run(asked("y"), writing("y"));
     expect(replayed).toBe(false);
     expect(written).toEqual(["y"]);
@@ -129,7 +129,7 @@ describe("a store with an idempotency key", () => {
     await expect(idempotency.run(asked("x"), failing)).rejects.toThrow("no answer");
     await expect(idempotency.run(asked("y"), never)).rejects.toMatchObject({ code: "already_exists" });
     const { answered, replayed } = await idempotency.run(asked("x"), writing("x"));
-    // The failed call was given back, so this one pays.
+    // The failed call was refunded, so this one pays.
     expect([replayed, undone]).toEqual([false, 0]);
     expect(await idsInLog()).toEqual([answered.id]);
   });

@@ -15,7 +15,7 @@ export const OWNER_TIMEOUT_MS = 30_000;
 export let house: House;
 export let room: Room;
 export let clock: HandClock;
-/** Texts of the memories that were written, in the order they were. */
+/** Texts of the written memories, in the order of their writes. */
 export let written: string[];
 
 beforeEach(async () => {
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => house.close());
 
-/** As a process of its own has it. */
+/** Makes the idempotency of a separate process. */
 export const aProcess = ({ exclusive = true } = {}) =>
   new Idempotency({ claims: house.storage.claims, log: house.storage.log, clock, exclusive });
 
@@ -39,9 +39,11 @@ export const asked = (text: string, given: Partial<IdempotentRequest> = {}): Ide
 });
 
 export const vector = new Float32Array(16).fill(0.25);
-/** How often the charge of an attempt was given back. */
+/** Number of refunds of attempts. */
 export let undone = 0;
-/** Stores a text; `before` and `after` come around the moment from which on it may be in the log. */
+/**
+ * Makes work that stores a text. `before` and `after` run around the moment from which it may be in the log.
+ */
 export const writing = (
   text: string,
   {
@@ -65,7 +67,7 @@ export const writing = (
   },
   undo: async () => void undone++,
 });
-/** A port of which some methods do something else. */
+/** Wraps a port and replaces some of its methods. */
 export function withChanges<T extends object>(port: T, changes: Partial<T>): T {
   return new Proxy(port, {
     get: (_, name) => {
@@ -88,12 +90,12 @@ export const idsInLog = async () => {
   const entries = await entriesOf(house.storage.log, { logId, from: 1, limit: 100 });
   return entries.flatMap(({ entry }) => (entry.op === "store" ? [entry.id] : []));
 };
-/** Says that it came so far, and never ends. */
+/** Reports that it was reached, and never ends. */
 export const endsAt = (reached: () => void) => () => {
   reached();
   return dies();
 };
-/** Runs until `reached` is called within; what runs on goes on by itself. */
+/** Runs until `reached` is called inside. The rest continues by itself. */
 export const start = (
   idempotency: Idempotency,
   request: IdempotentRequest,

@@ -6,7 +6,7 @@ import { newDataDir } from "./server.js";
 
 export const MEMORIES = 2_000;
 
-/** A folder with a database that nobody uses. */
+/** Makes a folder with a database that no process uses. */
 export async function filled(): Promise<string> {
   const dataDir = newDataDir();
   const { log, close } = await openLocal({ dataDir });

@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 export const ROOT = join(import.meta.dirname, "../..");
 export const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-/** Every source file's text, by its path. */
+/** Text of every source file, by path. */
 export const sources = new Map(
   readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -21,7 +21,7 @@ export const documents = [
     .map((name) => `docs/${name}`),
 ];
 
-/** The text under a heading, down to the next one of its rank. */
+/** Returns the text under a heading, down to the next heading of its level. */
 export function section(path: string, heading: string): string {
   const [, rest] = read(path).split(new RegExp(`^${heading}$`, "m"));
   if (rest === undefined) throw new Error(`${path} has no "${heading}"`);
@@ -29,7 +29,7 @@ export function section(path: string, heading: string): string {
   return rest.split(new RegExp(`^${rank} `, "m"))[0] as string;
 }
 
-/** The rows of the first table in a text, without its head. */
+/** Returns the rows of the first table in a text, without its head. */
 export function rows(text: string): string[][] {
   const table = /(?:^\|.*\n)+/m.exec(text)?.[0] ?? "";
   const cells = (line: string) => line.split("|").slice(1, -1);
@@ -41,9 +41,9 @@ export function rows(text: string): string[][] {
 }
 
 export const unquoted = (cell = "") => cell.replaceAll("`", "");
-/** What stands between backticks. */
+/** Lists the texts between backticks. */
 export const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, word]) => word as string);
-/** Every code block of a language. */
+/** Lists the code blocks of a language. */
 export const blocks = (text: string, language: string) =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
     ([, code]) => code as string,

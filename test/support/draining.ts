@@ -1,7 +1,7 @@
 import { afterEach, expect } from "vitest";
 import { startServer, type TestServer } from "./server.js";
 
-/** What a loaded machine may take for something that takes no time. */
+/** Time that a busy machine may take for something that takes no time. */
 export const SLACK_MS = 8_000;
 
 export const servers: TestServer[] = [];

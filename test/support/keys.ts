@@ -24,7 +24,7 @@ export const SCOPES: Record<Kind, JsonObject> = {
   revoked: {},
 };
 
-/** An account with a key of each kind; the revoked one was used before. */
+/** Opens an account with a key of each kind. The revoked one was used before. */
 export async function openAccount(door: Door): Promise<{ id: string; keys: Keys }> {
   const { body } = await door.call("SignUp", {});
   const full = String(body.api_key);

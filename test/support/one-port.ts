@@ -10,14 +10,14 @@ import { createOnePortServer, type OnePortServer } from "../../src/server/port/o
 export const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 export const SETTINGS = Buffer.from("000000040000000000", "hex");
 export const REQUEST = "GET /raw HTTP/1.1\r\nHost: x\r\n\r\n";
-/** About 20 memories of the largest size. */
+/** Bytes of about 20 memories of the largest size. */
 export const LARGE = Buffer.alloc(1_600_000);
-/** More than the system's buffers take of one connection. */
+/** More bytes than the system's buffers take for one connection. */
 export const HUGE = Buffer.alloc(64_000_000);
 
 export let running: OnePortServer | undefined;
 export let counts: ConnectionCounts;
-/** Calls to `/slow` wait here until a test lets them go. */
+/** Calls to `/slow`, which wait here until a test ends them. */
 export let slow: (() => void)[] = [];
 
 afterEach(() => {
@@ -37,7 +37,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   else end();
 }
 
-/** An empty message and the status OK, as gRPC writes them. */
+/** Answers with an empty message and the status OK, as gRPC writes them. */
 function answerGrpc(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "application/grpc" }).write(Buffer.alloc(5));
   response.addTrailers({ "grpc-status": "0" });
@@ -89,7 +89,7 @@ export async function text(stream: AsyncIterable<Buffer>): Promise<string> {
   return all;
 }
 
-/** What a raw connection is sent until the server ends it. */
+/** Reads everything from a raw connection until the server ends it. */
 export async function untilEnd(socket: Socket, request = ""): Promise<string> {
   let all = "";
   if (request !== "") socket.write(request);

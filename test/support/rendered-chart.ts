@@ -9,7 +9,7 @@ export const constant = (path: string, name: string) =>
   Number(new RegExp(`const ${name} = ([\\d_]+);`).exec(read(path))?.[1]?.replaceAll("_", ""));
 export const MIB = 1_048_576;
 
-/** What the chart sets by itself, or by a value of its own. */
+/** Settings that the chart sets itself, or by a separate value. */
 export const MANAGED = [
   "PORT",
   "HOST",
@@ -20,7 +20,7 @@ export const MANAGED = [
   "TLS_KEY",
   "METRICS_PORT",
 ];
-/** All that goes together; the Service's port is not the pods'. */
+/** Everything that can be combined. The Service's port differs from the pods'. */
 export const EVERYTHING: Values = {
   examples: ["mongodb", "autoscaling", "gateway", "monitoring", "ingress-nginx", "plans"],
   set: { service: { port: 80 } },

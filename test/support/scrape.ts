@@ -10,7 +10,7 @@ export interface Scrape {
   readonly samples: readonly Sample[];
   /** Types by metric: `counter`, `gauge`, `histogram`. */
   readonly types: ReadonlyMap<string, string>;
-  /** The sum of the samples with this name and these labels. */
+  /** Sums up the samples with this name and these labels. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 

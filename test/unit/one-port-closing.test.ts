@@ -68,7 +68,7 @@ describe("closing one port", () => {
     await until(() => slow.length === 1);
     const end = closed(running as OnePortServer);
     await once(session, "goaway");
-    // Some versions of Node refuse at once, some when the session is gone.
+    // Some versions of Node refuse at once, some when the session has ended.
     const late = (async () => ask2(session, "/late"))().catch(() => "refused");
     await expect(ask1(port, "/late")).rejects.toThrow("ECONNREFUSED");
     for (const go of slow) go();

@@ -99,7 +99,7 @@ describe("the limits of one port", () => {
     session.once("goaway", (code) => {
       goaway = code;
     });
-    // 900 at once are allowed, and 30 a second.
+    // The server allows 900 at once, and 30 a second.
     for (let call = 0; call < 5_000 && !session.destroyed; call++) {
       const stream = session.request({ ":path": "/slow" });
       stream.on("error", () => {});
@@ -121,7 +121,7 @@ describe("the limits of one port", () => {
       head.writeUInt32BE(id, 5);
       return Buffer.concat([head, payload]);
     };
-    // HPACK: GET, http, /, by their numbers in the static table, and no name for the host.
+    // HPACK writes GET, http and / by their numbers in the static table. The host has no name.
     const headers = Buffer.from([0x82, 0x86, 0x84]);
     const cancel = Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]);
     const bytes = [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")];

@@ -55,7 +55,7 @@ describe("the limits of one port", () => {
 
   it("a session whose client is gone without a word is ended", async () => {
     const socket = raw(await serve({ silenceTimeoutMs: 40, pongTimeoutMs: 40 }));
-    // The headers of GET http://x/slow in HPACK's literals, in a HEADERS frame; then never a pong.
+    // This HEADERS frame has GET http://x/slow in HPACK's literals. No pong ever follows.
     const headers = Buffer.from("82860101780405" + "2f736c6f77", "hex");
     const frame = Buffer.from([0, 0, headers.length, 1, 0x4, 0, 0, 0, 1]);
     socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS, frame, headers]));
@@ -75,7 +75,7 @@ describe("the limits of one port", () => {
         Buffer.concat([Buffer.from([0, 0, headers.length, 1, flags, 0, 0, 0, id]), headers]);
       socket.write(Buffer.concat([Buffer.from(PREFACE), SETTINGS]));
       if (before > 0) socket.write(frame(1, 0x5));
-      // Without END_HEADERS; then empty CONTINUATION frames.
+      // The frame lacks END_HEADERS; empty CONTINUATION frames follow.
       socket.write(frame(3, 0x1));
       const trickle = setInterval(() => socket.write(Buffer.from([0, 0, 0, 9, 0, 0, 0, 0, 3])), 20);
       onTestFinished(() => clearInterval(trickle));
@@ -122,7 +122,7 @@ describe("the limits of one port", () => {
     const session = dial(port);
     const stream = session.request({ ":path": "/huge" });
     stream.on("error", () => {});
-    // Whoever does not read does not see its end either.
+    // A client that does not read does not see its end either.
     const open = () => new Promise((resolve) => running?.getConnections((_, count) => resolve(count)));
     await vi.waitUntil(async () => (await open()) === 1, { timeout: 15_000 });
     await sleep(1_500);
