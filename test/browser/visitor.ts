@@ -14,7 +14,7 @@ const EXECUTABLE = findChromium();
 if (EXECUTABLE === undefined && process.env.REQUIRE_CHROMIUM === "1")
   throw new Error("REQUIRE_CHROMIUM=1, but there is no Chromium: install it, or name it in CHROMIUM");
 
-/** Reason why the portal cannot be tested here, for the name of a skipped test; else empty. */
+/** Reason why the portal cannot be tested here, for the name of a skipped test; else undefined. */
 export const NO_CHROMIUM = EXECUTABLE === undefined ? "no Chromium is installed" : undefined;
 
 /** A user with a browser, and a record of everything that must not happen in it. */

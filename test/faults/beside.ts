@@ -56,8 +56,8 @@ interface Subject {
 }
 
 /**
- * Measures memory first, all calm and then all disturbed rounds, because V8 does not return memory between
- * turns. Then it measures calls in turns, because machines change their speed.
+ * Measures memory first, all calm and then all disturbed rounds, each for as long as all rounds take, because
+ * V8 does not return memory between turns. Then it measures calls in turns, because machines change their speed.
  */
 export async function compare(rounds: Rounds, subject: Subject, disturb: Disturb): Promise<Compared> {
   const memory = await compareMemory(rounds, subject, disturb);

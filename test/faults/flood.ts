@@ -111,7 +111,7 @@ export async function crowd({
   }
 }
 
-/** Starts a server with memories, and warms it up: its memory grows with its first thousands of calls. */
+/** Makes a caller with memories, and warms the server up: its memory grows with its first thousands of calls. */
 async function warmed(
   { url, port }: TestServer,
   { roundMs }: Pick<FloodOptions, "roundMs">,
