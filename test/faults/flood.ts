@@ -68,7 +68,7 @@ export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
 }
 
 export interface Crowded extends Compared {
-  /** Number of connections that were cut off for being slow, or that asked again. */
+  /** Number of connections that were cut off for being slow and opened again. */
   readonly cutOff: number;
   /** Memory of the server for each connection. */
   readonly connectionBytes: number;

@@ -25,7 +25,7 @@ const WAITING_MAX = 4;
 /** Number of connections begun in one tick. */
 const OPEN_MANY = 25;
 const BYTE_MS = 500;
-/** Number of unread answers of some 100 KB on one connection, each a page of memories. */
+/** Number of answers of some 100 KB that a connection leaves unread, in addition to a page of memories. */
 const UNREAD = 6;
 
 let sent = 0;

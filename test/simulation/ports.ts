@@ -182,7 +182,7 @@ export function erasuresOf(db: Database, process: Client): Erasures {
 }
 
 /** Makes the system records as one process sees them. */
-export function factsOf(db: Database, process: Client): SystemRecords {
+export function systemRecordsOf(db: Database, process: Client): SystemRecords {
   const { system } = db;
   return {
     pinModel: (model) =>

@@ -15,7 +15,7 @@ import { type OpenModel, Reembedding } from "../../src/memory/model-change/reemb
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { hit, plainIndex } from "../memory/plain-index.js";
 import type { Client, Database } from "./database.js";
-import { accountsOf, claimsOf, erasuresOf, factsOf, logOf, recentOf } from "./ports.js";
+import { accountsOf, claimsOf, erasuresOf, logOf, recentOf, systemRecordsOf } from "./ports.js";
 
 /** First model of a new database. Each model's id is the number in all its vectors. */
 export const FIRST_MODEL = "1";
@@ -109,7 +109,7 @@ export class Process implements Client {
   /** Starts as the program does, and again when the database fails. */
   async #start(): Promise<Room> {
     const clock = this.db.time.clockOf(this);
-    const systemRecords = factsOf(this.db, this);
+    const systemRecords = systemRecordsOf(this.db, this);
     for (;;) {
       try {
         const plan = (await systemRecords.plan())?.plan;
@@ -131,7 +131,7 @@ export class Process implements Client {
       const reembedding = new Reembedding(
         {
           ...room,
-          systemRecords: factsOf(this.db, this),
+          systemRecords: systemRecordsOf(this.db, this),
           exclusive: this.options.exclusive,
           openModel: (id) => this.#load(id),
           onTrouble: () => {},
