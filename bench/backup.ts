@@ -9,8 +9,8 @@ import { seeded } from "../test/simulation/time.js";
 import { machine, percentile, timed } from "./machine.js";
 import { sentence } from "./sentences.js";
 
-// How large a backup is and how long it takes, for each 100,000 memories: on a database that is stored to
-// meanwhile, and back into an empty folder. Vectors are random, of the bundled model's length.
+// Measures the size and the duration of a backup and of its restore into an empty folder, for each 100,000
+// memories, while the database is stored to. Vectors are random and of the bundled model's length.
 //
 //   npm run bench:backup -- [--memories 100000]
 
@@ -18,7 +18,7 @@ const ADMIN = fileURLToPath(new URL("../dist/src/admin.js", import.meta.url));
 const DIMENSIONS = 384;
 const BATCH = 512;
 const PER_NAMESPACE = 10_000;
-/** One in so many is forgotten beforehand, so that there are free pages. */
+/** One memory in this many is forgotten beforehand, so that the database has free pages. */
 const FORGOTTEN_EACH = 10;
 
 const { values } = parseArgs({ options: { memories: { type: "string", default: "100000" } } });
@@ -61,7 +61,10 @@ async function fill(): Promise<void> {
   );
 }
 
-/** As the server does it; the hash and the manifest are the command's work, and are in `all`. */
+/**
+ * Copies the database as the server does. The hash and the manifest are the command's work and count in
+ * `all`.
+ */
 async function underLoad(): Promise<void> {
   const { log, close, backUp } = await openLocal({ dataDir });
   if (backUp === undefined) throw new Error("this database cannot copy itself");

@@ -14,17 +14,19 @@ import { Recalld } from "./compare/recalld.js";
 import type { Results } from "./compare/results.js";
 import { openCorpus } from "./compare/texts.js";
 
-// recalld beside what a user would take instead: one run, one machine, the same weights.
+// Compares recalld with what a user would take instead, in one run, on one machine and with the same weights.
 // docs/performance.md says what is measured and how.
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
-/** Not in git: the Python environment, vectors, and the databases while a run lasts. */
+/** Folder outside git for the Python environment, the vectors, and the databases of a run. */
 const CACHE = join(HERE, ".cache");
-/** Processes that run while nothing is measured yet; with more, systems of many threads suffer most. */
+/**
+ * Processes that run while nothing is measured yet. With more of them, systems of many threads suffer most.
+ */
 const LOAD_MAX = 0.5;
 const PAGE = join(HERE, "../docs/performance.md");
 const PICTURES = join(HERE, "../docs/pictures");
-/** Beyond the largest size: what is stored while it is measured. */
+/** Memories beyond the largest size that are stored during the measurements. */
 const MORE_TEXTS = 100_000;
 
 const options = parse();

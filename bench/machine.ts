@@ -1,19 +1,19 @@
 import { cpus, totalmem } from "node:os";
 
-/** What a figure ran on, in a line. */
+/** Describes the machine in one line. */
 export function machine(): string {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   return `${cpus().length} x ${cpu?.model.trim()}, ${gigabytes} GiB, Node ${process.version}, ${process.platform} ${process.arch}`;
 }
 
-/** The value below which a share of the measurements lie. */
+/** Returns the value below which a share of the measurements lie. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
-/** How long something took, in milliseconds. */
+/** Measures the duration of some work, in milliseconds. */
 export async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; value: T }> {
   const startMs = performance.now();
   const value = await work();

@@ -4,8 +4,8 @@ import { startServer } from "../test/support/server.js";
 import { machine, percentile, timed } from "./machine.js";
 import { question, sentence } from "./sentences.js";
 
-// The service's own share of a recall: p50 of POST /recall less p50 of the embedder alone, measured
-// in turns, so that whatever else the machine does falls on both.
+// Measures the service's own share of a recall: p50 of POST /recall less p50 of the embedder alone. Both are
+// measured in turns, so that other load on the machine affects both.
 
 const MEMORIES = 1000;
 const ROUNDS = 10;

@@ -9,8 +9,8 @@ import { openCorpus } from "./compare/texts.js";
 import { type ThreadTime, threadTimes } from "./compare/threads.js";
 import { machine, percentile } from "./machine.js";
 
-// Where the server's time goes: the processor's time of each thread for one call, without a profile,
-// and then which code took it, with one.
+// Measures each thread's processor time for one call without a profile, and then the code that
+// took it with one.
 //
 //   npm run bench:profile -- recall|store [--callers 16] [--memories 10000] [--seconds 8]
 
@@ -18,7 +18,7 @@ const CACHE = fileURLToPath(new URL(".cache", import.meta.url));
 const SHOWN = 16;
 const WARM_UP_CALLS = 2000;
 const MORE_TEXTS = 100_000;
-/** Between samples, in microseconds. */
+/** Time between samples, in microseconds. */
 const INTERVAL = "200";
 
 const { values, positionals } = parseArgs({
@@ -48,7 +48,7 @@ console.log(`${call}, ${callers} callers, from ${memories} memories\n${machine()
 await plainly();
 for (const shares of await profiled()) print(shares);
 
-/** One server's life: filled, warmed up, loaded. */
+/** Runs one server: fills it, warms it up and loads it. */
 async function loaded(
   nodeArguments: readonly string[],
   measure: (recalld: Recalld, load: () => Promise<Load>) => Promise<void>,

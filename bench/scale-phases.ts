@@ -23,7 +23,7 @@ const SENTENCES = 20_000;
 const QUERIES = 200;
 const BATCH = 512;
 const DELETES = 10_000;
-/** Length of the noise beside a vector of length 1: neighbours stay neighbours, and no two are the same. */
+/** Length of the noise added to a vector of length 1. Neighbours stay neighbours, and no two are the same. */
 const NOISE = 0.5;
 
 const [phase, dataDir = "", perNamespaceText, countText] = process.argv.slice(2);
@@ -33,7 +33,7 @@ mkdirSync(dataDir, { recursive: true });
 const storage = await openLocal({ dataDir });
 const snapshotsDir = join(dataDir, "snapshots");
 const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir });
-// Vectors are made beforehand: no text is embedded here.
+// Vectors are made beforehand, so no text is embedded here.
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
 const generations = new Generations("", { model, embed: () => Promise.reject(new Error("no model")) });
 const { log, erasures } = storage;
@@ -83,7 +83,7 @@ async function fill(): Promise<void> {
   report("written to the log, per second", (count * perNamespace) / (ms / 1000));
 }
 
-/** No snapshot: everything from the log, while another namespace serves. */
+/** Opens a namespace without a snapshot, entirely from the log, while another namespace serves. */
 async function rebuild(): Promise<void> {
   rmSync(snapshotsDir, { recursive: true, force: true });
   const queries = await queryVectors();
@@ -121,7 +121,7 @@ async function restart(): Promise<void> {
   report("first recall, from the snapshot, s", first.ms / 1000);
 }
 
-/** Deletes, sixteen at a time, of memories that lie far apart; then this process kills itself. */
+/** Deletes memories that lie far apart, sixteen at a time, and then kills its own process. */
 async function forget(): Promise<void> {
   const [query] = (await queryVectors()) as [Float32Array];
   await recallFrom(scopeOf(0), query, 10);
@@ -138,7 +138,7 @@ async function killed(): Promise<void> {
   report("search and fetch, p50, ms", percentile(again, 0.5));
 }
 
-/** No snapshot, and the index is being built: neither a delete nor a drop waits for it. */
+/** Deletes and drops while the index is built without a snapshot. Neither waits for that. */
 async function unbuilt(): Promise<void> {
   rmSync(snapshotsDir, { recursive: true, force: true });
   const [query] = (await queryVectors()) as [Float32Array];
@@ -174,7 +174,7 @@ async function deletes({ count, first, atOnce }: { count: number; first: number;
   report("event loop delay meanwhile, max, ms", delay.max / 1e6);
 }
 
-/** Many small namespaces: each opened once, then some of them again. */
+/** Opens many small namespaces once each, then some of them again. */
 async function visit(): Promise<void> {
   const [query] = (await queryVectors()) as [Float32Array];
   const before = memory();
@@ -208,7 +208,7 @@ async function searches(queries: readonly Float32Array[]): Promise<void> {
   report("search and fetch, p99, ms", percentile(ms, 0.99));
 }
 
-/** By the room's own way: nearest in the index, scored by the stored vectors. */
+/** Recalls as the service does: the nearest of the index, scored by the stored vectors. */
 async function searchIn(
   scope: { accountId: string; namespace: string },
   vector: Float32Array,
@@ -231,7 +231,7 @@ async function recallFrom(
   });
 }
 
-/** The true nearest, by a scan over the log in slices. */
+/** Finds the true nearest by a scan over the log in slices. */
 async function exactNearest(queries: readonly Float32Array[], limit: number): Promise<number[][]> {
   const logId = (await storage.log.find(scopeOf(0))) as string;
   const best: { sequence: number; distance: number }[][] = queries.map(() => []);
@@ -273,7 +273,7 @@ async function embedAll(texts: readonly string[]): Promise<Float32Array[]> {
 
 function near(base: readonly Float32Array[], random: () => number): Float32Array {
   const centre = base[Math.floor(random() * base.length)] as Float32Array;
-  // Uniform numbers of this width have the wanted length together.
+  // Uniform numbers of this width together have the wanted length.
   const width = 2 * NOISE * Math.sqrt(3 / DIMENSIONS);
   const moved = centre.map((x) => x + (random() - 0.5) * width);
   const length = Math.sqrt(moved.reduce((sum, x) => sum + x * x, 0));
@@ -298,7 +298,7 @@ function idOf(i: number): string {
   return `mem_${String(i).padStart(26, "0")}`;
 }
 
-/** What the process holds itself; the database's file, which the system maps and may drop, left out. */
+/** Memory of the process itself, without the database's file, which the system maps and may drop. */
 function memory(): number {
   (globalThis as { gc?: () => void }).gc?.();
   const kilobytes = /RssAnon:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"))?.[1];

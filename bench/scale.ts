@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { machine } from "./machine.js";
 
-// How the log and the indexes bear size: one namespace of many memories, and many namespaces of few.
-// Vectors are those of real sentences with noise added, written straight to the log. Each phase runs
-// in a process of its own, so that memory and start-up are its own.
+// Measures the log and the indexes at large sizes: one namespace of many memories, and many namespaces of
+// few. Vectors are those of real sentences with noise added, written straight to the log. Each phase runs in
+// its own process, so that memory and start-up are its own.
 //
 //   npm run bench:scale -- [--memories 1000000] [--namespaces 10000] [--keep]
 
@@ -28,7 +28,7 @@ try {
   phase("fill", "one", memories, 1);
   phase("rebuild", "one", memories, 1);
   phase("restart", "one", memories, 1);
-  // Ends itself as kill -9 does.
+  // The phase ends its process as kill -9 does.
   phase("forget", "one", memories, 1, "SIGKILL");
   phase("killed", "one", memories, 1);
   phase("unbuilt", "one", memories, 1);

@@ -15,7 +15,9 @@ const WHEN =
     "|",
   );
 
-/** Sentences as an assistant might store them: 32,400 different ones, then the same again with a number. */
+/**
+ * Makes sentences as an assistant might store them: 32,400 different ones, then the same again with a number.
+ */
 export function sentence(i: number): string {
   const pick = (words: readonly string[], stride: number) =>
     words[Math.floor(i / stride) % words.length] as string;
@@ -24,7 +26,7 @@ export function sentence(i: number): string {
   return again === 0 ? text : `${text}, note ${again}`;
 }
 
-/** Questions about them. */
+/** Makes questions about the sentences. */
 export function question(i: number): string {
   const pick = (words: readonly string[], stride: number) => words[(i * stride) % words.length] as string;
   return `what do I know about ${pick(WHO, 5)} and ${pick(WHAT, 7)}?`;

@@ -9,15 +9,15 @@ import { SteadyLoad } from "./soak/load.js";
 import { writePage } from "./soak/page.js";
 import { type Sample, Subject } from "./soak/subject.js";
 
-// Whether the server's memory, handles and event-loop delay stay flat under a load whose state does not
-// grow. Exits with 1 when one of them rises by more than its bound, or a call fails.
+// Checks that the server's memory, handles and event-loop delay stay flat under a load whose state does not
+// grow. It exits with 1 when one of them rises by more than its bound, or a call fails.
 //
 //   npm run bench:soak -- [--minutes 30]
 
-/** Of samples, however long it runs. */
+/** Number of samples, however long the soak runs. */
 const SAMPLES = 360;
 const EVERY_MS_MIN = 1_000;
-/** A shorter run shows that the soak works, and is not written down. */
+/** Minimum duration of a soak whose results are kept. A shorter one only shows that the soak works. */
 const WRITTEN_MINUTES_MIN = 30;
 
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "30" } } });

@@ -5,8 +5,8 @@ import { startServer, type TestServer } from "../test/support/server.js";
 import { machine, percentile, timed } from "./machine.js";
 import { question, sentence } from "./sentences.js";
 
-// What metrics and traces cost: the same recalls at servers with and without them, in turns, so that
-// whatever else the machine does falls on all. All of it is work of the main thread: its processor time
+// Measures the cost of metrics and traces: the same recalls at servers with and without them, in turns, so
+// that other load on the machine affects all. The main thread does all of that work, so its processor time
 // tells more than the clock.
 
 const MEMORIES = 1000;
@@ -37,7 +37,7 @@ interface Measured {
   readonly server: TestServer;
   readonly key: string;
   readonly latenciesMs: number[];
-  /** Of the main thread for one call, by round. */
+  /** Processor time of the main thread for one call, by round. */
   readonly processorMs: number[];
 }
 
@@ -52,7 +52,8 @@ for (const [name, env] of Object.entries(variants)) {
   measured.push({ name, server, key, latenciesMs: [], processorMs: [] });
 }
 for (let round = -2; round < ROUNDS; round++) {
-  // In another order each time: what one leaves to do, such as sending spans, falls on the next.
+  // The order changes each time, because work that one server leaves, such as sending spans, falls on the
+  // next.
   for (const one of shuffled(measured)) {
     const { latenciesMs, processorMs } = await recalls(one, round);
     if (round < 0) continue;
@@ -77,7 +78,7 @@ console.log(
 );
 console.log(`${"".padEnd(28)}${"p50".padStart(10)}${"main thread, for a recall".padStart(30)}`);
 for (const { name, latenciesMs, processorMs } of measured) {
-  // Of each round with the base's of the same round: what the machine did then falls on both.
+  // Each round is compared with the base's of the same round, so that load on the machine affects both.
   const ratios = processorMs.map((ms, i) => ms / (base.processorMs[i] as number));
   const share = `${((median(ratios) - 1) * 100).toFixed(1)} %`;
   console.log(
@@ -100,7 +101,7 @@ async function recalls({ server, key }: Measured, round: number) {
   return { latenciesMs, processorMs: (processorMsOf(server.pid) - beforeMs) / CALLS_PER_ROUND };
 }
 
-/** Linux counts nanoseconds, in the first value of schedstat. */
+/** Reads nanoseconds from the first value of Linux's schedstat. */
 function processorMsOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }

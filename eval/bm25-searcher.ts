@@ -8,7 +8,7 @@ interface Union {
   readonly index: Bm25Index;
 }
 
-/** The same rows and queries by words alone, in this process. */
+/** Searches the same rows by words alone, in this process. */
 export class Bm25Searcher implements Searcher {
   readonly #namespaces = new Map<string, Row[]>();
   readonly #unions = new Map<string, Union>();
@@ -25,7 +25,10 @@ export class Bm25Searcher implements Searcher {
     return 0;
   }
 
-  /** How rare a word is, is counted over all that is searched: scores of several indexes do not compare. */
+  /**
+   * Word frequencies are counted over everything that is searched, because scores of several indexes do not
+   * compare.
+   */
   async search(namespaces: readonly string[], text: string): Promise<Hit[]> {
     const { rows, index } = this.#union(namespaces);
     const scores = index.scores(text);

@@ -3,7 +3,7 @@ import { stemmer } from "stemmer";
 const K1 = 1.2;
 const B = 0.75;
 
-/** English function words: without them a question is about its nouns and verbs. */
+/** English function words. Without them, a question consists of its nouns and verbs. */
 const STOP_WORDS = new Set(
   [
     "a an the this that these those some any each such other another same own only both more most much many",
@@ -22,8 +22,8 @@ interface Posting {
 }
 
 /**
- * Plain Okapi BM25 in Lucene's form: idf = ln(1 + (N - n + 0.5) / (n + 0.5)). Lower case,
- * without stop words, stemmed by Porter's rules.
+ * Plain Okapi BM25 in Lucene's form: idf = ln(1 + (N - n + 0.5) / (n + 0.5)). Texts are in lower case,
+ * without stop words, and stemmed by Porter's rules.
  */
 export class Bm25Index {
   readonly #postings = new Map<string, Posting[]>();
@@ -39,7 +39,7 @@ export class Bm25Index {
     this.#meanLength = this.#lengths.reduce((sum, length) => sum + length, 0) / texts.length;
   }
 
-  /** A score for each text; 0 where it shares no word with the query. */
+  /** Scores each text; 0 if it shares no word with the query. */
   scores(query: string): Float64Array {
     const scores = new Float64Array(this.#lengths.length);
     for (const [word, times] of counted(wordsOf(query))) {

@@ -3,19 +3,19 @@ import { chanceOf } from "../test/support/chance.js";
 const REPLICATES = 1000;
 const SEED = 1;
 
-/** A figure, and the interval that 95 % of its bootstrap replicates are in. */
+/** A figure, and the interval that holds 95 % of its bootstrap replicates. */
 export interface Estimate {
   readonly value: number;
   readonly low: number;
   readonly high: number;
 }
 
-/** Which of the items, with replacement: as many numbers as there are items. */
+/** Indices of items drawn with replacement, as many as there are items. */
 export type Draw = Int32Array;
 
 /**
- * A statistic of many draws with replacement from the items, which need not be single numbers: the
- * statistic looks them up by the numbers it is given. The same every time.
+ * Computes a statistic over many draws with replacement. Items need not be single numbers: the statistic
+ * looks them up by their index. The draws are the same every time.
  */
 export function replicates(sizes: readonly number[], statistic: (...draws: Draw[]) => number): Float64Array {
   const chance = chanceOf(SEED);
@@ -26,7 +26,7 @@ export function replicates(sizes: readonly number[], statistic: (...draws: Draw[
   });
 }
 
-/** The percentile interval; replicates without a value (nothing to divide by) are left out. */
+/** Returns the percentile interval. Replicates without a value, where the divisor is 0, are left out. */
 export function estimate(value: number, drawn: Float64Array): Estimate {
   const sorted = drawn.filter((each) => !Number.isNaN(each)).sort();
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
@@ -41,7 +41,7 @@ export function estimateMean(values: readonly number[]): Estimate {
   return estimateMeanOfMeans([values]);
 }
 
-/** The mean over several sets of their means, each set drawn by itself: large sets count no more than small ones. */
+/** Returns the mean of the means of several sets, each drawn by itself, so that large sets count no more. */
 export function estimateMeanOfMeans(sets: readonly (readonly number[])[]): Estimate {
   const sizes = sets.map(({ length }) => length);
   const drawn = replicates(sizes, (...draws) =>

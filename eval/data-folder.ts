@@ -6,13 +6,13 @@ import { loadRetrievalSet, type RetrievalSet, type Side } from "./retrieval-set.
 export const KINDS = ["retrieval", "sts", "pairs"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A set that the folder holds. */
+/** A data set in the folder. */
 export interface Found {
   readonly kind: Kind;
   readonly name: string;
 }
 
-/** A folder of evaluation data; docs/quality.md says what is in one. */
+/** A folder of evaluation data, described in docs/quality.md. */
 export class DataFolder {
   constructor(
     readonly path: string,
@@ -20,7 +20,8 @@ export class DataFolder {
   ) {}
 
   /**
-   * All sets that have this side, in the order of their names.
+   * Lists all sets that have this side, by name.
+   *
    * @throws Error when there are none.
    */
   list(): Found[] {

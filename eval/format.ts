@@ -1,6 +1,6 @@
 import type { Estimate } from "./bootstrap.js";
 
-/** JSON has no number that is none: it comes back as null. */
+/** Number that may be NaN. JSON has no NaN, so it comes back as null. */
 type Maybe = number | null | undefined;
 
 const NONE = "–";
@@ -21,20 +21,20 @@ export function count(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** Such as `0.489 (0.462 to 0.515)`. */
+/** Writes a figure with its interval, such as `0.489 (0.462 to 0.515)`. */
 export function interval(estimate: Estimate | undefined, digits = 3): string {
   if (!isNumber(estimate?.value)) return NONE;
   const { value, low, high } = estimate;
   return `${value.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`;
 }
 
-/** The same of a share, in whole percent. */
+/** Writes a share with its interval, in whole percent. */
 export function percentInterval(estimate: Estimate | undefined): string {
   if (!isNumber(estimate?.value)) return NONE;
   return `${percent(estimate.value)} (${Math.round(estimate.low * 100)} to ${Math.round(estimate.high * 100)})`;
 }
 
-/** With its sign, and bold where zero is outside of the interval: then the two differ. */
+/** Writes a difference with its sign, in bold if zero is outside of the interval, so that the two differ. */
 export function difference(estimate: Estimate | undefined): string {
   if (!isNumber(estimate?.value)) return NONE;
   const { value, low, high } = estimate;

@@ -1,7 +1,7 @@
-/** Calls that are under way at once: enough to keep one server busy, and never more than it lets wait. */
+/** Number of calls that run at once: enough to keep one server busy, and never more than it lets wait. */
 const AT_ONCE = 16;
 
-/** Does all, some at a time, and answers in order; the first failure ends it. */
+/** Runs all calls, some at a time, and returns their results in order. The first failure ends it. */
 export async function inParallel<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 
 /**
- * The rows of `<base>.jsonl` or `<base>.jsonl.gz`; none when neither is there.
+ * Reads the rows of `<base>.jsonl` or `<base>.jsonl.gz`; none when neither exists.
+ *
  * @throws Error that names file and line when a line is not an object with an `id`.
  */
 export function readJsonl<T extends { readonly id: string }>(base: string): T[] | undefined {

@@ -1,4 +1,4 @@
-/** What the page says of the sets it knows, in this order; others come last. */
+/** Groups of known sets, in the order of the page. Other sets come last. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Conversations and personal memories": [
     "locomo",
@@ -32,10 +32,10 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 const OTHERS = "Others";
 
-/** The page breaks these down by the category of the query. */
+/** Group that the page breaks down by the category of the query. */
 export const MEMORY_GROUP = Object.keys(GROUPS)[0] as string;
 
-/** The groups that have one of these sets, each with its sets, in the page's order. */
+/** Lists the groups that have one of these sets, each with its sets, in the page's order. */
 export function grouped(names: readonly string[]): (readonly [group: string, names: string[]])[] {
   const known = Object.values(GROUPS).flat();
   const all = { ...GROUPS, [OTHERS]: names.filter((name) => !known.includes(name)) };

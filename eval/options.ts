@@ -13,10 +13,10 @@ export interface Options {
   readonly models: readonly string[];
   readonly modelsDir: string;
   readonly workers: number;
-  /** All that the data has when left out. */
+  /** Names of the sets; without it, all that the data has. */
   readonly sets?: readonly string[];
   readonly extent: Extent;
-  /** A run to go on from: what this one does not measure is taken from there. */
+  /** Earlier run to continue. Results that this run does not measure are taken from there. */
   readonly onto?: string;
   readonly quick: boolean;
 }
@@ -27,7 +27,11 @@ npm run eval -- --page      only writes docs/quality.md again, from eval/results
 
 The data may be named by EVAL_DATA, the models' folder by MODELS_DIR. docs/quality.md says what is in the data.`;
 
-/** @throws Error that names the option. */
+/**
+ * Reads the options.
+ *
+ * @throws Error that names the wrong option.
+ */
 export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Options | "page" {
   const { values } = parseArgs({
     args: [...args],
@@ -54,7 +58,7 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
     side,
     models: values.models.split(","),
     modelsDir: resolve(values["models-dir"]),
-    // As the service chooses by default.
+    // The service chooses this by default.
     workers: Math.max(1, availableParallelism() - 1),
     ...(sets !== undefined && { sets: sets.split(",") }),
     extent: quick ? QUICK : full ? FULL : USUAL,

@@ -3,7 +3,7 @@ import { count, interval, percent, percentInterval, rating, share } from "./form
 import { PITFALLS } from "./pitfalls.js";
 import type { Results } from "./results.js";
 
-/** Longer texts are shown by their ends. */
+/** Length above which only a text's ends are shown. */
 const SHOWN_CHARACTERS_MAX = 60;
 
 export function similarityPage(results: Results): string {

@@ -83,7 +83,7 @@ export function categoriesPage(results: Results): string {
   return table(["Set", "Category", "Queries", ...ids.map((id) => nameOf(results, id))], rows);
 }
 
-/** How often the best row scores above 0.80, and how often it is then a right one. */
+/** Shows how often the best row scores above 0.80, and how often it is then a right one. */
 export function strongPage(results: Results): string {
   const ids = modelsOf(results);
   const head = ["Set", "Queries", ...ids.map((id) => nameOf(results, id))];

@@ -12,7 +12,7 @@ import {
 } from "./page-retrieval.js";
 import type { Results } from "./results.js";
 
-/** What the page shows, by the names that its markers have. */
+/** Tables of the page by the names of their markers. */
 const SECTIONS: Readonly<Record<string, (results: Results) => string>> = {
   run: runPage,
   means: meansPage,
@@ -28,7 +28,11 @@ const SECTIONS: Readonly<Record<string, (results: Results) => string>> = {
   pitfalls: pitfallsPage,
 };
 
-/** The page with the tables of a run in place of those it had. @throws Error when it lacks a marker. */
+/**
+ * Replaces the page's tables by those of a run.
+ *
+ * @throws Error when a marker is missing.
+ */
 export function withTables(page: string, results: Results): string {
   return Object.entries(SECTIONS).reduce((text, [name, section]) => {
     const [begin, end] = [`<!-- \`npm run eval\` writes: ${name} -->`, `<!-- End of ${name}. -->`];
@@ -39,7 +43,7 @@ export function withTables(page: string, results: Results): string {
   }, page);
 }
 
-/** All tables, for a run that is not the page's. */
+/** Writes all tables of a run that is not the page's. */
 export function allTables(results: Results): string {
   return Object.entries(SECTIONS)
     .map(([name, section]) => `## ${name}\n\n${section(results)}`)
@@ -61,7 +65,7 @@ function runPage({ version, side, queriesMax, systems, retrieval }: Results): st
   return `${text}${refusals(retrieval)}\n\n${table(["System", "Revision of the model", "Measured", "On"], rows)}`;
 }
 
-/** What was not stored can not be found, so it is not left unsaid. */
+/** Rows that were not stored cannot be found, so the page says how many they are. */
 function refusals(retrieval: Results["retrieval"]): string {
   const said = Object.entries(retrieval).flatMap(([set, { systems }]) => {
     const [worst = 0] = Object.values(systems)

@@ -1,11 +1,11 @@
 import { readJsonl } from "./jsonl.js";
 
-/** Two texts, and how alike people found them. */
+/** Two texts, and a rating of their similarity by people. */
 export interface Pair {
   readonly id: string;
   readonly sentence1: string;
   readonly sentence2: string;
-  /** A mean of ratings (STS), or 1 for duplicates and 0 for others (pairs). */
+  /** Mean of ratings (STS), or 1 for duplicates and 0 for others (pairs). */
   readonly gold: number;
 }
 
@@ -19,7 +19,11 @@ interface PairLine extends Omit<Pair, "gold"> {
   readonly label?: number;
 }
 
-/** @throws Error that names what is missing. */
+/**
+ * Reads the set.
+ *
+ * @throws Error that names what is missing.
+ */
 export function loadPairSet(base: string, name: string): PairSet {
   const lines = readJsonl<PairLine>(base);
   if (lines === undefined) throw new Error(`there is no ${base}.jsonl`);

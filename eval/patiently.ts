@@ -4,7 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 const ATTEMPTS_MAX = 3;
 const PAUSE_MS = 2000;
 
-/** Tries again what failed for want of time or of a place: a run of an hour should survive a busy minute. */
+/** Retries calls that failed because the server was busy, so that a run of an hour survives a busy minute. */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

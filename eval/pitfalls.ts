@@ -1,21 +1,21 @@
 import type { Searcher } from "./searcher.js";
 
-/** Two texts whose score says something else than a reader would. */
+/** Two texts whose score differs from what a reader would say. */
 export interface Pitfall {
   readonly kind: string;
   readonly stored: string;
   readonly asked: string;
-  /** What a reader would say of the two. */
+  /** Judgement of a reader about the two. */
   readonly truth: string;
 }
 
-/** Scores by the order of `PITFALLS`. */
+/** Scores in the order of `PITFALLS`. */
 export type PitfallScores = readonly number[];
 
 const LONG =
   "We met at nine in the small office on the second floor. Priya showed the new colours for the web shop and most of us liked the green ones. The printer was broken again, so there were no handouts. Jonas asked whether the summer party could be moved to July, because June is full. Somebody has to call the caterer. Ana is allergic to peanuts. The budget for the trade fair was cut by a tenth, and we will share the stand with the people from Bremen. Marketing wants two more photographs of the warehouse. Lunch was late. In the afternoon we went through the open tickets, closed eleven of them and moved the rest to next week.";
 
-/** Our own sentences; docs/quality.md shows them with their scores. */
+/** Sentences of our own, which docs/quality.md shows with their scores. */
 export const PITFALLS: readonly Pitfall[] = [
   pitfall("Negation", "Ana eats peanuts.", "Ana does not eat peanuts.", "opposite"),
   pitfall("Negation", "The contract was signed.", "The contract was never signed.", "opposite"),
@@ -60,7 +60,11 @@ export const PITFALLS: readonly Pitfall[] = [
   pitfall("Long texts", LONG, "Who has a food allergy?", "answers it"),
 ];
 
-/** @throws Error when one of them is refused. */
+/**
+ * Scores the sentences.
+ *
+ * @throws Error when one of them is refused.
+ */
 export async function measurePitfalls(searcher: Searcher): Promise<PitfallScores> {
   const pairs = PITFALLS.map(({ stored, asked }, i) => ({
     id: String(i),

@@ -1,6 +1,6 @@
 import { barOf, ProgressLine, type Screen } from "../src/progress.js";
 
-/** Draws how far the work is, in place on a terminal, and as plain lines elsewhere. */
+/** Shows the progress: in place on a terminal, and as plain lines elsewhere. */
 export class Progress {
   readonly #line: ProgressLine;
 

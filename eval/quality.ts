@@ -9,11 +9,11 @@ import { Run } from "./run.js";
 import type { RunRecord } from "./run-record.js";
 import { summarize } from "./summarize.js";
 
-// How well recalld finds, and what its score is worth: on public data, through the public API.
+// Measures how well recalld finds and what its score means, on public data and through the public API.
 // docs/quality.md says what is measured and how.
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
-/** Not in git: each run, query by query. */
+/** Folder outside git for each run, query by query. */
 const RUNS = join(HERE, ".runs");
 const RESULTS = join(HERE, "results.json");
 const PAGE = join(HERE, "../docs/quality.md");
@@ -56,7 +56,7 @@ function writePage(): void {
   console.log(`written to ${PAGE}`);
 }
 
-/** More would be noise, and make every run a difference. */
+/** Rounds figures, because more digits would be noise and change with every run. */
 function fourDigits(_: string, value: unknown): unknown {
   return typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value;
 }

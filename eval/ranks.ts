@@ -1,4 +1,4 @@
-/** From 1; those that are equal share the mean of their ranks. */
+/** Returns ranks from 1. Equal values share the mean of their ranks. */
 export function ranks(values: readonly number[]): Float64Array {
   const order = Array.from(values.keys()).sort((a, b) => (values[a] as number) - (values[b] as number));
   const result = new Float64Array(values.length);
@@ -11,12 +11,18 @@ export function ranks(values: readonly number[]): Float64Array {
   return result;
 }
 
-/** Spearman's rank correlation: Pearson's of the ranks, so ties are right. Not a number where one is constant. */
+/**
+ * Spearman's rank correlation, computed as Pearson's of the ranks so that ties are right. NaN if one side is
+ * constant.
+ */
 export function spearman(a: readonly number[], b: readonly number[]): number {
   return pearson(ranks(a), ranks(b));
 }
 
-/** The chance that one of `higher` is above one of `lower`; equal ones count half (area under the ROC curve). */
+/**
+ * Chance that one of `higher` is above one of `lower`, where equal values count half (area under the ROC
+ * curve).
+ */
 export function areaUnderCurve(higher: readonly number[], lower: readonly number[]): number {
   const all = ranks([...higher, ...lower]);
   const sum = all.subarray(0, higher.length).reduce((total, rank) => total + rank, 0);

@@ -10,11 +10,11 @@ import { patiently } from "./patiently.js";
 import type { Row } from "./retrieval-set.js";
 import { HITS_MAX, type Hit, type OnProgress, type Placed, type Searcher } from "./searcher.js";
 
-/** No call of the service may take longer. */
+/** Maximum duration of a call of the service. */
 const CALL_TIMEOUT_MS = 60_000;
 /**
- * Sooner than the service ends it: BM25 holds this process for seconds, in which it would not see that, and
- * calls would be lost.
+ * Timeout of a connection, shorter than the service's own: BM25 blocks this process for seconds, in which it
+ * would not notice the service's close, and calls would be lost.
  */
 const IDLE_TIMEOUT_MS = 30_000;
 
@@ -24,14 +24,14 @@ export interface Model {
   readonly workers: number;
 }
 
-/** The real program with an empty embedded database, called as any client calls it. */
+/** Runs the real program with an empty embedded database and calls it as any client does. */
 export class Recalld implements Searcher {
   readonly #rows = new Map<string, Row>();
 
   private constructor(
     private readonly server: TestServer,
     private readonly memories: Client<typeof MemoryService>,
-    /** Of the model's files. */
+    /** Hash of the model's files. */
     readonly revision: string,
   ) {}
 
@@ -72,8 +72,8 @@ export class Recalld implements Searcher {
   }
 
   /**
-   * One text is stored, the other recalls it. A recall returns up to twenty memories with their scores, and
-   * leaves none out for a low one, so twenty pairs share a namespace.
+   * Scores pairs: one text is stored, the other recalls it. A recall returns up to twenty memories with their
+   * scores and leaves none out for a low one, so twenty pairs share a namespace.
    */
   async similarities(set: string, pairs: readonly Pair[], onProgress: OnProgress) {
     const placed = pairs.map(({ id, sentence2 }, i) => ({
@@ -94,10 +94,10 @@ export class Recalld implements Searcher {
     if (code !== 0) throw new Error(`the server ended with ${code}:\n${this.server.output()}`);
   }
 
-  /** Answers whether the row was refused. */
+  /** Stores a row and returns whether it was refused. */
   async #store({ namespace, row }: Placed): Promise<boolean> {
     try {
-      // With a key, so that one whose answer was lost is not stored twice.
+      // The key prevents that a row whose answer was lost is stored twice.
       const headers = { "idempotency-key": randomUUID() };
       const { id } = await patiently(() => this.memories.store({ namespace, text: row.text }, { headers }));
       this.#rows.set(id, row);

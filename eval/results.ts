@@ -3,28 +3,28 @@ import type { Metric } from "./metrics.js";
 import type { Side } from "./retrieval-set.js";
 import type { SystemRecord } from "./run-record.js";
 
-/** Above it a result is called a strong match. */
+/** Score above which a result is called a strong match. */
 export const STRONG = 0.8;
-/** Of 5: what people rate so, means the same but for details. */
+/** Rating, of 5, from which people consider two texts equal but for details. */
 export const SAME_RATING = 4;
 
 export type BySystem<T> = Readonly<Record<string, T>>;
 
-/** The figures of a run, as `eval/results.json` keeps them: aggregates only. */
+/** Figures of a run, as `eval/results.json` keeps them: aggregates only. */
 export interface Results {
   readonly version: string;
   readonly side: Side;
-  /** At most so many queries of a set; null: all. */
+  /** Maximum number of queries of a set; null means all. */
   readonly queriesMax: number | null;
-  /** In the page's order; differences are the first one's to each other. */
+  /** Systems in the page's order. Differences compare the first one with each other one. */
   readonly systems: BySystem<SystemRecord>;
   readonly retrieval: Readonly<Record<string, RetrievalFigures>>;
-  /** Means over sets, each counted once: of all, and of each group. */
+  /** Means over all sets and over each group, where each set counts once. */
   readonly means: Readonly<Record<string, MeanFigures>>;
   readonly similarity: Readonly<Record<string, SimilarityFigures>>;
-  /** How true "above 0.80" is, by the pairs it is measured on. */
+  /** Reliability of "above 0.80", by the pairs on which it is measured. */
   readonly strong: Readonly<Record<string, StrongFigures>>;
-  /** What people say of pairs, by the score's tenth. */
+  /** Ratings of pairs by people, for each tenth of the score. */
   readonly bands: BySystem<readonly Band[]>;
   readonly pitfalls: BySystem<readonly number[]>;
 }
@@ -32,18 +32,18 @@ export interface Results {
 export interface RetrievalFigures {
   readonly rows: number;
   readonly rowsInAll: number;
-  /** Answerable ones; all figures but `unanswerable` are of these. */
+  /** Number of answerable queries. All figures but `unanswerable` are about these. */
   readonly queries: number;
   readonly queriesInAll: number;
   readonly systems: BySystem<RetrievalOfSystem>;
-  /** nDCG@10: the first system's less this one's, query by query. */
+  /** nDCG@10 of the first system less this one's, query by query. */
   readonly differences: BySystem<Estimate>;
   readonly categories: Readonly<Record<string, CategoryFigures>>;
   readonly unanswerable?: UnanswerableFigures;
 }
 
 export interface RetrievalOfSystem {
-  /** Rows that it would not store. */
+  /** Number of rows that the system would not store. */
   readonly refused: number;
   readonly metrics: Readonly<Partial<Record<Metric, Estimate>>>;
   /** Queries whose best row scores above 0.80, and how many of those rows answer. */
@@ -58,14 +58,14 @@ export interface CategoryFigures {
 export interface UnanswerableFigures {
   readonly queries: number;
   readonly systems: BySystem<{
-    /** The chance that a query with an answer has the higher best score. */
+    /** Chance that a query with an answer has the higher best score. */
     readonly area: Estimate;
     readonly answerable: TopScores;
     readonly unanswerable: TopScores;
   }>;
 }
 
-/** Of each query's best row. */
+/** Scores of each query's best row. */
 export interface TopScores {
   readonly low: number;
   readonly median: number;
@@ -89,14 +89,14 @@ export interface SimilarityFigures {
 
 export interface StrongFigures {
   readonly pairs: number;
-  /** Pairs that people call the same. */
+  /** Pairs that people consider the same. */
   readonly same: number;
   readonly systems: BySystem<{
     /** Pairs above 0.80. */
     readonly above: number;
-    /** Share of those that people call the same. */
+    /** Share of those that people consider the same. */
     readonly precision: Estimate;
-    /** Share above 0.80 of those that people call the same. */
+    /** Share above 0.80 of the pairs that people consider the same. */
     readonly recall: Estimate;
   }>;
 }

@@ -7,26 +7,26 @@ export type Side = "dev" | "heldout";
 export interface Row {
   readonly id: string;
   readonly text: string;
-  /** It is searched for only inside its scope: a conversation, a haystack, an entity. */
+  /** Scope in which alone it is searched for: a conversation, a haystack, an entity. */
   readonly scope?: string;
   readonly label?: string;
   readonly session?: string;
 }
 
-/** A question, and what answers it. */
+/** A question, and the rows that answer it. */
 export interface Query {
   readonly id: string;
   readonly text: string;
-  /** Their union is searched; none: all rows. */
+  /** Scopes whose union is searched; none means all rows. */
   readonly scopes: readonly string[];
   readonly category?: string;
-  /** False when no row answers it: it says nothing of recall, and all of thresholds. */
+  /** False if no row answers it. Such a query tells about thresholds only, not about recall. */
   readonly answerable: boolean;
   /** Ids of the rows that answer it. */
   readonly relevant: ReadonlySet<string>;
-  /** For nDCG: gains by the row's id. */
+  /** Gains for nDCG, by the row's id. */
   readonly gains: ReadonlyMap<string, number>;
-  /** The sessions that answer it; none where the set has no sessions. */
+  /** Sessions that answer it; none if the set has no sessions. */
   readonly sessions: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export interface RetrievalSet {
   readonly queries: readonly Query[];
 }
 
-/** As the file has it. */
+/** Query as the file has it. */
 interface QueryLine {
   readonly id: string;
   readonly query: string;
@@ -48,10 +48,14 @@ interface QueryLine {
   readonly category?: string;
 }
 
-/** LoCoMo's questions about the wrong speaker: what they cite does not answer them. */
+/** Category of LoCoMo's questions about the wrong speaker. The rows that they cite do not answer them. */
 const ADVERSARIAL = "adversarial";
 
-/** @throws Error that names what is missing or does not fit together. */
+/**
+ * Reads the set.
+ *
+ * @throws Error that names what is missing or does not fit together.
+ */
 export function loadRetrievalSet(folder: string, { name, side }: { name: string; side: Side }): RetrievalSet {
   const base = join(folder, name);
   const rows = readJsonl<Row>(join(base, "corpus")) ?? readJsonl<Row>(join(base, `corpus.${side}`));

@@ -2,24 +2,24 @@ import type { Metrics } from "./metrics.js";
 import type { PitfallScores } from "./pitfalls.js";
 import type { Side } from "./retrieval-set.js";
 
-/** One query with one system. */
+/** Outcome of one query with one system. */
 export interface Outcome extends Metrics {
   readonly id: string;
   readonly category?: string;
   readonly answerable: boolean;
-  /** Of the best row; 0 when nothing was found. */
+  /** Score of the best row; 0 if nothing was found. */
   readonly topScore: number;
 }
 
-/** What one system made of one set. */
+/** Results of one system on one set. */
 export interface Measured<T> {
-  /** Rows or pairs that it would not take. */
+  /** Rows or pairs that the system refused. */
   readonly refused: number;
   readonly outcomes: readonly T[];
 }
 
 export interface RetrievalRecord {
-  /** Stored, of all rows that the set has. */
+  /** Number of stored rows, of all rows that the set has. */
   readonly rows: number;
   readonly rowsInAll: number;
   readonly queriesInAll: number;
@@ -40,13 +40,13 @@ export interface PairsRecord {
 
 export interface SystemRecord {
   readonly name: string;
-  /** Of the model's files; none for BM25. */
+  /** Hash of the model's files; none for BM25. */
   readonly revision?: string;
   readonly date: string;
   readonly machine: string;
 }
 
-/** All of a run, query by query and without a text: `eval/.runs/` keeps it. */
+/** Record of a run, query by query and without texts, which `eval/.runs/` keeps. */
 export interface RunRecord {
   readonly version: string;
   readonly side: Side;

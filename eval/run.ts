@@ -12,7 +12,7 @@ import type { RunRecord, SystemRecord } from "./run-record.js";
 import { sampleOf, shuffled } from "./sample.js";
 import type { Searcher } from "./searcher.js";
 
-/** A run under way: what was measured so far is in its record, set by set. */
+/** A run in progress. Its record holds what was measured so far, set by set. */
 export class Run {
   readonly #searchers = new Map<string, Searcher>();
   readonly #folder: DataFolder;
@@ -30,7 +30,11 @@ export class Run {
     }
   }
 
-  /** @param onMeasured after each set */
+  /**
+   * Measures all sets.
+   *
+   * @param onMeasured called after each set
+   */
   async run(onMeasured: () => void): Promise<void> {
     const found = this.#chosen();
     try {
@@ -46,7 +50,7 @@ export class Run {
     }
   }
 
-  /** Whether all sets were measured with all systems. */
+  /** Tells whether all sets were measured with all systems. */
   isWhole(systems: readonly string[]): boolean {
     const { retrieval, pairs } = this.record;
     return this.#folder.list().every(({ kind, name }) => {
@@ -76,7 +80,7 @@ export class Run {
       };
     }
     this.#searchers.set("bm25", new Bm25Searcher());
-    // Last also in a record that this run goes on from.
+    // It also comes last in a record that this run continues.
     delete this.record.systems.bm25;
     this.record.systems.bm25 = system("BM25");
   }

@@ -1,17 +1,19 @@
 import { createHash } from "node:crypto";
 import type { Query, RetrievalSet, Row } from "./retrieval-set.js";
 
-/** How much of the data is used. */
+/** Amount of the data that is used. */
 export interface Extent {
   readonly queriesMax: number;
-  /** Rows of the scopes that the chosen queries search; a set without scopes is always stored whole. */
+  /**
+   * Limit of rows of the scopes that the chosen queries search. A set without scopes is always stored whole.
+   */
   readonly scopedRowsMax: number;
   readonly pairsMax: number;
   /** Sets with more characters to store are left out. */
   readonly charactersMax: number;
 }
 
-/** Enough for intervals of about ±0.03, within what two cores do in half an hour. */
+/** Extent for intervals of about ±0.03, which two cores measure within half an hour. */
 export const USUAL: Extent = {
   queriesMax: 1000,
   scopedRowsMax: 25_000,
@@ -31,16 +33,16 @@ export const FULL: Extent = {
   charactersMax: Number.POSITIVE_INFINITY,
 };
 
-/** Changing it changes which queries are taken, so runs before and after are not comparable. */
+/** Seed of the sample. Another seed takes other queries, so runs before and after are not comparable. */
 const SEED = 1;
 
 export interface Sample {
   readonly queries: readonly Query[];
-  /** What must be stored for them, by scope; the scope of rows without one is "". */
+  /** Rows to store for the queries, by scope; the scope of rows without one is "". */
   readonly rows: ReadonlyMap<string, readonly Row[]>;
 }
 
-/** The same queries for every system and on every machine. */
+/** Takes the same queries for every system and on every machine. */
 export function sampleOf(set: RetrievalSet, { queriesMax, scopedRowsMax }: Extent): Sample {
   const byScope = rowsByScope(set.rows);
   const isScoped = !(byScope.size === 1 && byScope.has(""));
@@ -57,7 +59,7 @@ export function sampleOf(set: RetrievalSet, { queriesMax, scopedRowsMax }: Exten
   return { queries, rows };
 }
 
-/** In an order that has nothing to do with what is in them, and that further items do not change. */
+/** Orders items independently of their content. Further items do not change the order. */
 export function shuffled<T extends { readonly id: string }>(items: readonly T[]): T[] {
   const key = ({ id }: T) => createHash("sha256").update(`${SEED}:${id}`).digest("hex");
   return items

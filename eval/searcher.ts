@@ -1,7 +1,7 @@
 import type { Pair } from "./pair-set.js";
 import type { Row } from "./retrieval-set.js";
 
-/** As many as one recall returns at most. */
+/** Maximum number of results of one recall. */
 export const HITS_MAX = 20;
 
 export interface Hit {
@@ -16,13 +16,13 @@ export interface Placed {
 
 export type OnProgress = (done: number) => void;
 
-/** What is measured: it keeps rows in namespaces and finds the best of some namespaces. */
+/** A measured system: it keeps rows in namespaces and finds the best rows of some namespaces. */
 export interface Searcher {
-  /** Answers how many it would not take. */
+  /** Stores rows and returns how many it refused. */
   store(rows: readonly Placed[], onProgress: OnProgress): Promise<number>;
-  /** The best rows of the namespaces together, best first, at most `HITS_MAX`. */
+  /** Finds the best rows of all these namespaces, best first, up to `HITS_MAX`. */
   search(namespaces: readonly string[], text: string): Promise<Hit[]>;
-  /** How alike the texts of each pair are; nothing where it would not take one of them. */
+  /** Scores the similarity of each pair; undefined if the system refuses one of its texts. */
   similarities(set: string, pairs: readonly Pair[], onProgress: OnProgress): Promise<(number | undefined)[]>;
   close(): Promise<void>;
 }

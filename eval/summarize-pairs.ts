@@ -10,7 +10,7 @@ import {
 } from "./results.js";
 import type { PairOutcome, PairsRecord } from "./run-record.js";
 
-/** Only its ratings go from 0 to 5 and are many enough to say what a score means. */
+/** Sets whose ratings go from 0 to 5 and are numerous enough to say what a score means. */
 const RATED = /^stsb-/;
 const RATED_NAME = "STS benchmark";
 const BANDS_FROM = 3;
@@ -37,7 +37,7 @@ export function similarityOf(record: PairsRecord, ids: readonly string[]): Simil
   };
 }
 
-/** Whether what scores above 0.80 is what people call the same; BM25's scores have no such scale. */
+/** Compares "above 0.80" with the pairs that people consider the same. BM25's scores have no such scale. */
 export function strongOf(sets: Sets, ids: readonly string[]): Record<string, StrongFigures> {
   const models = ids.filter((id) => id !== "bm25");
   const labelled = Object.entries(sets).filter(([, { kind }]) => kind === "pairs");
@@ -49,7 +49,7 @@ export function strongOf(sets: Sets, ids: readonly string[]): Record<string, Str
   return figures;
 }
 
-/** What people say of pairs with such a score: tenth by tenth, from 0.3. */
+/** Summarizes people's ratings of pairs by the score's tenth, from 0.3. */
 export function bandsOf(sets: Sets, ids: readonly string[]): BySystem<readonly Band[]> {
   const rated = Object.entries(sets).filter(([name]) => RATED.test(name));
   const models = ids.filter((id) => id !== "bm25");
@@ -89,7 +89,7 @@ function strongFigures(
 
 type Test = (pair: PairOutcome) => boolean;
 
-/** Not a number where there is nothing to have a share of. */
+/** Computes a share. NaN if there is nothing to divide by. */
 function shareOf(outcomes: readonly PairOutcome[], { of, that }: { of: Test; that: Test }) {
   const [isOf, isThat] = [outcomes.map(of), outcomes.map((each) => of(each) && that(each))];
   const share = (draw: Iterable<number>) => {

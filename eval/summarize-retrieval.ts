@@ -13,7 +13,7 @@ import {
 } from "./results.js";
 import type { Outcome, RetrievalRecord } from "./run-record.js";
 
-/** More are names rather than categories. */
+/** Maximum number of categories. With more of them, they are names rather than categories. */
 const CATEGORIES_MAX = 8;
 const METRICS: readonly Metric[] = [
   "hit1",
@@ -25,7 +25,11 @@ const METRICS: readonly Metric[] = [
   "sessionAll",
 ];
 
-/** @param ids the systems, the one that others are compared with first */
+/**
+ * Summarizes the queries.
+ *
+ * @param ids the systems, beginning with the one that others are compared with
+ */
 export function retrievalOf(record: RetrievalRecord, ids: readonly string[]): RetrievalFigures {
   const here = ids.filter((id) => id in record.systems);
   const answerable = bySystem(here, (id) => outcomesOf(record, id).filter((each) => each.answerable));
@@ -78,7 +82,11 @@ function ofSystem(outcomes: readonly Outcome[], refused: number): RetrievalOfSys
   };
 }
 
-/** nDCG@10, query by query. @throws Error when the two were not asked the same */
+/**
+ * Compares nDCG@10 query by query.
+ *
+ * @throws Error when the two were not asked the same
+ */
 function differences(ours: readonly Outcome[], theirs: readonly Outcome[]): number[] {
   if (ours.length !== theirs.length) throw new Error("two systems were not asked the same queries");
   return ours.map(({ id, ndcg10 }, i) => {

@@ -4,7 +4,7 @@ import type { RunRecord } from "./run-record.js";
 import { bandsOf, similarityOf, strongOf } from "./summarize-pairs.js";
 import { meansOf, retrievalOf } from "./summarize-retrieval.js";
 
-/** The figures of a run. */
+/** Computes the figures of a run. */
 export function summarize(run: RunRecord): Results {
   const ids = Object.keys(run.systems);
   const retrieval = Object.entries(run.retrieval).map(([name, record]) => {

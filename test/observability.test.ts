@@ -9,13 +9,13 @@ import { groupingsIn, selectorsIn } from "./support/promql.js";
 import { type Scrape, scrape } from "./support/scrape.js";
 import { startServer, type TestServer } from "./support/server.js";
 
-// The dashboard, the alert rules and the documentation name metrics and labels: a server tells whether
-// they are there.
+// The dashboard, the alert rules and the documentation name metrics and labels. A server shows whether they
+// exist.
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const ALERTS = "deploy/prometheus/alerts.yaml";
-/** Prometheus gives them, or a bucket has it. */
+/** Labels that Prometheus adds or that a bucket has. */
 const GIVEN = ["job", "instance", "le"];
 
 interface Panel {
@@ -55,13 +55,17 @@ const reasonToSkip = spawnSync(PROMTOOL, ["--version"]).status === 0 ? "" : " (s
 if (reasonToSkip && process.env.REQUIRE_PROMTOOL === "1")
   throw new Error("no promtool in PATH, and PROMTOOL names none; Debian's package is prometheus");
 
-/** @throws Error with what it says when it is not content. */
+/**
+ * Runs promtool.
+ *
+ * @throws Error with its message when it finds a fault.
+ */
 function promtool(...args: string[]): void {
   const { status, stdout, stderr } = spawnSync(PROMTOOL, args, { cwd: ROOT, encoding: "utf8" });
   if (status !== 0) throw new Error(stdout + stderr);
 }
 
-/** Everything in an expression that no scrape has. */
+/** Lists everything in an expression that no scrape has. */
 function missingFrom(expression: string): string[] {
   const asked = selectorsIn(expression);
   if (asked.length === 0) return [`no metric in ${expression}`];
@@ -75,7 +79,8 @@ function missingFrom(expression: string): string[] {
       if (GIVEN.includes(name)) continue;
       const values = new Set(samples.map(({ labels }) => labels[name]));
       if (values.has(undefined)) missing.push(`${metric}{${name}}`);
-      // Codes come into being with the first call that ends so: held against the list of codes, below.
+      // A code appears with the first call that ends with it, so codes are compared with the list of codes
+      // below.
       if (name === "rpc_response_status_code" || !operator.startsWith("=")) continue;
       const pattern = operator === "=" ? undefined : new RegExp(`^(?:${value})$`);
       const has = [...values].some((each) => (pattern ? pattern.test(each ?? "") : each === value));
@@ -100,7 +105,7 @@ describe("deploy/grafana/recalld.json", () => {
     const ranged = (expr: string) => expr.replaceAll("$__rate_interval", "5m");
     const rules = panels.map(({ expr }, i) => ({ record: `panel:${i}`, expr: ranged(expr) }));
     const file = join(mkdtempSync(join(tmpdir(), "recalld-rules-")), "panels.yaml");
-    // JSON is YAML.
+    // JSON is also YAML.
     writeFileSync(file, JSON.stringify({ groups: [{ name: "panels", rules }] }));
     promtool("check", "rules", file);
     writeFileSync(
@@ -168,7 +173,7 @@ describe("docs/observability.md", () => {
     quoted(names).map((name) => ({
       name,
       type,
-      // Between parentheses stand their values.
+      // Their values are in parentheses.
       labels: quoted(labels.replace(/\([^)]*\)/g, "")),
       values: [...labels.matchAll(/`(\w+)` \((`[^)]*`)\)/g)].map(([, label = "", values]) => ({
         label,
@@ -188,7 +193,7 @@ describe("docs/observability.md", () => {
     );
     const seen = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
     seen.delete("le");
-    // Of what a process may have none of at the moment.
+    // A process may have none of these at the moment.
     if (samples.length > 0) expect([...seen].sort()).toEqual([...labels].sort());
   });
 
@@ -229,7 +234,7 @@ describe("docs/observability.md", () => {
       ),
     );
     expect(named.length).toBeGreaterThan(5);
-    // `unknown` and `data_loss` are none of ours, and count as faults should they ever come.
+    // `unknown` and `data_loss` are not used here, and would count as faults.
     const others = ["ok", "unknown", "data_loss", "deadline_exceeded"];
     expect([...new Set(named)].filter((code) => !codes.includes(code) && !others.includes(code))).toEqual([]);
   });

@@ -16,19 +16,19 @@ import { VERSION } from "../src/version.js";
 const ROOT = join(import.meta.dirname, "..");
 const BIOME = join(ROOT, "node_modules/@biomejs/biome/bin/biome");
 
-/** Its program is a package of its own for each system; the lockfile does not have one for every system. */
+/** Version of the linter. Its program is one package per system, so the lockfile need not have them all. */
 const linterVersion = spawnSync(process.execPath, [BIOME, "--version"], { encoding: "utf8" });
 const reasonToSkip =
   linterVersion.status === 0 ? "" : ` (skipped: no Biome for ${process.platform}-${process.arch})`;
 
-/** What the linter has against a tree: its rules, by the file in which they found something. */
+/** Rules that the linter finds violated in a tree, by file. */
 type Findings = ReadonlyMap<string, readonly string[]>;
 
 interface Report {
   diagnostics: { severity: string; category: string; location: { path: string } }[];
 }
 
-/** The real linter with the real configuration, on a tree of the test's own. */
+/** Runs the real linter with the real configuration on a test's tree. */
 function lint(tree: string): Findings {
   const args = [BIOME, "lint", "--reporter=json", "--max-diagnostics=none"];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: tree, encoding: "utf8" });
@@ -50,7 +50,7 @@ function plant(tree: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-/** An empty tree, but for what the linter's rules depend on. */
+/** Makes a tree with nothing but what the linter's rules depend on. */
 function openTree(): string {
   const tree = mkdtempSync(join(tmpdir(), "recalld-tidy-"));
   for (const name of ["biome.json", ".gitignore", "package.json"]) {
@@ -171,7 +171,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
       "src/server/planted-env.ts": "export const port = process.env.PORT;\n",
       "src/memory/planted-default.ts": "export default 1;\n",
       "src/embedding/planted-console.ts": 'console.log("a text");\n',
-      // Installed, but not where only `dependencies` are.
+      // It is installed, but not where only `dependencies` are.
       "src/compose.ts": 'import "vitest";\n',
       "test/planted.test.ts": 'import { test } from "vitest";\n\ntest.only("alone", () => {});\n',
     });
@@ -244,7 +244,7 @@ describe("the packages", () => {
     }
     const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as Lock;
     const optional = Object.values(packages).flatMap((one) => Object.keys(one.optionalDependencies ?? {}));
-    // `node scripts/complete-lockfile.js` mends this.
+    // `node scripts/complete-lockfile.js` fixes this.
     expect(optional.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([]);
   });
 
@@ -254,7 +254,7 @@ describe("the packages", () => {
 });
 
 describe("the compiler's flags", () => {
-  /** The flags without a comment; one comment may speak for two flags that belong together. */
+  /** Lists the flags without a comment. One comment may cover two flags that belong together. */
   function unexplained(config: string): string[] {
     const [, options = ""] = config.split('"compilerOptions": {');
     const bare: string[] = [];

@@ -2,8 +2,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
 /**
- * Builds `recalld.js`: the contract as protobuf-es knows it, for the TypeScript quick start to
- * download. The libraries it imports are the user's own.
+ * Builds `recalld.js`, the contract as protobuf-es code, which the TypeScript quick start downloads.
+ * The user installs the libraries that it imports.
  */
 export default defineConfig({
   build: {

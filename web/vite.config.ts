@@ -1,20 +1,20 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 
-/** Where `npm run dev:web` and `vite preview` find the server. */
+/** Address of the server that `npx vite web` and `npx vite preview web` forward calls to. */
 const SERVER = "http://127.0.0.1:8080";
 const SERVER_PATHS = ["/recalld.v1.", "/store", "/recall", "/signup", "/openapi.json"];
 
 export default defineConfig({
-  // Relative paths throughout, so that one build works under any path.
+  // All paths are relative, so that one build works under any path.
   base: "./",
   plugins: [react(), paintOnceStyled()],
   build: {
     outDir: "../dist/web",
     emptyOutDir: true,
-    // The browsers of the last two years or so.
+    // Browsers of about the last two years.
     target: "es2023",
-    // The Content-Security-Policy has no data: URIs and, for Firefox, no preloading of modules.
+    // The Content-Security-Policy allows no data: URIs and, for Firefox, no preloading of modules.
     assetsInlineLimit: 0,
     modulePreload: false,
   },
@@ -22,7 +22,7 @@ export default defineConfig({
   preview: { proxy: proxy() },
 });
 
-/** Holds back the first paint until the script has set the theme: no flash of the other one. */
+/** Delays the first paint until the script has set the theme, so that the other theme never flashes. */
 function paintOnceStyled(): Plugin {
   return {
     name: "paint-once-styled",

@@ -2,11 +2,11 @@ import { percentile } from "../machine.js";
 import type { LoopDelay, Recalld } from "./recalld.js";
 import type { Load } from "./system.js";
 
-/** All rounds together stay below the next size; on a machine that is so fast, a round is shorter. */
+/** Maximum stores of a round, so that all rounds stay below the next size. A fast machine ends rounds early. */
 const STORES_MAX = 8000;
 const STORING = 16;
 
-/** A recall's p99 with nothing else to do, and while others store as fast as they can. */
+/** p99 of a recall on an idle system, and while other callers store as fast as they can. */
 export interface Busy {
   readonly idleP99Ms: number;
   readonly busyP99Ms: number;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What V8 writes with --cpu-prof. */
+/** Profile as V8 writes it with --cpu-prof. */
 interface Profile {
   readonly nodes: readonly { id: number; callFrame: Frame; children?: readonly number[] }[];
   readonly samples: readonly number[];
@@ -14,14 +14,14 @@ interface Frame {
   readonly lineNumber: number;
 }
 
-/** Where one thread's time went, by share, the most first. */
+/** Shares of one thread's time by module, largest first. */
 export interface Shares {
   readonly thread: string;
   readonly modules: readonly (readonly [name: string, share: number])[];
   readonly functions: readonly (readonly [name: string, share: number])[];
 }
 
-/** Of every thread of the process that ended last, its last seconds; profiles are named by when they end. */
+/** Reads the last seconds of every thread of the process that ended last. Profiles are named by their end. */
 export function sharesIn(folder: string, lastSeconds: number): Shares[] {
   const names = readdirSync(folder)
     .filter((name) => name.endsWith(".cpuprofile"))
@@ -59,7 +59,7 @@ function ranked(sums: ReadonlyMap<string, number>, total: number): [string, numb
     .sort((a, b) => b[1] - a[1]);
 }
 
-/** A package, a file of ours, a module of Node, or what V8 names in brackets. */
+/** Names a package, a file of ours, a module of Node, or what V8 writes in brackets. */
 function moduleOf({ url, functionName }: Frame): string {
   const inPackage = /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
   if (inPackage !== undefined) return inPackage;

@@ -4,13 +4,13 @@ import { type DriverOptions, PythonDriver } from "./python-driver.js";
 import type { LoadOptions, Measured } from "./system.js";
 import type { Corpus, Model } from "./texts.js";
 
-/** The floor: of a recall the embedding of its question, of a store that of its text, and no more. */
+/** The floor: recalls that only embed their question, and stores that only embed their text. */
 export interface BareEmbedder extends Measured {
   vectors(texts: readonly string[]): Promise<Float32Array[]>;
   close(): Promise<void>;
 }
 
-/** recalld's own pool of threads. */
+/** Opens recalld's own pool of threads. */
 export async function openNodeEmbedder(
   options: Model & { workers: number; corpus: Corpus },
 ): Promise<BareEmbedder> {
@@ -27,7 +27,7 @@ export async function openNodeEmbedder(
   };
 }
 
-/** What the clients in Python embed with. */
+/** Opens the embedder that the clients in Python use. */
 export function openPythonEmbedder(options: DriverOptions & { corpus: Corpus }): BareEmbedder {
   const { texts, questions } = options.corpus;
   const driver = new PythonDriver(options, "embedder");
@@ -44,7 +44,11 @@ export function openPythonEmbedder(options: DriverOptions & { corpus: Corpus }):
   };
 }
 
-/** @throws Error when the two do not give the same vectors: then nothing would be compared. */
+/**
+ * Checks that both embedders give the same vectors.
+ *
+ * @throws Error when they do not, because a comparison would mean nothing.
+ */
 export async function agreement(
   one: BareEmbedder,
   other: BareEmbedder,

@@ -1,14 +1,14 @@
 import { percentile } from "../machine.js";
 import type { Load } from "./system.js";
 
-/** One figure over the rounds of a run. */
+/** Summary of one figure over the rounds of a run. */
 export interface Figure {
   readonly median: number;
   readonly lowest: number;
   readonly highest: number;
 }
 
-/** A run of calls, over the rounds. */
+/** Summary of a series of calls over the rounds. */
 export interface Calls {
   readonly p50Ms: Figure;
   readonly p99Ms: Figure;
@@ -31,12 +31,12 @@ export function calls(loads: readonly Load[]): Calls {
   };
 }
 
-/** Of two that were measured in turns: round by round, so that what the machine did falls on both. */
+/** Divides figures that were measured in turns, round by round, so that load on the machine affects both. */
 export function ratio(over: readonly number[], under: readonly number[]): Figure {
   return figure(over.map((value, round) => value / (under[round] as number)));
 }
 
-/** Four digits: more would be noise, and a reader of the file would have to look past them. */
+/** Rounds to four digits, because more would be noise to a reader of the file. */
 function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }

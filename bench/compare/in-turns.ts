@@ -1,6 +1,6 @@
 /**
- * Measures each of several things once a round, every round beginning with another one: whatever else
- * the machine does meanwhile falls on all of them.
+ * Measures several things once a round, starting each round with another one, so that other load on the
+ * machine affects all of them.
  */
 export async function inTurns<T>(
   names: readonly string[],

@@ -1,14 +1,14 @@
-/** One line: a value for each x. */
+/** A line with a value for each x. */
 export interface Series {
   readonly name: string;
   readonly values: readonly number[];
-  /** What the others are seen beside. */
+  /** Role of a line that the others are compared with. */
   readonly role?: "main" | "floor";
 }
 
 export interface Chart {
   readonly title: string;
-  /** Of the values: both axes are logarithmic, since sizes and systems differ by tens. */
+  /** Values of x. Both axes are logarithmic, because sizes and systems differ by factors of ten. */
   readonly xs: readonly number[];
   readonly xLabel: string;
   readonly series: readonly Series[];
@@ -17,10 +17,10 @@ export interface Chart {
 const WIDTH = 760;
 const HEIGHT = 380;
 const PLOT = { left: 64, top: 48, right: WIDTH - 176, bottom: HEIGHT - 52 };
-/** Between the names at the lines' ends. */
+/** Space between the names at the lines' ends. */
 const NAME_HEIGHT = 16;
 
-/** Tol's bright palette, which is told apart with all kinds of colour vision; lighter on dark ground. */
+/** Tol's bright palette, which works with all kinds of colour vision. It is lighter on a dark background. */
 const COLOURS = [
   { light: "#4477aa", dark: "#77aadd" },
   { light: "#cc3311", dark: "#ee8866" },
@@ -31,7 +31,9 @@ const COLOURS = [
 ];
 const MARKERS = [circle, square, diamond, triangle, cross, circle];
 
-/** A line for each series over logarithmic axes, as SVG; it follows the reader's light or dark scheme. */
+/**
+ * Draws a line for each series over logarithmic axes, as SVG that follows the reader's light or dark scheme.
+ */
 export function lineChart({ title, xs, xLabel, series }: Chart): string {
   const values = series.flatMap((one) => one.values);
   const x = scale([Math.min(...xs), Math.max(...xs)], [PLOT.left + 16, PLOT.right - 12]);
@@ -94,13 +96,13 @@ export function text(classes: string, [x, y]: Point, content: string): string {
   return `<text class="${classes}" x="${fixed(x)}" y="${fixed(y)}">${content}</text>`;
 }
 
-/** From values to pixels, by their logarithms. */
+/** Converts values to pixels by their logarithms. */
 function scale([from, to]: Point, [first, last]: Point): (value: number) => number {
   const share = (value: number) => (to === from ? 0.5 : Math.log(value / from) / Math.log(to / from));
   return (value) => first + share(value) * (last - first);
 }
 
-/** 1, 2, 5, 10, 20 … from the last one below the least value to the first one above the greatest. */
+/** Lists 1, 2, 5, 10, 20 … from the last one below the least value to the first one above the greatest. */
 function ticksAround(least: number, greatest: number): number[] {
   const all = Array.from({ length: 12 }, (_, i) => 10 ** (i - 4)).flatMap((ten) => [ten, 2 * ten, 5 * ten]);
   const first = all.findLastIndex((tick) => tick <= least);
@@ -108,7 +110,7 @@ function ticksAround(least: number, greatest: number): number[] {
   return all.slice(first, last + 1);
 }
 
-/** Moves heights apart so that names do not cover each other, in their order. */
+/** Moves heights apart in their order, so that names do not cover each other. */
 function spread(heights: readonly number[]): number[] {
   const moved = [...heights];
   const order = [...heights.keys()].sort((a, b) => (heights[a] as number) - (heights[b] as number));

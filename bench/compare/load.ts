@@ -1,6 +1,6 @@
 import type { Load, LoadOptions } from "./system.js";
 
-/** Callers that each make one call after the other; the first failure stops all of them. */
+/** Runs callers that each make one call after another. The first failure stops all of them. */
 export async function run(
   call: (number: number) => Promise<unknown>,
   { from, count, callers, secondsMax, until }: LoadOptions & { until?: AbortSignal | undefined },

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 
-// Loaded into the server before its own code (--import): tells over IPC how long its event loop was held,
-// and ends the server with whoever started it.
+// Node loads this into the server before the server's own code (--import). It reports over IPC how long the
+// event loop was blocked, and ends the server together with its parent.
 
 if (isMainThread) {
   const delay = monitorEventLoopDelay({ resolution: 1 });

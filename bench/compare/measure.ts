@@ -16,24 +16,24 @@ import type { Corpus } from "./texts.js";
 const FOUND_QUESTIONS = 200;
 const AGREEMENT_TEXTS = 200;
 const RESTARTS = 3;
-/** After many were added at once, for what a system still does with them. */
+/** Pause after many memories were added at once, for work that a system still does with them. */
 const SETTLE_MS = 3000;
 
-/** What is measured, and what it is measured with. */
+/** Subject of the measurements, and their tools. */
 export interface Bench {
   readonly options: Options;
   readonly corpus: Corpus;
   readonly recalld: Recalld;
   /** All systems by their ids, recalld first. */
   readonly systems: Readonly<Record<string, System>>;
-  /** The floor: `embedder`, and `embedder-python` where a system is called from Python. */
+  /** The floor: `embedder`, and `embedder-python` for systems that are called from Python. */
   readonly embedders: Readonly<Record<string, BareEmbedder>>;
 }
 
-/** One run: every system at every size. */
+/** Measures every system at every size. */
 export class Measuring {
   readonly #bench: Bench;
-  /** How many memories each system holds. */
+  /** Number of memories that each system holds. */
   readonly #held: Record<string, number> = {};
   #nextQuestion = 0;
 
@@ -105,7 +105,7 @@ export class Measuring {
     say(`  ${id} filled in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
   }
 
-  /** Also the warming up: afterwards nothing is asked for the first time. */
+  /** Measures the share that each system finds. This also warms up: no later question is the first. */
   async #found(memories: number): Promise<Record<string, number>> {
     const { systems, embedders, corpus } = this.#bench;
     const questions = Array.from({ length: FOUND_QUESTIONS }, (_, i) => this.#nextQuestion + i);
@@ -120,7 +120,7 @@ export class Measuring {
     return shares;
   }
 
-  /** The same questions for all, in the same round. */
+  /** Asks all systems the same questions in the same round. */
   async #recalls(): Promise<Loads> {
     const { rounds, recalls: count, secondsMax } = this.#bench.options;
     const loads: Record<number, Record<string, Load[]>> = {};

@@ -1,4 +1,4 @@
-/** Slots of a memory; each list's length is the base of one digit of the memory's number. */
+/** Slots of a memory. Each list's length is the base of one digit of the memory's number. */
 const WHO = words(
   "Ana|Mr. Okafor|the landlord|my sister|our team lead|Dr. Chen|the new neighbour|Grandpa Luis|Maria from accounting|the night nurse|Tom's teacher|the plumber|a customer in Oslo|the yoga instructor|cousin Farid|the delivery driver|Aunt Beate|the florist|Captain Reyes|our tax adviser|the twins|Professor Lindqvist|the barista downstairs|my old flatmate|Priya|the choir director|Jonas|the mechanic on Mill Road|our vet|the wedding planner",
 );
@@ -18,25 +18,25 @@ const ASKED = words(
   "what do I know about|when was there something with|who had to do with|remind me of|is there anything about|tell me more on|what happened with|did anybody mention|what should I remember about|how was it with|find what concerns|why did we speak of",
 );
 
-/** Coprime to every base: numbers next to each other differ in all slots. */
+/** Step that is coprime to every base, so that neighbouring numbers differ in all slots. */
 const STRIDE = 7_368_787;
 const MEMORIES_MAX = WHO.length * DID.length * WHAT.length * WHEN.length * MORE.length;
 const QUESTIONS_MAX = ASKED.length * WHO.length * WHAT.length * WHEN.length;
 
-/** The `i`th memory, such as an assistant might keep: 9 to 35 tokens; the first 8 million differ. */
+/** Makes the `i`th memory, as an assistant might keep it, of 9 to 35 tokens. The first 8 million differ. */
 export function memory(i: number): string {
   const digit = digits((i * STRIDE) % MEMORIES_MAX);
   const [who, did, what, when, more] = [digit(WHO), digit(DID), digit(WHAT), digit(WHEN), digit(MORE)];
   return `${who} ${did} ${what} ${when}. ${more}`.trim();
 }
 
-/** The `i`th question about them; the first 200,000 differ. */
+/** Makes the `i`th question about the memories. The first 200,000 differ. */
 export function question(i: number): string {
   const digit = digits((i * STRIDE) % QUESTIONS_MAX);
   return `${digit(ASKED)} ${digit(WHO)} and ${digit(WHAT)} ${digit(WHEN)}?`;
 }
 
-/** Takes a number apart, one digit a call, in the bases of the lists. */
+/** Takes a number apart in the bases of the lists, one digit a call. */
 function digits(n: number): (list: readonly string[]) => string {
   let rest = n;
   return (list) => {

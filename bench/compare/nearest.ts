@@ -1,10 +1,12 @@
 import { exactSearch, MetricKind } from "usearch";
 import type { Corpus } from "./texts.js";
 
-/** As many as a recall answers by default. */
+/** Number of results that a recall returns by default. */
 const TOP_K = 5;
 
-/** The share of the true nearest among the first `memories` texts that was found, over all questions. */
+/**
+ * Returns the share of the true nearest texts among the first `memories` that was found, over all questions.
+ */
 export function shareFound(
   found: readonly (readonly string[])[],
   { corpus, memories, queries }: { corpus: Corpus; memories: number; queries: readonly Float32Array[] },

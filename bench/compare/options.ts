@@ -5,16 +5,16 @@ import { parseArgs } from "node:util";
 export const SYSTEM_IDS = ["recalld", "chroma", "pgvector", "lancedb"] as const;
 export type SystemId = (typeof SYSTEM_IDS)[number];
 
-/** How much is measured. */
+/** Amounts that are measured. */
 export interface Extent {
-  /** Memories at which everything is measured, growing. */
+  /** Numbers of memories, growing, at which everything is measured. */
   readonly sizes: readonly number[];
-  /** The one of them at which the targets are held. */
+  /** Number of memories at which the targets must be met. */
   readonly targetSize: number;
   readonly rounds: number;
   readonly recalls: number;
   readonly stores: number;
-  /** No run of calls takes longer, whatever its count. */
+  /** Maximum duration of a series of calls, whatever its count. */
   readonly secondsMax: number;
 }
 
@@ -23,13 +23,13 @@ const FULL: Extent = {
   targetSize: 50_000,
   rounds: 3,
   recalls: 1000,
-  // Ten such runs from one size stay below the next.
+  // Ten such series from one size stay below the next.
   stores: 500,
   secondsMax: 3,
 };
 const QUICK: Extent = { ...FULL, sizes: [1000, 10_000], targetSize: 10_000, rounds: 3, secondsMax: 2 };
 
-/** At each run of calls. */
+/** Numbers of callers of the series of calls. */
 export const CALLERS = [1, 16] as const;
 
 export interface Options extends Extent {
@@ -37,16 +37,20 @@ export interface Options extends Extent {
   readonly model: string;
   readonly modelsDir: string;
   readonly workers: number;
-  /** The whole of it, as the page shows it. */
+  /** Full run, as the page shows it. */
   readonly complete: boolean;
-  /** Only the page, from what was measured before. */
+  /** Writes only the page, from earlier measurements. */
   readonly pageOnly: boolean;
 }
 
 export const USAGE = `npm run bench -- [--quick] [--systems ${SYSTEM_IDS.join(",")}] [--sizes 1000,10000] [--model ID --models-dir FOLDER]
 npm run bench -- --page     only writes docs/performance.md again, from bench/results.json`;
 
-/** @throws Error that names the option. */
+/**
+ * Reads the options.
+ *
+ * @throws Error that names the wrong option.
+ */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
@@ -77,7 +81,7 @@ export function readOptions(args: readonly string[]): Options {
     systems,
     model: values.model,
     modelsDir: resolve(values["models-dir"]),
-    // As the service chooses by default: the threads that embed leave one core to the rest.
+    // The service chooses this by default: one core is left to everything but embedding.
     workers: Math.max(1, availableParallelism() - 1),
     complete: !values.quick && values.sizes === undefined && systems.length === SYSTEM_IDS.length,
     pageOnly: values.page,

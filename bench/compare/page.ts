@@ -6,20 +6,24 @@ import { table } from "./table.js";
 const BEGIN = "<!-- Figures: `npm run bench` writes what follows. -->";
 const END = "<!-- End of the figures. -->";
 
-/** The floor is measured like the systems, and named beside them. */
+/** Names of the floor, which is measured like the systems and shown next to them. */
 const EMBEDDERS: Readonly<Record<string, string>> = {
   embedder: "embedder alone",
   "embedder-python": "the same in Python",
 };
 
-/** What `docs/performance.md` promises; recalld holds itself to it. */
+/** Targets in `docs/performance.md` that recalld must meet. */
 const RECALL_OVER_EMBEDDER_MAX = 1.5;
 const STORES_OVER_EMBEDDER_MIN = 0.9;
 const BUSY_OVER_IDLE_MAX = 3;
 const LOOP_DELAY_MAX_MS = 20;
 const OVER_CHROMA_MIN = 3;
 
-/** The page with the figures of a run in place of those it had. @throws Error without the markers. */
+/**
+ * Replaces the page's figures by those of a run.
+ *
+ * @throws Error when a marker is missing.
+ */
 export function withFigures(page: string, results: Results): string {
   const [before, rest] = page.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];
@@ -27,7 +31,7 @@ export function withFigures(page: string, results: Results): string {
   return `${before}${BEGIN}\n\n${figures(results)}\n${END}${after}`;
 }
 
-/** The plots, by their names in `docs/pictures/`. */
+/** Draws the plots, by their names in `docs/pictures/`. */
 export function plots({ sizes, systems }: Results): Record<string, string> {
   const plot = (title: string, of: (size: AtSize) => Readonly<Record<string, Calls>>, value: Value) =>
     lineChart({
@@ -121,7 +125,7 @@ function targets({ targets, sizes }: Results): string {
   return `At ${count(targets.memories)} memories.\n\n${table(head, rows)}${bound(sizes, targets.memories)}`;
 }
 
-/** How far the ratio to Chroma could go at all, since the model's own time is in every call. */
+/** Shows how far the ratio to Chroma could go at all, because every call includes the model's own time. */
 function bound(sizes: Results["sizes"], memories: number): string {
   const at = sizes.find((size) => size.memories === memories);
   const times = [1, 16].map((callers) => {
@@ -152,7 +156,7 @@ function met(yes: boolean): string {
   return yes ? "yes" : "no";
 }
 
-/** A row for each size, a column for each system and the floor. */
+/** Writes a row for each size, with a column for each system and the floor. */
 function calls(
   { sizes, systems }: Results,
   of: (size: AtSize) => Readonly<Record<string, Calls>>,
@@ -217,7 +221,7 @@ function percent(share: number | undefined): string {
   return `${((share ?? Number.NaN) * 100).toFixed(1)} %`;
 }
 
-/** Three digits, which is more than rounds agree on. */
+/** Writes three digits, which is more than the rounds agree on. */
 function number(value = Number.NaN): string {
   return value >= 100 ? count(Math.round(value)) : value.toPrecision(value < 1 ? 2 : 3);
 }

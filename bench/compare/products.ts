@@ -1,7 +1,7 @@
 import type { SystemId } from "./options.js";
 import type { PythonProduct } from "./python-system.js";
 
-/** What a user would take instead, installed and called as its own documentation begins. */
+/** Systems that a user could take instead, installed and called as their own documentation begins. */
 export const PRODUCTS: Readonly<Record<Exclude<SystemId, "recalld">, PythonProduct>> = {
   chroma: {
     id: "chroma",

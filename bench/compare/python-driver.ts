@@ -9,23 +9,23 @@ import type { Load } from "./system.js";
 const DRIVER = fileURLToPath(new URL("../python/driver.py", import.meta.url));
 
 export interface DriverOptions {
-  /** The interpreter of the environment that has the packages. */
+  /** Interpreter of the environment that has the packages. */
   readonly python: string;
   readonly modelFolder: string;
   readonly folder: string;
 }
 
-/** A process with the model, and with the client of a system; commands and answers are lines of JSON. */
+/** Process with the model and a system's client. Commands and answers are lines of JSON. */
 export class PythonDriver {
   readonly #child: ChildProcess;
   readonly #answers: AsyncIterator<string>;
 
-  /** `bench/python/SYSTEM_system.py`, or `embedder` for the model alone. */
+  /** Name of the program: `bench/python/SYSTEM_system.py`, or `embedder` for the model alone. */
   constructor({ python, modelFolder, folder }: DriverOptions, system: string) {
     const dataDir = join(folder, system);
     mkdirSync(dataDir, { recursive: true });
     const log = openSync(join(folder, `${system}-client.log`), "a");
-    // Chroma's client reports its use to its makers unless it is told not to.
+    // Chroma's client reports its usage to its makers unless it is told not to.
     const env = { ...process.env, ANONYMIZED_TELEMETRY: "False", PYTHONDONTWRITEBYTECODE: "1" };
     const argument = JSON.stringify({ system, modelFolder, dataDir });
     this.#child = spawn(python, [DRIVER, argument], { env, stdio: ["pipe", "pipe", log] });
@@ -37,7 +37,11 @@ export class PythonDriver {
     return this.#child.pid as number;
   }
 
-  /** @throws Error with what the system said when it failed. */
+  /**
+   * Sends a command and awaits its answer.
+   *
+   * @throws Error with the system's message when it failed.
+   */
   async ask(op: string, command: object = {}): Promise<Record<string, unknown>> {
     this.#child.stdin?.write(`${JSON.stringify({ op, ...command })}\n`);
     const { value, done } = await this.#answers.next();
@@ -47,7 +51,7 @@ export class PythonDriver {
     return answer;
   }
 
-  /** For what answers how long its calls took. */
+  /** Sends a command whose answer is how long its calls took. */
   async load(op: string, command: object): Promise<Load> {
     return (await this.ask(op, command)) as unknown as Load;
   }

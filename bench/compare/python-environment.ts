@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 const REQUIREMENTS = fileURLToPath(new URL("../requirements.txt", import.meta.url));
 
 /**
- * A virtual environment with the packages of `bench/requirements.txt`, made on first use and after
- * they change. Answers its interpreter.
+ * Returns the interpreter of a virtual environment with the packages of `bench/requirements.txt`, which is
+ * created on first use and again after they change.
  *
  * @throws Error that says what to install when there is no Python.
  */

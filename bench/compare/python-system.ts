@@ -5,7 +5,7 @@ import type { Corpus } from "./texts.js";
 export interface PythonProduct {
   readonly id: string;
   readonly description: Omit<Description, "version">;
-  /** Runs inside the caller's process, so that a restart is one of that process. */
+  /** True if the system runs inside the caller's process, so that a restart is one of that process. */
   readonly inProcess: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface PythonOptions extends DriverOptions {
   readonly corpus: Corpus;
 }
 
-/** A system whose users call it from Python, where they embed too. */
+/** A system whose users call it from Python, and embed there, too. */
 export class PythonSystem implements System {
   #version = "";
   #pids: number[] = [];

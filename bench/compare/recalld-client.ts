@@ -1,13 +1,17 @@
 import { Agent, request } from "node:http";
 
-/** Calls with one key over connections that are kept. */
+/** Calls a server with one key, over connections that are kept. */
 export class RecalldClient {
   readonly #agent = new Agent({ keepAlive: true });
   key = "";
 
   constructor(private readonly port: number) {}
 
-  /** @throws Error with the server's answer when that is not 200. */
+  /**
+   * Sends a call.
+   *
+   * @throws Error with the server's answer when that is not 200.
+   */
   post(path: string, body: object): Promise<Record<string, unknown>> {
     const headers: Record<string, string> = { "content-type": "application/json" };
     if (this.key) headers.authorization = `Bearer ${this.key}`;

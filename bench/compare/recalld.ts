@@ -24,7 +24,7 @@ export interface RecalldOptions {
   readonly folder: string;
   readonly corpus: Corpus;
   readonly model: Model;
-  /** For Node, before the program. */
+  /** Options for Node, before the program. */
   readonly nodeArguments?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface LoopDelay {
   readonly maxMs: number;
 }
 
-/** The real program in a process of its own, with its defaults, called over HTTP with JSON. */
+/** Runs the real program in its own process with its defaults, and calls it over HTTP with JSON. */
 export class Recalld implements System {
   readonly description: Description = {
     name: "recalld",
@@ -87,7 +87,7 @@ export class Recalld implements System {
     return found;
   }
 
-  /** There is no call that takes vectors or many memories: they are written to the log by its adapter. */
+  /** Writes memories to the log by its adapter, because no call takes vectors or many memories. */
   async fill({ from, to }: Filling): Promise<void> {
     await this.stop();
     const storage = await openLocal({ dataDir: this.#dataDir });
@@ -111,7 +111,7 @@ export class Recalld implements System {
     return (performance.now() - startMs) / 1000;
   }
 
-  /** How long the server's event loop was held while something went on. */
+  /** Measures how long the server's event loop was blocked during some work. */
   async loopDelayDuring(work: () => Promise<unknown>): Promise<LoopDelay> {
     this.#server?.send("begin");
     await work();
@@ -144,7 +144,7 @@ export class Recalld implements System {
       MODEL: model,
       MODELS_DIR: modelsDir,
       FREE_CALLS: "1000000000",
-      // Nobody balances here.
+      // There is no balancer here.
       DRAIN_NOTICE_MS: "0",
     });
     const { nodeArguments = [] } = this.options;

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Memory of processes and all they started, in bytes. Pages that several share are counted once. */
+/** Memory of processes and all their children, in bytes. Pages that several share are counted once. */
 export interface Resident {
-  /** Their own. */
+  /** Memory of the processes themselves. */
   readonly own: number;
   /** Pages of files that the system may drop, such as those of a memory-mapped database. */
   readonly files: number;
 }
 
-/** Linux only, since elsewhere nobody tells what is shared; undefined there. */
+/** Reads the memory. Undefined outside Linux, because no other system tells what is shared. */
 export function resident(pids: readonly number[]): Resident | undefined {
   if (process.platform !== "linux") return undefined;
   const all = pids.flatMap(withChildren).map(proportional);
@@ -23,7 +23,7 @@ function withChildren(pid: number): number[] {
   return [pid, ...children.flatMap(withChildren)];
 }
 
-/** PSS: each page's size divided by the number of processes that map it. */
+/** Reads PSS: each page's size divided by the number of processes that map it. */
 function proportional(pid: number): Resident {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   const bytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(rollup)?.[1]) * 1024;

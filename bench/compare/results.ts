@@ -3,7 +3,7 @@ import type { LoopDelay } from "./recalld.js";
 import type { Resident } from "./resident.js";
 import type { Description } from "./system.js";
 
-/** All of one run, as `bench/results.json` keeps it. */
+/** Results of one run, as `bench/results.json` keeps them. */
 export interface Results {
   readonly date: string;
   readonly machine: string;
@@ -16,7 +16,7 @@ export interface Results {
   readonly targets: Targets;
 }
 
-/** By the number of callers, then by system; `embedder` and `embedder-python` are the floor. */
+/** Figures by number of callers, then by system; `embedder` and `embedder-python` are the floor. */
 export type ByCallers = Readonly<Record<string, Readonly<Record<string, Calls>>>>;
 
 export interface AtSize {
@@ -29,18 +29,18 @@ export interface AtSize {
   readonly restartSeconds: Readonly<Record<string, Figure>>;
 }
 
-/** What recalld holds itself to. Ratios are medians of the rounds' ratios. */
+/** Targets of recalld. Ratios are medians of the rounds' ratios. */
 export interface Targets {
   readonly memories: number;
-  /** p50 of a recall, one caller, over the embedder's. */
+  /** p50 of a recall with one caller, divided by the embedder's. */
   readonly recallOverEmbedder: Figure;
-  /** Stores a second, 16 callers, over the bare pool's texts a second. */
+  /** Stores a second with 16 callers, divided by the bare pool's texts a second. */
   readonly storesOverEmbedder: Figure;
-  /** p99 of a recall while 16 callers store, over that of an idle service. */
+  /** p99 of a recall while 16 callers store, divided by that of an idle service. */
   readonly busyOverIdle: Figure;
-  /** Of the server, meanwhile; the worst round's. */
+  /** Event-loop delay of the server during that, in the worst round. */
   readonly loopDelay: LoopDelay;
-  /** Recalls and stores a second over each other system's, by the number of callers. */
+  /** Recalls and stores a second, divided by each other system's, by the number of callers. */
   readonly recallsOver: Readonly<Record<string, Readonly<Record<string, Figure>>>>;
   readonly storesOver: Readonly<Record<string, Readonly<Record<string, Figure>>>>;
 }

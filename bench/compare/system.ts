@@ -1,12 +1,12 @@
-/** What one caller after the other, or several at a time, came to. */
+/** Outcome of a series of calls, by one caller or several at a time. */
 export interface Load {
-  /** Of each call, in milliseconds. */
+  /** Durations of the calls, in milliseconds. */
   readonly latenciesMs: readonly number[];
-  /** From the first call's begin to the last one's end. */
+  /** Time from the first call's begin to the last one's end. */
   readonly seconds: number;
 }
 
-/** Calls numbered from `from` on, without a gap, until `count` are made or the time is up. */
+/** Range of calls, numbered from `from` without a gap, until `count` are made or the time is up. */
 export interface LoadOptions {
   readonly from: number;
   readonly count: number;
@@ -14,40 +14,40 @@ export interface LoadOptions {
   readonly secondsMax: number;
 }
 
-/** Memories whose vectors are known: not what is measured. */
+/** Memories whose vectors are known. Loading them is not measured. */
 export interface Filling {
-  /** The first number, and the one after the last. */
+  /** First number, and the number after the last. */
   readonly from: number;
   readonly to: number;
 }
 
-/** How a system is run here; the page tells it beside the figures. */
+/** Description of a system's setup, which the page shows next to the figures. */
 export interface Description {
   readonly name: string;
   readonly version: string;
-  /** From where to where a call goes, and who embeds. */
+  /** Path of a call, and the process that embeds. */
   readonly called: string;
   readonly index: string;
-  /** What an answered store has survived. */
+  /** Failures that an answered store survives. */
   readonly durable: string;
 }
 
-/** What can be loaded. Texts and questions go by their numbers, and are embedded on the way. */
+/** Data that can be loaded. Texts and questions go by their numbers and are embedded on the way. */
 export interface Measured {
   store(options: LoadOptions): Promise<Load>;
   recall(options: LoadOptions): Promise<Load>;
 }
 
-/** One of those compared. */
+/** One of the compared systems. */
 export interface System extends Measured {
   readonly description: Description;
   start(): Promise<void>;
   fill(filling: Filling): Promise<void>;
-  /** The texts found for each question, best first. */
+  /** Returns the texts found for each question, best first. */
   found(questions: readonly number[]): Promise<string[][]>;
-  /** From the start of what was stopped to the first answered recall, in seconds. */
+  /** Returns the seconds from the restart to the first answered recall. */
   restart(question: number): Promise<number>;
-  /** Processes that serve, and those that call and embed where that is not the server's work. */
+  /** Ids of the processes that serve, and of those that call and embed if the server does not. */
   pids(): { serving: number[]; calling: number[] };
   stop(): Promise<void>;
 }

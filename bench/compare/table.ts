@@ -1,4 +1,4 @@
-/** A Markdown table with columns of equal width, as the formatter writes it. */
+/** Writes a Markdown table with columns of equal width, as the formatter does. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] as string).length)),

@@ -4,7 +4,7 @@ import { type Calls, calls, type Figure, ratio } from "./figures.js";
 import type { Targets } from "./results.js";
 import type { Load } from "./system.js";
 
-/** Runs of calls, by the number of callers, then by system, then by round. */
+/** Series of calls by number of callers, then by system, then by round. */
 export type Loads = Readonly<Record<number, Readonly<Record<string, readonly Load[]>>>>;
 
 export function summary(loads: Loads): Record<string, Record<string, Calls>> {
@@ -34,7 +34,7 @@ export function targetsOf(measured: {
   };
 }
 
-/** recalld's calls a second over those of every other system. */
+/** Divides recalld's calls a second by those of every other system. */
 function overOthers(loads: Loads): Record<string, Record<string, Figure>> {
   return mapped(loads, ({ recalld, embedder: _, "embedder-python": __, ...others }) =>
     mapped(others, (other) => ratio(rates(recalld), rates(other))),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openEmbedder } from "../../dist/src/embedding/open.js";
 import { memory, question } from "./memories.js";
 
-/** Questions are never asked twice of a system: no cache answers them. */
+/** Questions for each system. Each is asked only once, so that no cache answers it. */
 const QUESTIONS = 200_000;
 const EMBEDDED_AT_A_TIME = 256;
 
@@ -13,17 +13,17 @@ export interface Model {
   readonly modelsDir: string;
 }
 
-/** Texts, questions, and the vectors of the texts that are not embedded anew by every system. */
+/** Texts, questions, and the vectors of texts that not every system embeds again. */
 export interface Corpus {
   readonly texts: readonly string[];
   readonly questions: readonly string[];
   readonly dimensions: number;
   readonly vectors: Float32Array;
-  /** The same, for other processes. */
+  /** The same data as files, for other processes. */
   readonly vectorsPath: string;
 }
 
-/** Makes them, or finds them in the folder from an earlier run. */
+/** Makes the texts, or reads them from the folder of an earlier run. */
 export async function openCorpus(
   options: Model & { folder: string; texts: number; embedded: number; workers: number },
 ): Promise<Corpus> {

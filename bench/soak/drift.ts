@@ -1,35 +1,35 @@
 import { percentile } from "../machine.js";
 import type { Sample } from "./subject.js";
 
-/** The share of the time that is not judged: code is compiled, caches and pools fill. */
+/** Share of the time that is not judged, because code is compiled and caches and pools fill. */
 const WARM_UP = 1 / 4;
-/** Until then code is compiled, and the heap and its pools grow to what the load needs. */
+/** Until this time, code is compiled, and the heap and its pools grow to what the load needs. */
 const SHORT_SECONDS = 600;
 
 export interface Quantity {
   readonly name: string;
   readonly of: (sample: Sample) => number;
-  /** What a value is divided by to be shown. */
+  /** Divisor for showing a value. */
   readonly unit: { readonly name: string; readonly size: number };
-  /** How much it may rise over the judged time. */
+  /** Maximum rise over the judged time. */
   readonly riseMax: Bound;
-  /** The same in a run so short that it is all warm-up: only what is gross is seen. */
+  /** Maximum rise in a run so short that it is all warm-up. It catches only gross leaks. */
   readonly shortRiseMax?: Bound;
 }
 
-/** A share of the median, or this much, whichever is more. */
+/** A share of the median or this much, whichever is more. */
 interface Bound {
   readonly share: number;
   readonly least: number;
 }
 
-/** How a quantity went, in its unit. */
+/** Course of a quantity, in its unit. */
 export interface Drift {
   readonly name: string;
   readonly unit: string;
   readonly median: number;
   readonly max: number;
-  /** Of the whole judged time, by the slope. */
+  /** Rise over the whole judged time, by the slope. */
   readonly rise: number;
   readonly riseMax: number;
   readonly flat: boolean;
@@ -70,13 +70,13 @@ export const QUANTITIES: readonly Quantity[] = [
     name: "Event-loop delay, p99",
     of: (sample) => sample.delayP99Ms,
     unit: MILLISECOND,
-    // Whatever else the machine does is in this one.
+    // Other load on the machine also shows in this one.
     riseMax: { share: 0.5, least: 5 },
     shortRiseMax: { share: 1, least: 100 },
   },
 ];
 
-/** How each quantity went from the end of the warm-up on. */
+/** Computes the course of each quantity from the end of the warm-up on. */
 export function driftsOf(samples: readonly Sample[], quantities = QUANTITIES): Drift[] {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined) throw new Error("no samples");
@@ -106,7 +106,7 @@ function driftOf(samples: readonly Sample[], quantity: Quantity, short: boolean)
   };
 }
 
-/** The median of the slopes between all pairs of points (Theil–Sen): single peaks do not move it. */
+/** Median of the slopes between all pairs of points (Theil–Sen), which single peaks do not move. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const slopes = points.flatMap(([x, y], i) =>
     points.slice(i + 1).map(([laterX, laterY]) => (laterY - y) / (laterX - x)),

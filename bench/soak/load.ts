@@ -11,11 +11,11 @@ import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { memory, question } from "../compare/memories.js";
 
-/** Memories that stand at any time: for each that is stored, the oldest is deleted. */
+/** Memories that exist at any time: for each that is stored, the oldest is deleted. */
 const STANDING = 1_000;
 const NAMESPACES = 20;
 const PAUSE_MS = 20;
-/** Beyond it a text is read in windows. */
+/** Sentences of a text that is so long that it is read in windows. */
 const LONG_SENTENCES = 40;
 
 interface Standing {
@@ -24,8 +24,8 @@ interface Standing {
 }
 
 /**
- * A load whose state does not grow: memories, namespaces, accounts, keys and connections come and go
- * in the same measure, over every protocol. What grows beneath it is the server's own.
+ * Load whose state does not grow: memories, namespaces, accounts, keys and connections come and go at the
+ * same rate, over every protocol. Anything that grows under it belongs to the server.
  */
 export class SteadyLoad {
   calls = 0;
@@ -36,7 +36,11 @@ export class SteadyLoad {
 
   constructor(private readonly baseUrl: string) {}
 
-  /** Resolves when stopped. @throws what the first call throws that fails. */
+  /**
+   * Runs until stopped.
+   *
+   * @throws the error of the first call that fails.
+   */
   async run(): Promise<void> {
     const { baseUrl } = this;
     const bare = createClient(AccountService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
@@ -67,7 +71,7 @@ export class SteadyLoad {
     }
   }
 
-  /** Mostly stores and recalls; now and then all else that reads. */
+  /** Mostly stores and recalls, and sometimes makes each other call that reads. */
   #memories(transport: Transport): () => Promise<void> {
     const client = createClient(MemoryService, transport);
     return async () => {
@@ -108,7 +112,7 @@ export class SteadyLoad {
     this.calls += 3;
   }
 
-  /** A namespace that lives for a moment. */
+  /** Creates a namespace and drops it soon after. */
   async #comeAndGo(client: Client<typeof MemoryService>, number: number): Promise<void> {
     const namespace = `moment-${number}`;
     for (let i = 0; i < 5; i++) await client.store({ text: memory(number + i), namespace });
@@ -117,7 +121,7 @@ export class SteadyLoad {
     this.calls += 7;
   }
 
-  /** An account that is opened, gets a second key, uses it, and is closed. */
+  /** Opens an account, gives it a second key, uses that and closes the account. */
   async #accounts(baseUrl: string): Promise<void> {
     let key = (await clientOf(AccountService, baseUrl).signUp({})).apiKey;
     const own = { baseUrl, httpVersion: "1.1" as const, interceptors: [withKey(() => key)] };
@@ -133,7 +137,7 @@ export class SteadyLoad {
     await sleep(1_000);
   }
 
-  /** Callers that nobody knows: wrong keys, new connections, a health watch that is broken off. */
+  /** Plays strangers: wrong keys, new connections, and a health watch that is broken off. */
   async #strangers(baseUrl: string): Promise<void> {
     const headers = { authorization: "Bearer rcl_nobody", connection: "close" };
     await fetch(`${baseUrl}/recall`, { method: "POST", headers, body: "{}" }).then((answer) => answer.text());

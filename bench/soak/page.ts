@@ -3,7 +3,7 @@ import { driftsOf } from "./drift.js";
 import { soakPlot } from "./plot.js";
 import type { Sample } from "./subject.js";
 
-/** What a soak was, and what it saw; `bench/soak.json` keeps that of the page. */
+/** Description and samples of a soak. `bench/soak.json` keeps those of the page. */
 export interface SoakResults {
   readonly date: string;
   readonly machine: string;
@@ -17,7 +17,7 @@ const PAGE = new URL("../../docs/scaling.md", import.meta.url);
 const PLOT = new URL("../../docs/pictures/soak.svg", import.meta.url);
 const [BEGIN, END] = ["<!-- Soak: `npm run bench:soak` writes what follows. -->", "<!-- Soak ends. -->"];
 
-/** Keeps the results, and writes the page and the plot from what is kept. */
+/** Keeps the results, and writes the page and the plot from them. */
 export function writePage(measured: SoakResults): void {
   const results = { ...measured, samples: measured.samples.map(rounded) };
   const { samples, ...head } = results;
@@ -27,7 +27,11 @@ export function writePage(measured: SoakResults): void {
   writeFileSync(PLOT, plotOf(results));
 }
 
-/** The page with the soak's figures in place of those that it has. @throws Error when it lacks their place. */
+/**
+ * Replaces the soak's figures on the page.
+ *
+ * @throws Error when the page lacks their place.
+ */
 export function withSoak(page: string, results: SoakResults): string {
   const [before, rest] = page.split(`${BEGIN}\n`);
   const after = rest?.split(END)[1];
@@ -44,7 +48,7 @@ export function plotOf({ minutes, samples }: SoakResults): string {
   ]);
 }
 
-/** To what can be seen in the plot. */
+/** Rounds to what can be seen in the plot. */
 function rounded(sample: Sample): Sample {
   const to = (value: number, unit: number) => Math.round(value / unit) * unit;
   return {
@@ -73,7 +77,7 @@ function figures({ date, machine, minutes, calls, samples }: SoakResults): strin
   ].join("\n");
 }
 
-/** As the formatter of this repository writes it. */
+/** Formats a Markdown table as this repository's formatter does. */
 function table(lines: readonly (readonly string[])[]): string[] {
   const widths = (lines[0] ?? []).map((_, at) =>
     Math.max(3, ...lines.map((line) => (line[at] ?? "").length)),

@@ -1,7 +1,7 @@
 import { fixed, style, text } from "../compare/line-chart.js";
 import type { Sample } from "./subject.js";
 
-/** One panel: a quantity over time, from 0 up. */
+/** Panel that shows a quantity over time, from 0 up. */
 export interface Panel {
   readonly title: string;
   readonly of: (sample: Sample) => number;
@@ -11,7 +11,7 @@ const WIDTH = 760;
 const PANEL = { left: 64, right: WIDTH - 24, height: 110, top: 40, gap: 46 };
 const MINUTE_TICKS = 6;
 
-/** Panels under each other over one time, as SVG; all begin at 0, so that flat looks flat. */
+/** Draws panels under each other over one time axis, as SVG. All begin at 0, so that flat looks flat. */
 export function soakPlot(
   { title, samples }: { title: string; samples: readonly Sample[] },
   panels: readonly Panel[],
@@ -54,7 +54,7 @@ function panelOf(
   ].join("\n");
 }
 
-/** The next of 1, 2, 4, 6, 8, 10, 20 …: half of it is a number that is easily read, too. */
+/** Returns the next of 1, 2, 4, 6, 8, 10, 20 …, whose halves are easy to read, too. */
 function roundUp(value: number): number {
   const ten = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
   return ([1, 2, 4, 6, 8, 10].find((each) => each * ten >= value) as number) * ten;

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 
-// Loaded into the server before its own code (--import): answers each message over IPC with what only the
-// process itself knows, and ends the server with whoever started it.
+// Node loads this into the server before the server's own code (--import). It answers each message over IPC
+// with what only the process itself knows, and ends the server together with its parent.
 
 if (isMainThread) {
   const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -13,24 +13,30 @@ const PROBE = fileURLToPath(new URL("./probe.js", import.meta.url));
 const START_TIMEOUT_MS = 60_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** What the server holds at a moment. */
+/** Resources that the server holds at a moment. */
 export interface Sample {
   readonly seconds: number;
-  /** Its own memory; pages of files, which the system may drop, not counted. */
+  /** Memory of the process itself, without pages of files, which the system may drop. */
   readonly ownBytes: number;
   readonly heapUsedBytes: number;
   /** Open file descriptors: connections, files, pipes. */
   readonly descriptors: number;
-  /** What keeps Node's event loop: sockets, timers, requests, threads (`process.getActiveResourcesInfo`). */
+  /**
+   * Resources that keep Node's event loop alive: sockets, timers, requests, threads
+   * (`process.getActiveResourcesInfo`).
+   */
   readonly resources: number;
-  /** Of the time since the sample before. */
+  /** Event-loop delay since the previous sample. */
   readonly delayP99Ms: number;
   readonly delayMaxMs: number;
 }
 
 type Probed = Pick<Sample, "delayP99Ms" | "delayMaxMs" | "resources" | "heapUsedBytes">;
 
-/** The real program in a process of its own, with a probe in it. Linux only: elsewhere nobody tells all this. */
+/**
+ * The real program in its own process, with a probe in it. Linux only, because no other system tells all
+ * this.
+ */
 export class Subject {
   private constructor(
     readonly port: number,
@@ -82,7 +88,11 @@ export class Subject {
     };
   }
 
-  /** @throws Error when it does not end well. */
+  /**
+   * Stops the server.
+   *
+   * @throws Error when it does not end well.
+   */
   async stop(): Promise<void> {
     if (this.child.exitCode !== null)
       throw new Error(`the server ended by itself, with ${this.child.exitCode}`);

@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const run = promisify(execFile);
 
-/** A server that holds this much at each second, beside what stays. */
+/** Makes samples of a server that holds this much at each second, plus a constant amount. */
 function samplesOf(of: (second: number) => Partial<Sample>): Sample[] {
   return Array.from({ length: 361 }, (_, i) => ({
     seconds: i * 5,

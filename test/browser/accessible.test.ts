@@ -8,7 +8,7 @@ import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, 
 
 const NAMESPACE = "assistant";
 
-/** Every page, and what can be opened on it: a name, an address, and what to do there. */
+/** Every page and everything that opens on it: a name, an address, and actions to do there. */
 const PLACES: readonly (readonly [name: string, hash: string, act?: (page: Page) => Promise<unknown>])[] = [
   ["usage", "usage", (page) => page.getByText("Show as a table").click()],
   ["quick start", "start"],

@@ -3,7 +3,7 @@ import { type Browser, chromium } from "playwright-core";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The system's Chromium; nothing is downloaded. `CHROMIUM` names another. */
+/** Finds the system's Chromium; nothing is downloaded. `CHROMIUM` names another one. */
 export function findChromium(): string | undefined {
   return process.env.CHROMIUM ?? PATHS.find((path) => existsSync(path));
 }

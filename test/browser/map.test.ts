@@ -86,7 +86,7 @@ async function fill(caller: Caller): Promise<void> {
   }
 }
 
-/** How many of the canvas's pixels are not empty. */
+/** Counts the canvas's pixels that are not empty. */
 function coloured(page: Page): Promise<number> {
   return page.evaluate(`(() => {
     const canvas = document.querySelector("canvas");
@@ -95,7 +95,7 @@ function coloured(page: Page): Promise<number> {
   })()`);
 }
 
-/** Searches with the pointer until the map says that it stands on a point. */
+/** Moves the pointer until the map says that it is on a point, and clicks there. */
 async function clickAPoint(page: Page): Promise<void> {
   const canvas = page.locator("canvas");
   const { x, y, width, height } = (await canvas.boundingBox()) as {

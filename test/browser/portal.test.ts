@@ -72,7 +72,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
     it("shows Python and gRPC that work when pasted", async () => {
       const python = await run("bash", ["-c", await sampleOf(page, "Python")]);
       expect(python.stdout).toMatch(/^0\.\d+ Ada moved to Lisbon/);
-      // The sample fetches buf through npx; here npx finds the one that is installed.
+      // The sample fetches buf through npx, which finds the installed one here.
       const grpc = await run("bash", ["-c", await sampleOf(page, "gRPC")]);
       expect(grpc.stdout).toContain('"score":');
     }, 60_000);
@@ -108,13 +108,13 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByRole("button", { name: "Recall", exact: true }).click();
       await page.getByText("strong match").waitFor();
       expect(await page.locator(".results .mono").textContent()).toMatch(/0\.9\d{5,}/);
-      expect(await page.getByText(/\d+ ms there and back/).count()).toBe(1);
+      expect(await page.getByText(/\d+ ms round trip/).count()).toBe(1);
     });
 
     it("moves the usage", async () => {
       await page.getByRole("link", { name: "Usage" }).click();
       await page.getByText("of 1,000 used").waitFor();
-      // Two calls each from curl, Python, gRPC and TypeScript, and two from the playground.
+      // The playground made two calls, as did each of curl, Python, gRPC and TypeScript.
       await page.getByText("990 calls left").waitFor();
       expect(await page.locator(".figure").allInnerTexts()).toEqual(expect.arrayContaining(["10", "990"]));
       await page.getByText("Show as a table").click();
@@ -142,7 +142,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
     it("rotates a key", async () => {
       await page.getByRole("button", { name: /^Rotate/ }).click();
       await page.getByLabel("From then on").selectOption("works for 5 more minutes");
-      await page.getByRole("button", { name: "Make the new key" }).click();
+      await page.getByRole("button", { name: "Create the new key" }).click();
       const next = await page.getByLabel("Your API key").inputValue();
       await page.getByLabel("I have saved it").check();
       await page.getByRole("button", { name: "Done" }).click();
@@ -197,7 +197,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
   });
 });
 
-/** What stands under a tab of the quick start, as it would be copied. */
+/** Returns the text under a tab of the quick start, as it is copied. */
 async function sampleOf(page: Page, tab: string): Promise<string> {
   await page.getByRole("tab", { name: tab, exact: true }).click();
   return (await page.getByRole("tabpanel").locator("pre").textContent()) ?? "";

@@ -11,7 +11,7 @@ import { findChromium, launchChromium } from "./chromium.js";
 import { sentences } from "./sentences.js";
 
 const FOLDER = process.argv[2] ?? "dist/pictures";
-/** Those that the documentation shows. */
+/** Pictures that the documentation shows. */
 const KEPT = ["reveal-wide-light", "playground-wide-light", "map-wide-dark", "usage-narrow-dark"];
 const KEPT_FOLDER = "docs/pictures";
 const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** An account that has been used for a while, as far as that can be had in a minute. */
+/** Fills an account as if it had been used for a while, as far as possible within a minute. */
 async function fill(url: string): Promise<string> {
   let key = "";
   const withKey: Interceptor = (next) => (request) => {

@@ -1,4 +1,4 @@
-/** What an assistant might have been told, by subject: each line is put together from its parts. */
+/** Sentences that an assistant might have been told, by subject. Each line is made of its parts. */
 const SUBJECTS: readonly (readonly (readonly string[])[])[] = [
   [
     ["Ada", "Grandmother", "The landlord", "My brother", "Dr. Chen"],
@@ -72,7 +72,7 @@ const SUBJECTS: readonly (readonly (readonly string[])[])[] = [
   ],
 ];
 
-/** Up to 800 different sentences, the subjects taking turns; always the same. */
+/** Makes up to 800 different sentences, by all subjects in turn, which are always the same. */
 export function sentences(count: number): string[] {
   const found: string[] = [];
   for (let turn = 0; found.length < count; turn += 1) {

@@ -39,7 +39,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal under a su
   });
 });
 
-/** Takes the prefix off, as a reverse proxy does, and answers 404 for all else. */
+/** Starts a proxy that removes the prefix, as a reverse proxy does, and answers 404 for all other paths. */
 async function startProxy(server: TestServer): Promise<Server> {
   const proxy = createServer((incoming, outgoing) => {
     const { url = "", method, headers } = incoming;

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { vi } from "vitest";
 import { findChromium, launchChromium } from "./chromium.js";
 
-// A browser and a server share the cores with all else that is tested.
+// A browser and a server share the cores with all other tests.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -14,13 +14,15 @@ const EXECUTABLE = findChromium();
 if (EXECUTABLE === undefined && process.env.REQUIRE_CHROMIUM === "1")
   throw new Error("REQUIRE_CHROMIUM=1, but there is no Chromium: install it, or name it in CHROMIUM");
 
-/** Why the portal cannot be tested here; for the name of what is skipped. */
+/** Reason why the portal cannot be tested here, for the name of a skipped test; else undefined. */
 export const NO_CHROMIUM = EXECUTABLE === undefined ? "no Chromium is installed" : undefined;
 
-/** Somebody with a browser, of which everything is noted that must not happen. */
+/** A user with a browser, and a record of everything that must not happen in it. */
 export interface Visitor {
   readonly page: Page;
-  /** Errors in the console (a refused content policy among them), uncaught errors, requests elsewhere. */
+  /**
+   * Errors in the console (also refusals by the content policy), uncaught errors, requests to other hosts.
+   */
   readonly faults: string[];
 }
 
@@ -46,7 +48,7 @@ export async function openVisitor(
   return { page, faults };
 }
 
-/** Opens a page of the portal and waits until it has loaded what it shows. */
+/** Opens a page of the portal and waits until its content has loaded. */
 export async function visit(page: Page, url: string, hash: string): Promise<void> {
   await page.goto(`${url}/#/${hash}`);
   await settle(page);
@@ -65,7 +67,7 @@ export async function signInWith(page: Page, url: string, key: string): Promise<
   await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
 
-/** Whoever runs one test file alone may not have built the portal yet. */
+/** Builds the portal if that was not done yet, as when one test file runs alone. */
 export function needPortal(): void {
   if (existsSync(`${ROOT}dist/web/index.html`)) return;
   execFileSync("npm", ["run", "-s", "build:web"], { cwd: ROOT, stdio: "ignore" });

@@ -4,7 +4,7 @@ import { UNLIMITED_CALLS } from "../../src/accounts/plan.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aKey, anAccount } from "./samples.js";
 
-/** What every keeper of accounts holds to. */
+/** Contract of every adapter of accounts. */
 export function accountsContract(name: string, make: MakeDatabase): void {
   describe(`accounts: ${name}`, () => {
     const used = useDatabase(make);

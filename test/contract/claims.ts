@@ -18,13 +18,13 @@ function aClaim(given: Partial<Claim> = {}): Claim {
   };
 }
 
-/** What every keeper of claims holds to. */
+/** Contract of every adapter of claims. */
 export function claimsContract(name: string, make: MakeDatabase): void {
   describe(`claims: ${name}`, () => {
     const used = useDatabase(make);
     const claims = () => used.storage.claims;
     const claimed = async (given: Partial<Claim> = {}) => claims().claim(aClaim(given));
-    /** What stands now, seen by one who comes too late. */
+    /** Reads the current claim, as a late caller sees it. */
     const standing = ({ id }: Claim) => claims().claim(aClaim({ id, owner: "late" }));
 
     it("answers all that claim the same key with the one claim that stands", async () => {

@@ -12,7 +12,7 @@ import { aMemory, anAccount, aScope, entriesOf } from "./samples.js";
 
 const TRY_OUT = join(import.meta.dirname, "children", "try-out.ts");
 const MEMORIES = 200;
-/** Damaged copies that chance makes; more with `DAMAGED_COPIES`. */
+/** Number of copies with random damage; `DAMAGED_COPIES` sets another one. */
 const COPIES = Number(process.env.DAMAGED_COPIES ?? 60);
 const SEED = Number(process.env.DAMAGED_SEED ?? 1);
 const PAGE = 4096;
@@ -29,7 +29,7 @@ describe("a damaged file of the local database", () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** What came of each copy, opened in a process of its own that lives as long as nothing kills it. */
+  /** Tries each copy in a process that continues with the next one unless a damage kills it. */
   const tryOut = async (damagings: readonly Damaging[]) => {
     const dataDirs: string[] = [];
     for (const [i, damaging] of damagings.entries()) {
@@ -154,7 +154,7 @@ it("a damaged record of the local database is told as such, and quoted nowhere",
   await rm(dataDir, { recursive: true });
 });
 
-/** One of the ways in which disks, copies and people damage files. */
+/** Picks one of the ways in which disks, copies and people damage files. */
 function aDamage(below: (end: number) => number, size: number): Damaging {
   const at = below(size);
   const length = Math.min(1 + below(3 * PAGE), size - at);
@@ -186,7 +186,7 @@ function bothMetas(file: Buffer, at: number, value: number): void {
   for (const from of [0, PAGE / 2, PAGE]) file.writeBigUInt64LE(BigInt(value), from + at + 24);
 }
 
-/** A database in which each tree has something, long texts and free pages are among it. */
+/** Makes a database in which no tree is empty, with long texts and free pages. */
 async function aDatabase(dataDir: string): Promise<Buffer> {
   const { log, accounts, recent, usage, systemRecords, close } = await openLocal({ dataDir });
   await systemRecords.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 });

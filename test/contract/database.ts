@@ -1,15 +1,18 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Storage } from "../../src/storage/storage.js";
 
-/** A database of a test's own: opened, closed and opened again as often as it likes. */
+/** A test's own database, which it can open and close again and again. */
 export interface TestDatabase {
   open(): Promise<Storage>;
-  /** Harms an entry behind the adapter's back, while it is closed. */
+  /** Harms an entry behind the adapter's back, while the database is closed. */
   damage(of: { logId: string; sequence: number; how: Harm }): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Gone; not an entry any more; one of its fields another of the same form; as before there were checksums. */
+/**
+ * Kind of harm: a missing entry, a broken one, a field with another value of the same form, or no checksum, as
+ * in entries from before there were checksums.
+ */
 export type Harm = "remove" | "spoil" | "text" | "vectors" | "tokens" | "unsum";
 
 export type MakeDatabase = () => Promise<TestDatabase>;

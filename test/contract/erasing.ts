@@ -3,7 +3,7 @@ import type { Appended, Erased, What } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
-/** What every log does about memories that are looked up by their id, erased, or damaged. */
+/** Contract of every log about memories that are read by id, erased or damaged. */
 export function erasingContract(name: string, make: MakeDatabase): void {
   describe(`erasing in logs: ${name}`, () => {
     const used = useDatabase(make);

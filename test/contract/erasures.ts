@@ -7,7 +7,7 @@ function anErasure(id: string, given: Partial<Erasure> = {}): Erasure {
   return { id, scope: aScope("näme"), logId: anLogId(), begunAtMs: Date.now(), ...given };
 }
 
-/** What every keeper of erasures holds to. */
+/** Contract of every adapter of erasures. */
 export function erasuresContract(name: string, make: MakeDatabase): void {
   describe(`erasures: ${name}`, () => {
     const used = useDatabase(make);

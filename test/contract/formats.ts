@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Format } from "../../src/memory/format/format.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 
-/** What every keeper of the format's mark holds to. */
+/** Contract of every adapter of the format's mark. */
 export function formatsContract(name: string, make: MakeDatabase): void {
   describe(`formats: ${name}`, () => {
     const used = useDatabase(make);

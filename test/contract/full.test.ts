@@ -8,7 +8,7 @@ import { openLocal } from "../../src/storage/local/open.js";
 import { aMemory, entriesOf } from "./samples.js";
 
 const FILL = join(import.meta.dirname, "children", "fill.ts");
-/** LMDB writes several for each write that fails. */
+/** Maximum number of lines in stderr. LMDB writes several for each write that fails. */
 const LINES_MAX = 60;
 
 it("the local database says that its disk is full, keeps what it had, and goes on by itself when there is room", async () => {

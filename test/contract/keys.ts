@@ -5,7 +5,7 @@ import { type Key, NEVER_MS } from "../../src/accounts/key.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aKey, anAccount } from "./samples.js";
 
-/** What every keeper of accounts holds to about their keys. */
+/** Contract of every adapter of accounts about their keys. */
 export function keysContract(name: string, make: MakeDatabase): void {
   describe(`keys: ${name}`, () => {
     const used = useDatabase(make);

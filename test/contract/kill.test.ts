@@ -7,7 +7,7 @@ import { startChild } from "./children/start.js";
 import { memoriesOf } from "./samples.js";
 
 const ROUNDS = 3;
-/** Different each round, so that the kill falls on different moments. */
+/** Number of reported writes before the kill. It differs each round, so that kills fall on different moments. */
 const HEARD_BEFORE_KILL = 150;
 
 it("the local database keeps every answered write when its process is killed", async () => {

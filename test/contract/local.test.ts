@@ -21,7 +21,7 @@ async function makeLocal(): Promise<TestDatabase> {
   };
 }
 
-/** A record is the length of its header, the header, the vectors. */
+/** Harms a record, which consists of its header's length, its header and its vectors. */
 function harmed(bytes: Uint8Array | undefined, how: Harm): Buffer {
   const record = Buffer.from(bytes ?? []);
   if (how === "spoil") return Buffer.from("spoilt");

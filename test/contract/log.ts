@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
-/** What every log keeps: numbers, order, and the entries as they were given. */
+/** Contract of every log: numbers, order, and unchanged entries. */
 export function logContract(name: string, make: MakeDatabase): void {
   describe(`log: ${name}`, () => {
     const used = useDatabase(make);
@@ -116,7 +116,7 @@ export function logContract(name: string, make: MakeDatabase): void {
     it("returns every bit of a vector, in memory of its own", async () => {
       const logId = anLogId();
       const hard = [0, -0, 1 / 3, 1e-45, -3.4028234663852886e38, Math.fround(0.1), 1, -1];
-      // A view into a larger buffer, as an embedder's batch gives it.
+      // This is a view into a larger buffer, like those of an embedder's batch.
       const vector = Float32Array.from([...hard, ...hard, ...hard]).subarray(8, 16);
       const entries = [
         aMemory({ vectors: vector, text: "odd" }),

@@ -3,7 +3,7 @@ import { chanceOf } from "../support/chance.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, memories } from "./samples.js";
 
-/** What every log knows about how much is in it. */
+/** Contract of every log about its size. */
 export function measureContract(name: string, make: MakeDatabase): void {
   describe(`measuring logs: ${name}`, () => {
     const used = useDatabase(make);
@@ -40,7 +40,7 @@ export function measureContract(name: string, make: MakeDatabase): void {
           aMemory({ text: "x".repeat(chance.below(50)) }),
         );
         await log().append({ logId, from: next, entries });
-        // A number that is taken: nothing is written, and nothing counted.
+        // The number is taken, so nothing is written and nothing counted.
         await log().append({ logId, from: chance.below(next) + 1, entries: memories(2) });
         for (const { text } of entries) well.set(next++, text.length + 2);
         const gone = [chance.below(next), chance.below(next)];

@@ -6,7 +6,7 @@ import { type StandIn, startStandIn } from "../support/mongo/stand-in.js";
 import { aMemory, aScope, entriesOf, memoriesOf } from "./samples.js";
 
 const TEST_TIMEOUT_MS = 60_000;
-/** How long any call may take while the database is away. */
+/** Maximum duration of any call while the database is unavailable. */
 const CALL_MS_MAX = 6_000;
 
 const found = await openTestMongo();
@@ -15,7 +15,10 @@ const [reason, uri] = "reason" in found ? [found.reason, ""] : ["", found.uri];
 describe.skipIf(reason !== "")(
   `MongoDB that is away or shared (${reason || "a stand-in of its own"})`,
   () => {
-    /** Every port's call fails in time; afterwards, all that was answered before is there. */
+    /**
+     * Takes the database away: every port's call fails in time, and afterwards all that was answered is
+     * there.
+     */
     const takeAway = async (away: (server: StandIn) => unknown, back: (server: StandIn) => unknown) => {
       const server = await startStandIn();
       const storage = await openMongo(server);

@@ -18,7 +18,7 @@ const ODD_NAMES = [
   "x".repeat(256),
 ];
 
-/** What every log keeps: which namespace has which log. */
+/** Contract of every log about the log of each namespace. */
 export function namesContract(name: string, make: MakeDatabase): void {
   describe(`names of logs: ${name}`, () => {
     const used = useDatabase(make);

@@ -24,7 +24,7 @@ describe("the folder of the local database", () => {
     await rm(dataDir, { recursive: true });
   });
 
-  /** Processes that are ready to open the folder, and what each says when all are told to at once. */
+  /** Starts processes that open the folder when told to, all at once, and collects what each reports. */
   const startAll = async (count: number) => {
     const started = Array.from({ length: count }, () => startChild("own", dataDir));
     children.push(...started);
@@ -76,8 +76,8 @@ describe("the folder of the local database", () => {
     expect(await sockets()).toEqual([]);
   });
 
-  // A process that opens an LMDB file sets its shared transaction number to the one that it has just
-  // read: what another committed meanwhile is gone, and the next pages are written over it.
+  // A process that opens an LMDB file sets the shared transaction number to the one that it has just read.
+  // Another process's commits since then are lost, and the next pages overwrite theirs.
   it("is not opened, and no file made, by a process that does not own it", async () => {
     const leave = await claim({ dataDir });
     const [other] = await startAll(1);

@@ -4,7 +4,7 @@ import { type Key, makeKey } from "../../src/accounts/key.js";
 import { fetchAll } from "../../src/memory/log/fetch.js";
 import type { Log, Numbered, Scope, Several, Stored } from "../../src/memory/ports/log.js";
 
-/** A memory; all that is not given is made up, and differs from call to call. */
+/** Makes a memory. Values that are not given are made up and differ from call to call. */
 export function aMemory(given: Partial<Stored> = {}): Stored {
   const opId = randomUUID();
   return {
@@ -24,17 +24,17 @@ export function memories(count: number): Stored[] {
   return Array.from({ length: count }, () => aMemory());
 }
 
-/** A namespace of an account that no other test has. */
+/** Makes a namespace of an account that no other test has. */
 export function aScope(namespace = "notes"): Scope {
   return { accountId: `acc_${randomUUID()}`, namespace };
 }
 
-/** A log that nobody wrote to. */
+/** Makes the id of a log that has no entries. */
 export function anLogId(): string {
   return randomUUID().replaceAll("-", "").slice(0, 20);
 }
 
-/** A key as it is kept: nobody has its secret. */
+/** Makes a stored key, whose secret is unknown. */
 export function aKey(given: Partial<Key> = {}): Key {
   return { ...makeKey({ name: "a key" }).key, ...given };
 }
@@ -52,7 +52,7 @@ export function anAccount(given: Partial<Account> = {}): Account {
   };
 }
 
-/** Up to `limit` entries of a log with all that is in them, slice by slice. */
+/** Reads up to `limit` entries of a log in full, slice by slice. */
 export async function entriesOf(
   log: Pick<Log, "read">,
   { logId, from, limit }: { logId: string; from: number; limit: number },
@@ -67,7 +67,7 @@ export async function entriesOf(
   return entries;
 }
 
-/** The memories with these numbers, with all that is in them. */
+/** Reads the memories with these numbers in full. */
 export async function memoriesOf(log: Pick<Log, "fetch">, of: Several): Promise<Numbered<Stored>[]> {
   const found: Numbered<Stored>[] = [];
   for await (const some of fetchAll(log, { ...of, what: "all" })) found.push(...some);

@@ -4,16 +4,16 @@ import { seen, type What } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aMemory, anLogId, entriesOf, memories, memoriesOf } from "./samples.js";
 
-/** A memory of about a megabyte and a half, nearly all of it vectors. */
+/** Makes a memory of about a megabyte and a half, nearly all of it vectors. */
 const aHeavyOne = () => {
   const windows = Array.from({ length: 1000 }, (_, i) => ({ start: i, end: i + 1 }));
   return aMemory({ text: "#".repeat(65_536), vectors: new Float32Array(384_000).fill(0.05), windows });
 };
 
-/** What a slice's entries weigh together, but for the one that fills it. */
+/** Sums up the weights of a slice's entries without the one that fills it. */
 const withoutLast = (weights: readonly number[]) => weights.slice(0, -1).reduce((sum, each) => sum + each, 0);
 
-/** What every log does so that no read is larger than a slice. */
+/** Contract of every log about slices: no read is larger than one. */
 export function slicesContract(name: string, make: MakeDatabase): void {
   describe(`slices of logs: ${name}`, () => {
     const used = useDatabase(make);

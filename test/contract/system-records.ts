@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Plan } from "../../src/memory/ports/plan.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 
-/** What every adapter of the port `SystemRecords` does. */
+/** Contract of every adapter of the port `SystemRecords`. */
 export function systemRecordsContract(name: string, make: MakeDatabase): void {
   describe(`system records: ${name}`, () => {
     const used = useDatabase(make);

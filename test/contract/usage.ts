@@ -3,7 +3,7 @@ import { type AccountDay, DAY_MS, dateOf, NOTHING } from "../../src/accounts/usa
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aScope } from "./samples.js";
 
-/** What every keeper of usage holds to. */
+/** Contract of every adapter of usage. */
 export function usageContract(name: string, make: MakeDatabase): void {
   describe(`usage: ${name}`, () => {
     const used = useDatabase(make);

@@ -12,13 +12,13 @@ const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const callMs = CALL_TIMEOUT_MS;
 const { drainNoticeMs, port } = loadConfig({});
-/** What decides the replica; in any case of letters. */
+/** Headers that choose the replica, in any letter case. */
 const ROUTING = ["authorization", "x-api-key", "recalld-namespace"];
 
-/** The same, as nginx writes them. */
+/** The same headers as nginx writes them. */
 const upstreamHash = ROUTING.map((name) => `$http_${name.replaceAll("-", "_")}`).join("");
 
-/** The value of `250ms` or `2s`, in milliseconds. */
+/** Reads a duration such as `250ms` or `2s`, in milliseconds. */
 function duration(text: string | undefined): number {
   const [, value, unit] = /^(\d+)(ms|s)$/.exec(text ?? "") ?? [];
   return Number(value) * (unit === "s" ? 1000 : 1);
@@ -98,7 +98,7 @@ describe("deploy/ingress-nginx/recalld.yaml", () => {
 
 describe("balancers in the cluster, as docs/kubernetes.md has them", () => {
   const page = read("docs/kubernetes.md");
-  /** The block of a language that names the pods. */
+  /** Finds the block of a language that names the pods. */
   const block = (language: string) =>
     page
       .split(/^```/m)

@@ -82,7 +82,7 @@ describe("the Dockerfile", () => {
         ([, name]) => name as string,
       ),
     );
-    // One is in a sample that the portal shows.
+    // A sample that the portal shows has one.
     const shown = "@connectrpc/connect-node";
     expect([...named, shown].sort()).toEqual([...new Set(imported)].sort());
   });
@@ -123,7 +123,7 @@ describe("health.js", () => {
 
 describe("compose.yaml", () => {
   const { services, networks } = parse(read("compose.yaml"));
-  /** What the image sets, and what is a matter of mounting files. */
+  /** Settings that the image fixes, and those that need mounted files. */
   const FIXED = ["PORT", "HOST", "DATA_DIR", "MODELS_DIR", "TLS_CERT", "TLS_KEY"];
 
   test("passes every setting on, but for what the image fixes", () => {

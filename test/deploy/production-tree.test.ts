@@ -10,7 +10,7 @@ import { newDataDir, startServer } from "../support/server.js";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const ROOT = join(import.meta.dirname, "../..");
-/** With the native libraries for one system and one version of Node, some 74 MB. */
+/** Maximum size. With the native libraries for one system and one version of Node, it is some 74 MB. */
 const PACKAGES_MB_MAX = 100;
 
 const folder = mkdtempSync(join(tmpdir(), "recalld-tree-"));
@@ -95,7 +95,7 @@ describe("the list of what it is made of", () => {
     if (!stdout.startsWith("{")) throw new Error(stderr);
     return JSON.parse(stdout);
   };
-  /** `name@version` of each package that lies in the tree, but for what stands in for another. */
+  /** Lists `name@version` of each package in the tree, except those that replace another one. */
   const installed = () =>
     (readdirSync(join(tree, "node_modules"), { recursive: true }) as string[])
       .filter((path) => /^((.*\/)?node_modules\/)?(@[^/]+\/)?[^/]+\/package\.json$/.test(path))

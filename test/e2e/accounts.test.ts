@@ -5,7 +5,7 @@ import { doorsOf, type Outcome } from "../support/doors.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";
 import type { TestServer } from "../support/server.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const LIMIT = 50;
@@ -16,7 +16,7 @@ const TEXT = "The cat sleeps on the radiator.";
 const count = (outcomes: readonly Outcome[], code: string) =>
   outcomes.filter((outcome) => outcome.code === code).length;
 
-/** Stores and recalls, mixed, all at once, on each of the servers in turn. */
+/** Makes many stores and recalls at once, on each of the servers in turn. */
 function callAtOnce(callers: readonly Caller[], times: number): Promise<Outcome[]> {
   const calls = Array.from({ length: times }, (_, i) => {
     const caller = callers[i % callers.length] as Caller;
@@ -63,7 +63,7 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
         ),
       );
       expect(count(outcomes, "deadline_exceeded")).toBe(40);
-      // The answer does not wait until the call is given back.
+      // The answer does not wait until the call is refunded.
       await vi.waitFor(async () => expect(await caller.used()).toBe(0), { timeout: 10_000 });
       await expectExactly50([caller]);
     },
@@ -118,7 +118,7 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
       expect(await seen(ada, "work")).toEqual(["Interest rates rose."]);
       expect(await seen(bob, "pets")).toEqual(["Bob's dog barks."]);
       expect(await seen(bob, "work")).toEqual([]);
-      // Neither does an id open somebody else's memory.
+      // An id does not open another account's memory either.
       for (const outcome of [
         await bob.get("pets", id),
         await bob.forget("pets", id),

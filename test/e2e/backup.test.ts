@@ -1,47 +1,24 @@
 import { execFile, spawn } from "node:child_process";
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { openLocal } from "../../src/storage/local/open.js";
-import { aMemory, aScope, memories } from "../contract/samples.js";
+import { aMemory, memories } from "../contract/samples.js";
 import { backUpUnderLoad } from "../faults/backup.js";
 import { admin } from "../support/admin.js";
+import { filled, MEMORIES, namesIn, newBackup } from "../support/backups.js";
 import { resultsOf, signUp } from "../support/caller.js";
 import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
 import { prose } from "../support/prose.js";
-import { newDataDir, startServer, type TestServer } from "../support/server.js";
+import { newDataDir, startServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 const BACK_UP = join(import.meta.dirname, "../contract/children/back-up.ts");
-const MEMORIES = 2_000;
-
-/** A folder with a database that nobody uses. */
-async function filled(): Promise<string> {
-  const dataDir = newDataDir();
-  const { log, close } = await openLocal({ dataDir });
-  const logId = await log.create(aScope());
-  await log.append({ logId, from: 1, entries: memories(MEMORIES) });
-  await close();
-  return dataDir;
-}
-
-const newBackup = () => join(newDataDir(), "backup");
-const namesIn = (folder: string) => readdirSync(folder).sort();
 
 describe("a backup", () => {
   it("that is taken under load has all that was acknowledged before, and nothing that was forgotten", async () => {
@@ -142,7 +119,7 @@ describe("a backup", () => {
       for (const name of namesIn(join(folder, ".."))) rmSync(join(folder, "..", name), { recursive: true });
     }
     expect([whole, none].every((count) => count > 0)).toBe(true);
-    // The server has gone on.
+    // The server still works.
     expect((await admin({ DATA_DIR: dataDir }, "backup", folder)).code).toBe(0);
     expect(await server.stop()).toBe(0);
   });
@@ -170,7 +147,7 @@ describe("a backup", () => {
     const to = newDataDir();
     const first = backUp(join(to, "a"));
     await expect(backUp(join(to, "b"))).rejects.toThrow("another backup is being taken");
-    // Closing waits for it, and lets none begin any more.
+    // Closing waits for the backup and lets no other one begin.
     const closing = close();
     await expect(backUp(join(to, "c"))).rejects.toThrow("the database is being closed");
     await Promise.all([closing, first]);
@@ -193,99 +170,6 @@ describe("a backup", () => {
     const { backUp = fail, close } = await openLocal({ dataDir: newDataDir() });
     await expect(backUp("/nowhere/recalld.mdb")).rejects.toThrow("does not see the folder /nowhere");
     await close();
-  });
-});
-
-describe("restoring", () => {
-  let backup: string;
-  beforeAll(async () => {
-    backup = newBackup();
-    expect((await admin({ DATA_DIR: await filled() }, "backup", backup)).code).toBe(0);
-  });
-
-  const restoring = async (from: string, dataDir = newDataDir()) => {
-    const { code, stdout, stderr } = await admin({ DATA_DIR: dataDir }, "restore", from);
-    return {
-      code,
-      stdout,
-      stderr: stderr.replace(/^recalld-admin: /, "").trimEnd(),
-      names: namesIn(dataDir),
-    };
-  };
-
-  const file = "recalld.mdb";
-  const flip = (path: string) => {
-    const bytes = readFileSync(path);
-    const at = bytes.length >> 1;
-    bytes[at] = (bytes[at] ?? 0) ^ 1;
-    writeFileSync(path, bytes);
-  };
-  it.each<[string, (folder: string) => void, string | RegExp]>([
-    ["a flipped bit", (at) => flip(join(at, file)), /recalld.mdb has another SHA-256 than its manifest says/],
-    [
-      "a file that is cut off",
-      (at) => truncateSync(join(at, file), 100_000),
-      /is 100000 bytes; its manifest says \d+/,
-    ],
-    ["a file that is longer", (at) => appendFileSync(join(at, file), "x"), /is \d+ bytes; its manifest says/],
-    ["a missing file", (at) => rmSync(join(at, file)), "the backup is damaged: recalld.mdb is missing"],
-    ["a missing manifest", (at) => rmSync(join(at, "manifest.json")), /holds no backup: ENOENT/],
-    [
-      "a manifest that is cut off",
-      (at) => truncateSync(join(at, "manifest.json"), 200),
-      /manifest.json is no JSON/,
-    ],
-    ["another manifest", (at) => writeFileSync(join(at, "manifest.json"), "{}"), /is not what backup writes/],
-    [
-      "a backup of a later form",
-      (at) => {
-        const path = join(at, "manifest.json");
-        writeFileSync(path, readFileSync(path, "utf8").replace('"backup": 1', '"backup": 2'));
-      },
-      /is a backup of form 2, taken by recalld [\d.]+; this program reads form 1/,
-    ],
-  ])("is refused for %s", async (_, damage, said) => {
-    const copy = newBackup();
-    cpSync(backup, copy, { recursive: true });
-    damage(copy);
-    const refused = await restoring(copy);
-    expect(refused).toMatchObject({ code: 1, stdout: "", names: [] });
-    expect(refused.stderr).toMatch(said);
-  });
-
-  it("into a folder that cannot be made says so", async () => {
-    const dataDir = join(backup, "manifest.json", "data");
-    const refused = await admin({ DATA_DIR: dataDir }, "restore", backup);
-    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining("could not be restored") });
-  });
-
-  it("is refused where something is", async () => {
-    const dataDir = newDataDir();
-    writeFileSync(join(dataDir, "notes.txt"), "mine");
-    const refused = await restoring(backup, dataDir);
-    expect(refused).toMatchObject({ code: 1, names: ["notes.txt"] });
-    expect(refused.stderr).toContain("is not empty: it holds notes.txt");
-  });
-
-  it("is not kept from a folder by models, and not by a restore that was killed", async () => {
-    const dataDir = newDataDir();
-    mkdirSync(join(dataDir, "models"));
-    mkdirSync(join(dataDir, "restoring-abc"));
-    expect(await restoring(backup, dataDir)).toMatchObject({ code: 0, names: ["models", file] });
-  });
-
-  describe("beside a server", () => {
-    let server: TestServer;
-    beforeAll(async () => {
-      server = await startServer();
-    });
-    afterAll(() => server.stop());
-
-    it("is refused on its folder", async () => {
-      const refused = await restoring(backup, server.dataDir);
-      expect(refused.code).toBe(1);
-      expect(refused.stderr).toContain("is not empty");
-    });
   });
 });
 

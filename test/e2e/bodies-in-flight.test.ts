@@ -9,7 +9,9 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 const CONNECTIONS = 6;
 const CALLS_EACH = 100;
 const BODY = Buffer.from(`{"text":"a","namespace":"n"}${" ".repeat(1_000_000)}`);
-/** Of all of the server: without a bound, these bodies alone would take 600 MB more than it has idle. */
+/**
+ * Maximum growth of the server. Without a bound, these bodies alone would take 600 MB more than it has idle.
+ */
 const GROWTH_MB_MAX = 250;
 
 let server: TestServer;
@@ -25,7 +27,9 @@ function memoryMb(field: "VmRSS" | "VmHWM"): number {
   return Number(found?.[1]) / 1024;
 }
 
-/** Sends part of a body, and the rest only when told; answers the reason of a refusal, or the status. */
+/**
+ * Sends part of a body, and the rest only when told to. Resolves with the reason of a refusal, or the status.
+ */
 function post(session: ReturnType<typeof connect>, header: object, part: Buffer) {
   const stream = session.request({
     ":method": "POST",

@@ -25,7 +25,7 @@ interface Line {
   readonly requestId: string;
 }
 
-/** What the log says of a call, once it does. */
+/** Waits for the log's line about a call. */
 async function lineOf(requestId: string): Promise<Line> {
   return vi.waitFor(
     () => {
@@ -52,7 +52,7 @@ function frameOf(
   return Buffer.concat([head, payload]);
 }
 
-/** Headers as HPACK writes them when it neither indexes nor compresses; shorter than 127 bytes each. */
+/** Writes headers in HPACK without indexing or compression; each must be shorter than 127 bytes. */
 function literals(headers: Readonly<Record<string, string>>): Buffer {
   const text = (value: string) => [Buffer.from([value.length]), Buffer.from(value)];
   return Buffer.concat(
@@ -60,7 +60,7 @@ function literals(headers: Readonly<Record<string, string>>): Buffer {
   );
 }
 
-/** Sends the beginning of a body, and goes away. */
+/** Ways to send the beginning of a body and disconnect. */
 const WAYS: Record<string, (path: string, given: { type: string; id: string }) => Promise<void>> = {
   "HTTP/1": async (path, { type, id }) => {
     const socket = connect(server.port, "127.0.0.1");
@@ -92,7 +92,7 @@ const WAYS: Record<string, (path: string, given: { type: string; id: string }) =
     socket.write(frameOf({ type: 1, flags: END_HEADERS, stream: 1 }, literals(headers)));
     socket.write(frameOf({ type: 0, flags: 0, stream: 1 }, Buffer.from("{")));
     await sleep(100);
-    // Alone, where Node's own client would say first that the body is over.
+    // It is sent alone, because otherwise Node's client would first report the body's end.
     socket.write(frameOf({ type: 3, flags: 0, stream: 1 }, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])));
     await lineOf(id);
     socket.destroy();

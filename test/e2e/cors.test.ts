@@ -91,7 +91,7 @@ it.each([
   ["Connect", createConnectTransport],
   ["gRPC-Web", createGrpcWebTransport],
 ])("%s of a browser works from another origin", async (_, create) => {
-  // As the browser does: it adds the origin, and hides what is not allowed.
+  // Like the browser, this adds the origin and hides what is not allowed.
   const asBrowser: typeof fetch = async (input, init) => {
     const url = String(input instanceof Request ? input.url : input);
     expect(allowed(await preflight(url, OURS))).toBe(OURS);

@@ -47,7 +47,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
   });
 
   it("refuses a well-formed key that nobody has", async () => {
-    // From the generator itself: the checksum is right.
+    // The generator made this key, so its checksum is right.
     const { newKey } = await import("../../src/accounts/key.js");
     const unknown = newKey();
     const outcome = await door().call("Recall", { query: "a", namespace: "n" }, { key: unknown });
@@ -67,7 +67,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
       );
     expect(await echo("trace-42")).toBe("trace-42");
     expect(await echo("no good!")).not.toBe("no good!");
-    // It is logged, which a key must not be.
+    // The request id is logged, which a key must not be.
     expect(await echo(key)).not.toContain(key);
     expect(await echo(`trace-${key}`)).not.toContain(key);
   });

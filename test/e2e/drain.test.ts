@@ -1,154 +1,18 @@
 import { once } from "node:events";
-import { Agent, type IncomingMessage, request } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/health/v1/health_pb.js";
-import { Readiness } from "../../src/server/port/readiness.js";
-import { openLocal } from "../../src/storage/local/open.js";
-import { aMemory, aScope } from "../contract/samples.js";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { expectGot, keptOf, outcomeOf } from "../faults/load.js";
 import { signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { MONGO_DATABASE } from "../support/databases.js";
+import { SLACK_MS, start, statusOf, timed } from "../support/draining.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
-import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const NOTICE_MS = 3_000;
-/** What a loaded machine may take for something that takes no time. */
-const SLACK_MS = 8_000;
-/** What the flush may take, as `src/compose.ts` has it. */
+/** Maximum duration of the flush, as in `src/compose.ts`. */
 const CLOSE_TIMEOUT_MS = 30_000;
-
-const servers: TestServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.kill();
-});
-async function start(env: Record<string, string>, dataDir?: string): Promise<TestServer> {
-  const server = await startServer({ env, ...(dataDir !== undefined && { dataDir }) });
-  await expect.poll(() => statusOf(server, "/readyz"), { timeout: 30_000 }).toBe(200);
-  servers.push(server);
-  return server;
-}
-
-const statusOf = async ({ url }: TestServer, path: string) => (await fetch(url + path)).status;
-
-async function timed<T>(work: Promise<T>): Promise<{ value: T; ms: number }> {
-  const begunMs = performance.now();
-  return { value: await work, ms: performance.now() - begunMs };
-}
-
-describe("the notice", () => {
-  it("says at once that the server is not ready, while it lives and serves", async () => {
-    const server = await start({ DRAIN_NOTICE_MS: String(NOTICE_MS) });
-    const caller = await signUp(server.url);
-    const stopped = timed(server.stop());
-    await expect.poll(() => statusOf(server, "/readyz"), { timeout: NOTICE_MS - 500 }).toBe(503);
-    expect(await statusOf(server, "/livez")).toBe(200);
-    const stored = await caller.store({ text: "Rain in Lisbon.", namespace: "n" });
-    expect(stored.code).toBe("ok");
-    const { value, ms } = await stopped;
-    expect(value).toBe(0);
-    expect(ms).toBeGreaterThan(NOTICE_MS - 50);
-    expect(ms).toBeLessThan(NOTICE_MS + SLACK_MS);
-    expect(server.output()).toMatch(/"phase":"notice".*"phase":"calls".*"phase":"flush"/s);
-  });
-
-  it("tells those that watch by gRPC", async () => {
-    const server = await start({ DRAIN_NOTICE_MS: String(NOTICE_MS) });
-    const client = createClient(Health, createGrpcTransport({ baseUrl: server.url }));
-    const seen: { status: Status; ms: number }[] = [];
-    const watching = (async () => {
-      for await (const { status } of client.watch({})) seen.push({ status, ms: performance.now() });
-    })();
-    await expect.poll(() => seen.length).toBe(1);
-    const begunMs = performance.now();
-    expect(await server.stop()).toBe(0);
-    await watching;
-    expect(seen.map(({ status }) => status)).toEqual([Status.SERVING, Status.NOT_SERVING]);
-    expect((seen[1]?.ms ?? 0) - begunMs).toBeLessThan(NOTICE_MS - 500);
-  });
-
-  it("asks HTTP/1 clients not to come again on their connection", async () => {
-    const server = await start({ DRAIN_NOTICE_MS: String(NOTICE_MS) });
-    const agent = new Agent({ keepAlive: true });
-    onTestFinished(() => agent.destroy());
-    const connectionOf = async (path: string, body?: string) => {
-      const headers = { "content-type": "application/json" };
-      const sent = request(server.url + path, {
-        agent,
-        method: body === undefined ? "GET" : "POST",
-        headers,
-      });
-      sent.end(body);
-      const [answer] = (await once(sent, "response")) as [IncomingMessage];
-      answer.resume();
-      await once(answer, "end");
-      return answer.headers.connection;
-    };
-    expect(await connectionOf("/livez")).toBe("keep-alive");
-    const stopped = server.stop();
-    await expect.poll(() => statusOf(server, "/readyz"), { timeout: NOTICE_MS - 500 }).toBe(503);
-    expect(await connectionOf("/livez")).toBe("close");
-    expect(await connectionOf("/signup", "{}")).toBe("close");
-    expect(await stopped).toBe(0);
-  });
-
-  it("is left out where nobody is told: the server was not ready", async () => {
-    const readiness = new Readiness();
-    let changes = 0;
-    readiness.onChange(() => changes++);
-    readiness.start();
-    readiness.leave();
-    readiness.setAway(true);
-    // As when the database comes back meanwhile.
-    readiness.setAway(false);
-    expect([readiness.now(), readiness.leaving, changes]).toEqual([false, true, 2]);
-  });
-
-  it("is given only by who has started and whose database is there, in whichever order", async () => {
-    const readiness = new Readiness();
-    readiness.setAway(true);
-    readiness.start();
-    expect(readiness.now()).toBe(false);
-    readiness.setAway(false);
-    expect(readiness.now()).toBe(true);
-    const other = new Readiness();
-    other.setAway(true);
-    other.setAway(false);
-    expect(other.now()).toBe(false);
-  });
-});
-
-describe("a start", () => {
-  it("that still builds a large index ends at SIGTERM, at once and without a notice", async () => {
-    const dataDir = newDataDir();
-    const { log, recent, close } = await openLocal({ dataDir });
-    const scope = aScope();
-    const logId = await log.create(scope);
-    // Of the bundled model's length, and enough of them for a graph, which takes seconds to build.
-    const entries = Array.from({ length: 30_000 }, (_, i) => {
-      const vectors = Float32Array.from({ length: 384 }, (_, at) => Math.sin(i + at ** 2));
-      return aMemory({ vectors });
-    });
-    for (let from = 0; from < entries.length; from += 1000) {
-      await log.append({ logId, from: from + 1, entries: entries.slice(from, from + 1000) });
-    }
-    await recent.touch(scope, Date.now());
-    await close();
-    const server = await startServer({ dataDir, until: "listening", env: { DRAIN_NOTICE_MS: "20000" } });
-    servers.push(server);
-    expect(await statusOf(server, "/readyz")).toBe(503);
-    const begunMs = performance.now();
-    expect(await server.stop()).toBe(0);
-    expect(performance.now() - begunMs).toBeLessThan(SLACK_MS);
-    expect(server.output()).not.toMatch(/notice|is ready/);
-  });
-});
 
 describe("after the notice", () => {
   it("sends GOAWAY on HTTP/2, and finishes the calls that run", async () => {
@@ -165,7 +29,7 @@ describe("after the notice", () => {
     const begunMs = performance.now();
     const stopped = server.stop();
     expect((await goneAway) - begunMs).toBeGreaterThan(950);
-    // The rest of the request comes on a connection that takes no other.
+    // The rest of the request arrives on a connection that takes no other.
     call.end('."}');
     const [response] = await answered;
     expect(response[":status"]).toBe(200);
@@ -224,7 +88,7 @@ describe("without its database", () => {
       database.pause();
       await expect.poll(() => statusOf(server, "/readyz"), { timeout: 20_000 }).toBe(503);
       const { value, ms } = await timed(server.stop());
-      // Usage that cannot be written is said in the log, and the end goes on.
+      // The log reports usage that cannot be written, and the shutdown continues.
       expect(value).toBe(0);
       expect(ms).toBeLessThan(CLOSE_TIMEOUT_MS);
       expect(server.output()).not.toContain('"phase":"notice"');
@@ -237,7 +101,7 @@ describe("a second signal", () => {
   it("ends the notice and the calls", async () => {
     const server = await start({ DRAIN_NOTICE_MS: "60000" });
     void server.stop();
-    // Within a second it would be the same signal, sent twice.
+    // Within a second, it would count as the same signal sent twice.
     await sleep(200);
     process.kill(server.pid, "SIGTERM");
     await sleep(1_300);

@@ -12,10 +12,10 @@ import { DATABASES, LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.
 import { openTestMongo } from "../support/mongo/open.js";
 import { newDataDir, runUntilExit, startServer, type TestServer } from "../support/server.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** The long form sets 1,000. */
+/** Number of stores. The long form sets 1,000. */
 const STORES = Number(process.env.DURABILITY_STORES ?? 150);
 const TIMEOUT_MS = 60_000 + STORES * 500;
 
@@ -93,7 +93,7 @@ describe("SIGTERM", () => {
       const chance = chanceOf(4);
       const sent = Array.from({ length: 40 }, () => ({ text: chance.text(), namespace: "n", metadata: {} }));
       const calls = sent.map((each) => caller.store(each));
-      // The others have arrived by then, or are on their way.
+      // By now, the others have arrived or are on their way.
       await Promise.race(calls);
       const stopped = server.stop();
       const outcomes = await Promise.allSettled(calls);

@@ -10,8 +10,8 @@ vi.setConfig({ testTimeout: 180_000 });
 const start = (env: Record<string, string>) => startServer({ env });
 
 /**
- * The promise is of p99, and twice: `npm run test:faults -- flood` holds it. Few calls on a machine that
- * others use say less, but enough: without limits they would wait behind each other for seconds.
+ * Checks less than the promise that p99 at most doubles, which `npm run test:faults -- flood` checks. A few
+ * calls on a busy machine say less, but enough: without limits, they would wait behind each other for seconds.
  */
 function expectUndisturbed({ calls, failed, calm, disturbed }: Compared): void {
   expect(calls).toBeGreaterThan(50);

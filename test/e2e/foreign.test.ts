@@ -11,10 +11,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// Clients that share no code with the server: protobufjs under @grpc/grpc-js, Go under buf, and bytes
+// These clients share no code with the server: protobufjs under @grpc/grpc-js, Go under buf, and bytes
 // written by hand.
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -243,7 +243,7 @@ describe("bytes written by hand", () => {
   const number = (value: number) => toBinary(StructSchema, structOf({ x: { case: "numberValue", value } }));
   const valid = () => memory(...plain);
 
-  /** A Struct in a Value in a Struct, so deep; written from the inside out. */
+  /** Makes a Struct in a Value in a Struct, to this depth, written from the inside out. */
   const nested = (depth: number) => {
     let struct = memory();
     for (let i = 0; i < depth; i++)
@@ -334,7 +334,7 @@ const GRPC_CODES: Record<string, string> = {
   "13": "internal",
 };
 
-/** One Store of these bytes; answers the code. */
+/** Sends one Store of these bytes and returns the code. */
 async function send(
   protocol: "Connect" | "gRPC-Web" | "gRPC",
   message: Uint8Array,

@@ -96,7 +96,7 @@ describe("a migration", () => {
     }
     expect(said.at(-1)).toBe("done");
     expect(kills).toBeGreaterThan(2);
-    // A part may be done again after each kill, and no more: none began anew.
+    // Each kill may repeat one part and no more, so no run began from the start.
     expect(said.length).toBeLessThan(500 / 20 + 2 + 2 * kills);
     expect(said.filter((line) => line === "from the beginning").length).toBeLessThan(3);
     expect([...records.getRange()].map(({ value }) => value)).toEqual(Array(500).fill(1));

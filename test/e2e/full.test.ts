@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { expect, it, vi } from "vitest";
 import { startServer } from "../support/server.js";
 
-/** Less than the database has: to the server, a file that would be larger is a full disk. */
+/** Size below the database's. A larger file is a full disk to the server. */
 const FULL_BYTES = 20_000;
 const STORES = 40;
 const TIMEOUT_MS = 90_000;
-/** What LMDB and the server may write to stderr and the log about it, beside a line for each call. */
+/** Maximum number of lines of LMDB and the server in stderr and the log, besides one line for each call. */
 const LINES_MAX = 30;
 
 it(

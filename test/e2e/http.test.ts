@@ -5,10 +5,10 @@ import { type Caller, signUp } from "../support/caller.js";
 import { exchange, openRaw } from "../support/raw.js";
 import { startServer, type TestServer } from "../support/server.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// What only HTTP can be wrong about: everything else is said through every door in doors.test.ts.
+// These tests cover faults that only HTTP can have. doors.test.ts covers everything else over every protocol.
 
 const STORE_RPC = "/recalld.v1.MemoryService/Store";
 const JSON_TYPE = { "content-type": "application/json" };
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 afterEach(async () => {
-  // Whatever was sent, others are served.
+  // After anything that a test sends, other callers are still served.
   expect((await fetch(`${server.url}/livez`)).status).toBe(200);
 });
 
@@ -152,7 +152,7 @@ describe("content types", () => {
 });
 
 describe("large bodies", () => {
-  // Valid but for its size, so that nothing but the size can be what is wrong.
+  // The request is valid except for its size, so only the size can be wrong.
   const large = JSON.stringify({ ...MEMORY, metadata: { x: "x".repeat(BODY_BYTES_MAX) } });
 
   it.each(["/store", "/recall", "/signup"])("refuses more than 1 MiB at %s with 413", async (path) => {
@@ -362,14 +362,14 @@ describe("odd clients", () => {
 });
 
 it("charged for what was answered, and for nothing that was refused", async () => {
-  // What its client left may have been at work already, and is then paid for.
+  // A call that its client left may have begun already, and then costs one call.
   const [answered, left] = [ended("ok"), ended("canceled")];
   const used = await caller.used();
   expect(used).toBeGreaterThanOrEqual(answered);
   expect(used).toBeLessThanOrEqual(answered + left);
 });
 
-/** Stores and recalls that ended so, by the server's own log. */
+/** Counts stores and recalls with this code in the server's log. */
 function ended(code: string): number {
   const calls =
     server
@@ -379,7 +379,7 @@ function ended(code: string): number {
   return calls.filter((call) => /\/(Store|Recall)$/.test(call.method) && call.code === code).length;
 }
 
-/** With chunks in place of a Content-Length. */
+/** Asks with chunks in place of a Content-Length. */
 function askChunked(path: string, text: string): Promise<Answer> {
   const body = new ReadableStream({
     start(controller) {
@@ -392,7 +392,7 @@ function askChunked(path: string, text: string): Promise<Answer> {
   return ask(path, { method: "POST", headers: authorized(JSON_TYPE), body, duplex: "half" });
 }
 
-/** Not by fetch, which undoes the gzip unseen. */
+/** Asks without fetch, which would decompress the answer. */
 function askRaw(path: string, body: unknown) {
   return new Promise<{ status: number; header: Record<string, unknown>; bytes: Buffer }>(
     (resolve, reject) => {

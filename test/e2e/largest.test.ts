@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { largest } from "../faults/largest.js";
 import { startServer } from "../support/server.js";
 
-/** What a call may be told when too much is asked for at once. */
+/** Codes that a call may get when too much is asked for at once. */
 const EXPECTED = ["ok", "unavailable", "deadline_exceeded", "resource_exhausted"];
 
 it.skipIf(!existsSync("/proc/self/status"))(
@@ -16,7 +16,7 @@ it.skipIf(!existsSync("/proc/self/status"))(
     expect(figures.probesFailed).toBe(0);
     expect(figures.rssMaxMB).toBeLessThan(800);
     expect(figures.heapMaxMB).toBeLessThan(300);
-    // Processor time, which still grows on a machine that does much else: alone it is about 50 ms.
+    // This is processor time, which still grows on a busy machine. On an idle one it is about 50 ms.
     expect(figures.heldMaxMs).toBeLessThan(300);
   },
   120_000,

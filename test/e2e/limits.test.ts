@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 // The doors' names are needed before the server's port is known.
 const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }, n) => ({ name, n }));
 
-/** A bucket of 3 that takes half an hour to hold another one: no machine is so slow. */
+/** A bucket of 3 calls that takes half an hour to gain another one, longer than any machine needs here. */
 const SLOW = { calls: 1000, calls_per_second: 0.001, burst: 3 };
 
 function plansFile(plans: unknown): string {
@@ -27,7 +27,7 @@ function plansFile(plans: unknown): string {
   return file;
 }
 
-/** A call whose body is not all there yet. */
+/** Begins a call whose body is not complete yet. */
 function openCall({ url }: TestServer, key: string) {
   const call = request(`${url}/recall`, {
     method: "POST",
@@ -69,7 +69,7 @@ describe.each(DOORS)("through $name", ({ n }) => {
     expect(stored.code).toBe("ok");
     expect(stored.header.get("ratelimit-policy")).toBe('"rate";q=3;w=3000');
     expect(stored.header.get("ratelimit")).toMatch(/^"rate";r=2;t=(1000|999)$/);
-    // What fails for another reason says it as well.
+    // A call that fails for another reason also has these headers.
     const wrong = await door.call("Store", { text: "", namespace: "n" }, { key });
     expect(wrong.code).toBe("invalid_argument");
     expect(wrong.header.get("ratelimit")).toMatch(/^"rate";r=1;t=/);
@@ -110,7 +110,7 @@ it("a key has no more calls running than its plan allows, and the next as soon a
   expect(header.get("ratelimit")).toBe('"concurrency";r=0');
   expect(await running.finish()).toBe(200);
   await vi.waitUntil(async () => !(await refused()), { timeout: 20_000 });
-  // Whoever goes away in the middle takes nothing with it.
+  // A client that disconnects in the middle leaves no room taken.
   const another = openCall(narrow, key);
   await vi.waitUntil(refused, { timeout: 20_000 });
   another.abandon();
@@ -181,7 +181,7 @@ it("without a file of plans, a key has a rate and a concurrency as well", async 
     );
     const all = await Promise.all(Array.from({ length: 200 }, () => caller.recall("a", "n")));
     const reasons = new Set(all.map(({ reason }) => reason));
-    // Which of the two it meets first depends on how fast the machine is.
+    // The machine's speed decides which of the two limits comes first.
     expect([...reasons].some((reason) => /^(CONCURRENCY|KEY_RATE)_LIMITED$/.test(reason ?? ""))).toBe(true);
     expect(all.filter(({ code }) => code === "ok").length).toBeGreaterThan(0);
   } finally {
@@ -230,7 +230,7 @@ it("an account of a plan that was taken away is told so", async () => {
   try {
     expect((await door(third).call("Recall", { query: "a", namespace: "n" }, { key })).code).toBe("ok");
     const { body, header } = await door(third).call("GetAccount", {}, { key });
-    // The largest number that the contract has: no limit.
+    // The contract's largest number means no limit.
     expect(body).toMatchObject({ plan: "gold", calls_limit: 2_147_483_647, calls_used: 1 });
     expect(header.get("ratelimit-policy")).toBe('"rate";q=1000;w=1');
   } finally {
@@ -242,7 +242,7 @@ it("what would wait too long is turned away before it is charged, and readiness 
   const busy = await startServer({ env: { FREE_CALLS: "100000" } });
   try {
     const caller = await signUp(busy.url);
-    // Each has the model read some hundred tokens.
+    // The model reads some hundred tokens for each.
     const texts = Array.from({ length: 900 }, (_, n) => `${n} ${"the lake is deep and cold ".repeat(25)}`);
     const ready: number[] = [];
     const answers = Promise.all(texts.map((text) => caller.store({ text, namespace: "n" })));

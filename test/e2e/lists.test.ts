@@ -10,7 +10,7 @@ const TIMEOUT_MS = 60_000;
 const FREE_CALLS = "1000000";
 const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
 
-/** Calls that must go well, of an account of their own. */
+/** Makes calls of a new account. Each of them must succeed. */
 async function accountAt(door: Door) {
   const key = String((await door.call("SignUp", {})).body.api_key);
   const call = async (rpc: RpcName, request: JsonObject = {}): Promise<JsonObject> => {
@@ -20,7 +20,7 @@ async function accountAt(door: Door) {
   };
   const store = async (namespace: string, text: string, metadata: JsonObject = {}) =>
     String((await call("Store", { namespace, text, metadata })).id);
-  /** All pages of a list, one behind the other. */
+  /** Reads all pages of a list, one after another. */
   const pages = async (rpc: "ListMemories" | "ListNamespaces", request: JsonObject) => {
     const all: JsonObject[][] = [];
     for (let page_token = ""; ; ) {

@@ -6,7 +6,9 @@ import { scrape } from "../support/scrape.js";
 import { newDataDir } from "../support/server.js";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
-/** As long as it may be: a few thousand lines are more than the system and the program keep for a reader. */
+/**
+ * Id of the maximum length. A few thousand lines are more than the system and the program keep for a reader.
+ */
 const LONG_ID = "i".repeat(128);
 const BATCH = 100;
 
@@ -14,7 +16,7 @@ it("who stops reading the log stops nothing else", async () => {
   const env = { PATH: process.env.PATH ?? "", DATA_DIR: newDataDir(), PORT: "0", METRICS_PORT: "0" };
   const child = spawn(process.execPath, [MAIN], { env });
   onTestFinished(() => void child.kill("SIGKILL"));
-  // Nobody listens to stderr, so it is not read.
+  // Stderr has no reader.
   let banner = "";
   child.stdout.on("data", (chunk) => (banner += chunk));
   while (!banner.includes("sign up")) await once(child.stdout, "data");

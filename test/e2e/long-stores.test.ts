@@ -9,7 +9,7 @@ import { startServer, type TestServer } from "../support/server.js";
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 
 const LONG_BYTES = 58_000;
-/** Long stores at once, and for how many of them one after the other the deadline has room. */
+/** Long stores at once; of these, the deadline leaves time for this many one after another. */
 const LONG_STORES = 40;
 const ROOM = 8;
 
@@ -30,7 +30,7 @@ async function timed(call: () => Promise<Outcome>): Promise<Timed> {
 
 const SENTENCES = prose(1200);
 
-/** A text that no other one is like. */
+/** Makes a text that is unlike any other. */
 function longText(number: number, bytes = LONG_BYTES): string {
   const from = (number * 7) % SENTENCES.length;
   const turned = [...SENTENCES.slice(from), ...SENTENCES.slice(0, from)];
@@ -62,7 +62,7 @@ describe("many long texts at once", () => {
     );
     done.abort();
 
-    // On a machine that is busy with others everything takes longer.
+    // On a busy machine, everything takes longer.
     const soonMs = Math.max(1_000, ownMs);
     const stored = all.filter(({ code }) => code === "ok");
     const refused = all.filter(({ code }) => code !== "ok");
@@ -72,7 +72,7 @@ describe("many long texts at once", () => {
       expect({ reason, code }).toEqual({ reason: "MODEL_BUSY", code: "unavailable" });
       expect(Number(header.get("retry-after"))).toBeGreaterThanOrEqual(1);
     }
-    // A machine that slows down meanwhile may have to give up what it let in: not more than one or two.
+    // A machine that becomes slower may have to give up calls that it admitted, but not more than one or two.
     expect(refused.filter(({ ms }) => ms > soonMs).length).toBeLessThanOrEqual(2);
 
     const short = await notes;
@@ -87,7 +87,7 @@ describe("many long texts at once", () => {
     const finished: number[] = [];
     await Promise.all(
       [0, 1, 2].map(async (number) => {
-        // One after the other on their way, too.
+        // The calls arrive one after another, too.
         await sleep(number * 100);
         const { code } = await caller.store({ text: longText(100 + number, 10_000), namespace: "books" });
         expect(code).toBe("ok");

@@ -16,7 +16,7 @@ import { IMPATIENT, LONG_READ } from "../support/failing.js";
 import { exchange } from "../support/raw.js";
 import type { TestServer } from "../support/server.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 type RpcName = "Store" | "GetMemory" | "DeleteMemory" | "DeleteNamespace";
@@ -29,7 +29,7 @@ interface Answer {
   readonly header: Headers;
 }
 
-/** One way to these RPCs. */
+/** One path to these RPCs. */
 interface Way {
   readonly name: string;
   call(rpc: RpcName, request: JsonObject, header?: Header): Promise<Answer>;

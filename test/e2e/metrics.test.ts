@@ -3,34 +3,26 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { doorsOf } from "../support/doors.js";
-import { type Scrape, scrape } from "../support/scrape.js";
+import { growthDuring, scrape } from "../support/scrape.js";
 import { runUntilExit, startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Nowhere but in what is stored and asked. */
+/** Word that occurs only in stored texts and queries. */
 const SECRET = `zanzibar-${randomBytes(6).toString("hex")}`;
-const FREE_CALLS = 60;
 const CALLS = "rpc_server_call_duration_seconds_count";
 
 let server: TestServer;
 let caller: Caller;
 
 beforeAll(async () => {
-  server = await startServer({ env: { METRICS_PORT: "0", FREE_CALLS: String(FREE_CALLS) } });
+  server = await startServer({ env: { METRICS_PORT: "0", FREE_CALLS: "60" } });
   caller = await signUp(server.url);
 });
 afterAll(() => server.stop());
 
 const look = () => scrape(server.metricsUrl);
-
-/** How much a sum has grown through some work. */
-async function growth(work: () => Promise<unknown>) {
-  const before = await look();
-  await work();
-  const after = await look();
-  return (...of: Parameters<Scrape["sum"]>) => after.sum(...of) - before.sum(...of);
-}
+const growth = (work: () => Promise<unknown>) => growthDuring(server.metricsUrl, work);
 
 describe("/metrics", () => {
   it("is served on a port of its own, in Prometheus' text format", async () => {
@@ -139,7 +131,7 @@ describe("calls", () => {
   });
 
   it("that are none make no series", async () => {
-    // Node's come and go, with the kinds of its garbage collections and of its open handles.
+    // Node's own series change with its garbage collections and open handles.
     const seriesOfOurs = async () =>
       (await look()).samples.filter(({ name }) => !/^(nodejs|process)_/.test(name)).length;
     const before = await seriesOfOurs();
@@ -154,7 +146,7 @@ describe("calls", () => {
     const headers = { authorization: `Bearer ${caller.key}`, "content-type": "application/json" };
     const call = httpRequest(`${server.url}/store`, { method: "POST", headers });
     const answered = new Promise((resolve) => call.on("response", (response) => resolve(response.resume())));
-    // The rest of the body comes later.
+    // The rest of the body follows later.
     call.write('{"text":');
     await vi.waitFor(async () => expect((await look()).sum("recalld_calls_in_flight", method)).toBe(1));
     call.end('"x","namespace":"n"}');
@@ -172,118 +164,5 @@ describe("calls", () => {
       await call.catch(() => {});
     }
     await vi.waitFor(async () => expect((await look()).sum("recalld_calls_in_flight")).toBe(0));
-  });
-});
-
-describe("what is measured", () => {
-  it("of a store and a recall: charge, steps, tokens, the index", async () => {
-    const grown = await growth(async () => {
-      await caller.store({ text: "one two three", namespace: "measured" });
-      await caller.recall("one two", "measured");
-    });
-    const steps = (step: string) => grown("recalld_step_duration_seconds_count", { step, outcome: "ok" });
-    expect(
-      Object.fromEntries(["charge", "append", "write", "search", "fetch"].map((step) => [step, steps(step)])),
-    ).toEqual({ charge: 2, append: 1, write: 1, search: 1, fetch: 1 });
-    expect(steps("catch_up")).toBeGreaterThan(0);
-    expect(grown("recalld_step_duration_seconds_count", { outcome: "error" })).toBe(0);
-    expect(grown("recalld_charges_total", { outcome: "charged" })).toBe(2);
-    expect(grown("recalld_tokens_total", { call: "store" })).toBe(3);
-    expect(grown("recalld_tokens_total", { call: "recall" })).toBe(2);
-    for (const field of ["query", "text"]) {
-      expect(grown("recalld_embed_run_seconds_count", { field })).toBe(1);
-      expect(grown("recalld_embed_run_seconds_sum", { field })).toBeGreaterThan(0.0002);
-      expect(grown("recalld_embed_wait_seconds_count", { field })).toBe(1);
-    }
-    expect(grown("recalld_index_memories")).toBe(1);
-    expect(grown("recalld_index_namespaces")).toBe(1);
-  });
-
-  it("of a query that was asked before", async () => {
-    const grown = await growth(async () => {
-      await caller.recall("asked twice", "measured");
-      await caller.recall("asked twice", "measured");
-    });
-    expect(grown("recalld_cached_queries_total")).toBe(1);
-    expect(grown("recalld_embed_run_seconds_count", { field: "query" })).toBe(1);
-  });
-
-  it("of the whole process", async () => {
-    const { sum, samples } = await look();
-    expect(sum("recalld_ready")).toBe(1);
-    expect(sum("recalld_storage_available")).toBe(1);
-    expect(sum("recalld_queue_limit", { queue: "embed_text" })).toBe(512);
-    expect(sum("recalld_index_limit_bytes")).toBe(2_000_000_000);
-    expect(sum("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
-    expect(sum("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThan(0);
-    const model = samples.find(({ name }) => name === "recalld_model_info");
-    expect(model?.labels).toMatchObject({
-      model: "bundled",
-      revision: expect.stringMatching(/^[\da-f]{64}$/),
-    });
-    expect(samples.find(({ name }) => name === "recalld_build_info")?.labels.version).toMatch(
-      /^\d+\.\d+\.\d+$/,
-    );
-  });
-
-  it("of what is caught up with after a restart", async () => {
-    const dataDir = server.dataDir;
-    await server.stop();
-    server = await startServer({ dataDir, env: { METRICS_PORT: "0" } });
-    caller = caller.at(server.url);
-    await caller.recall("one", "measured");
-    const { sum } = await look();
-    expect(sum("recalld_catch_up_entries_total")).toBeGreaterThan(0);
-    expect(sum("recalld_step_duration_seconds_count", { step: "restore", outcome: "ok" })).toBeGreaterThan(0);
-  });
-
-  it("of a plan that is used up", async () => {
-    const grown = await growth(async () => {
-      let code = "ok";
-      for (let i = 0; code === "ok" && i <= FREE_CALLS; i++)
-        code = (await caller.recall("x", "measured")).code;
-      expect(code).toBe("resource_exhausted");
-    });
-    expect(grown("recalld_charges_total", { outcome: "quota_exhausted" })).toBe(1);
-    // It is a fault of nobody's.
-    expect(grown("recalld_step_duration_seconds_count", { outcome: "error" })).toBe(0);
-  });
-
-  it("holds no text, no namespace, no key and no account", async () => {
-    const { text } = await look();
-    expect(text).toContain("recalld.v1.MemoryService/Recall");
-    for (const secret of [SECRET, "zanzibar", "measured", caller.key.slice(4, 20), caller.id]) {
-      expect(text).not.toContain(secret);
-    }
-  });
-});
-
-describe("accounts in metrics", () => {
-  const NAME = "recalld_account_calls_total";
-
-  it("are not there unless they are asked for", async () => {
-    await caller.recall("who?", "n");
-    const { text } = await look();
-    expect(text).not.toContain("acc_");
-  });
-
-  it("are as many as were asked for, and the others are put together", async () => {
-    const own = await startServer({ env: { METRICS_PORT: "0", METRICS_ACCOUNTS_MAX: "2" } });
-    const callers = [
-      await signUp(own.url),
-      await signUp(own.url),
-      await signUp(own.url),
-      await signUp(own.url),
-    ];
-    for (const each of callers) {
-      await each.recall("who?", "n");
-      await each.recall("", "n");
-    }
-    const found = await scrape(own.metricsUrl);
-    const counted = callers.map(({ id }) => found.sum(NAME, { account: id, code: "ok" }));
-    expect(counted).toEqual([1, 1, 0, 0]);
-    expect(found.sum(NAME, { account: "other", code: "ok" })).toBe(2);
-    expect(found.sum(NAME, { account: "other", code: "invalid_argument" })).toBe(2);
-    expect(await own.stop()).toBe(0);
   });
 });

@@ -64,7 +64,7 @@ function setUp() {
 
 async function expectWhole(folder: string): Promise<void> {
   for (const [file, content] of Object.entries(good)) {
-    // Byte by byte, toEqual takes half a minute.
+    // Compared byte by byte, toEqual takes half a minute.
     expect(content.equals(await readFile(join(folder, file))), file).toBe(true);
   }
   const names = await readdir(folder, { recursive: true });

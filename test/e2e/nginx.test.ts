@@ -9,8 +9,8 @@ import { type Door, doorsOf } from "../support/doors.js";
 import { freePort } from "../support/free-port.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
-// What deploy/ingress-nginx rests on: that nginx carries every protocol by its gRPC upstream, over the
-// connections it keeps.
+// deploy/ingress-nginx relies on this: nginx carries every protocol by its gRPC upstream, over connections
+// that it keeps.
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -31,7 +31,7 @@ describe.skipIf(missing !== "")(`behind nginx${missing}`, () => {
     server = await startServer({ env: { FREE_CALLS: "1000000" } });
     const [http1, http2] = [await freePort(), await freePort()];
     stop = await startNginx({ http1, http2, to: server.port });
-    // Without TLS nginx speaks one of the two on a port.
+    // Without TLS, nginx speaks only one of the two protocols on a port.
     doors = [
       ...doorsOf(`http://127.0.0.1:${http1}`).filter(({ name }) => !isHttp2(name)),
       ...doorsOf(`http://127.0.0.1:${http2}`).filter(({ name }) => isHttp2(name)),

@@ -46,7 +46,7 @@ beforeAll(async () => {
   document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
   ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
   for (const word of ["x-max-bytes", "components"]) ajv.addKeyword(word);
-  // Held by Protobuf's own reading and writing.
+  // Protobuf's own reading and writing checks these.
   for (const format of ["int32", "int64", "float", "double", "date-time"]) ajv.addFormat(format, true);
   ajv.addSchema({ $id: "doc", components: document.components }, "doc");
 });
@@ -64,7 +64,7 @@ function operations(): { path: string; verb: string; operation: Operation }[] {
   );
 }
 
-/** What is wrong with a value, by one of the document's schemas. */
+/** Lists the problems of a value by one of the document's schemas. */
 function flaws(schema: object, value: unknown): readonly unknown[] {
   const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"doc#/'));
   const check = ajv.compile(absolute);
@@ -137,7 +137,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the server agrees with the document", () => {
-  /** Whether a request keeps the document's rules. */
+  /** Tells whether a request obeys the document's rules. */
   const keepsRules = (message: string, value: unknown) =>
     flaws({ $ref: `#/components/schemas/${message}` }, value).length === 0;
   const REQUESTS: [rpc: string, request: Record<string, unknown>][] = [
@@ -177,11 +177,11 @@ describe("the server agrees with the document", () => {
     const signedUp = await post("/signup", {}, "");
     const { api_key } = (await signedUp.json()) as { api_key: string };
     const answer = await post(pathOf(rpc), request, api_key);
-    // What is well-formed may still name something that is not there.
+    // A well-formed request may still name something that does not exist.
     expect(answer.status !== 400).toBe(keepsRules(`${rpc}Request`, request));
   });
 
-  // In an order in which each finds what it needs.
+  // In this order, each call finds what it needs.
   const ORDER = [
     ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "ListNamespaces", "ListMemories"],
     ...[

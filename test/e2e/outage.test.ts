@@ -4,7 +4,7 @@ import { MONGO_DATABASE } from "../support/databases.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { startServer } from "../support/server.js";
 
-/** The long form (`npm run test:faults`) takes it away for a minute. */
+/** Duration of the outage. The long form (`npm run test:faults`) makes it a minute. */
 const AWAY_MS = 5_000;
 const TIMEOUT_MS = 90_000;
 

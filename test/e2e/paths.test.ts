@@ -41,7 +41,7 @@ it.each([
   ["/recalld.v1.MemoryService/Store", "POST"],
 ])("answers methods that are seldom used at %s with 405 and what is allowed", async (path, allow) => {
   for (const method of ["OPTIONS", "TRACE", "QUERY"]) {
-    // By hand: fetch sends no TRACE.
+    // This is written by hand, because fetch sends no TRACE.
     const head = `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
     const answer = await exchange(server.port, head);
     expect(answer).toMatch(/^HTTP\/1\.1 405 /);

@@ -15,7 +15,7 @@ import { type Caller, signUp } from "../support/caller.js";
 import { readJson } from "../support/doors.js";
 import { startServer, type TestServer } from "../support/server.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TEXT = "The cat sleeps on the radiator.";
@@ -142,7 +142,7 @@ describe("gRPC-Web in base64", () => {
     return Buffer.concat([head, bytes]);
   };
 
-  /** The frames of an answer: each a group of base64 that may end with padding. */
+  /** Splits an answer into frames. Each is a group of base64 that may end with padding. */
   function framesOf(text: string): { flags: number; data: Buffer }[] {
     const parts = text.match(/[^=]+=*/g) ?? [];
     let bytes = Buffer.concat(parts.map((part) => Buffer.from(part, "base64")));
@@ -181,7 +181,7 @@ describe("gRPC-Web in base64", () => {
     "application/grpc-web-text+proto",
     "application/grpc-web-text; charset=utf-8",
   ])("carries unary calls as %s", async (type) => {
-    // Of every remainder by three, so that padding comes in all lengths.
+    // The lengths have every remainder by three, so that padding has every length.
     for (const text of ["a", "ab", "abc"]) {
       const { status, messages, ...answer } = await call(STORE, envelope(store(text)).toString("base64"), {
         type,

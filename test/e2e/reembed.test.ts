@@ -81,7 +81,7 @@ describe("a change of the model that is given up", () => {
   });
 });
 
-/** As an upgrade does that brings another bundled model. */
+/** Changes the model's revision, as an upgrade with another bundled model does. */
 async function forgetRevision(dataDir: string): Promise<void> {
   const root = open({ path: join(dataDir, "recalld.mdb") });
   const meta = root.openDB<Record<string, unknown>, string>("meta", { encoding: "json" });

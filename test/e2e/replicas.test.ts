@@ -5,10 +5,10 @@ import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
 import type { TestServer } from "../support/server.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** The long form (`npm run test:faults`) sets 10,000. */
+/** Number of stores. The long form (`npm run test:faults`) sets 10,000. */
 const TIMES = Number(process.env.REPLICA_TIMES ?? 100);
 const TIMEOUT_MS = 60_000 + TIMES * 500;
 const FREE_CALLS = "1000000";

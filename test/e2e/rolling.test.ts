@@ -6,7 +6,8 @@ import { type Caller, signUp } from "../support/caller.js";
 import { MONGO_DATABASE, type TestDatabase } from "../support/databases.js";
 import { doorsOf } from "../support/doors.js";
 
-// The notice is shorter than by default: balancers, configured as shipped, notice after a second and a quarter.
+// The notice is shorter than by default, because balancers with the shipped configuration notice after 1.25
+// s.
 const env = { DRAIN_NOTICE_MS: "3000" };
 const ROLLING_MS = 15_000;
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -47,7 +48,8 @@ describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) =>
       let callers: Caller[];
 
       beforeAll(async () => {
-        // Of its own: at their start replicas open what was used last, whoever's part it is.
+        // These are its own: at their start, replicas open what was used last, even if it belongs to another
+        // replica.
         const own = await MONGO_DATABASE.make();
         fleet = new Fleet({ start: (settings) => own.start(settings), balancer, env });
         ({ url } = await fleet.start());
@@ -55,7 +57,7 @@ describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) =>
       });
       afterAll(() => fleet.kill());
 
-      /** Calls once for each account, and answers which replica each was answered by. */
+      /** Calls once for each account and returns the replica that answered each call. */
       async function visit(round: string, header: Record<string, string> = {}): Promise<number[]> {
         const idOf = (i: number) => `${round}-${i}`;
         for (const [i, caller] of callers.entries()) {
@@ -122,7 +124,7 @@ describe.each([haproxy(), envoy()])("three replicas behind $name", (balancer) =>
         const header = { authorization: `Bearer ${key}` };
         const call = client.call("Recall", { query: "Ada", namespace: "n" }, header);
         await expect(call).rejects.toThrow("UNAVAILABLE");
-        // Four pauses, of half their length at least on the average: one attempt alone takes no time.
+        // Four pauses take at least half of their length on average. A single attempt takes no time.
         expect(performance.now() - begunMs).toBeGreaterThan(200);
         client.close();
       });

@@ -5,14 +5,14 @@ import { chanceOf } from "../support/chance.js";
 import { DATABASES } from "../support/databases.js";
 import { ASKED, SAID } from "../support/sentences.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TOP_K = 20;
 const TIMEOUT_MS = 120_000;
 const MODEL = new URL("../../models/bundled", import.meta.url).pathname;
 
-/** What a server answered to a query: all but ids and times. */
+/** A server's answer to a query, without ids and times. */
 interface Answered {
   readonly text: string;
   readonly score: number;
@@ -60,7 +60,7 @@ describe("the same memories and queries", () => {
               const expected = Math.min(1, Math.max(0, cosines[SAID.indexOf(text)] as number));
               expect(Math.abs(score - expected)).toBeLessThan(1e-3);
             }
-            // Nor is a nearer one left out.
+            // A nearer memory is not left out either.
             const best = cosines.sort((a, b) => b - a).slice(0, TOP_K);
             expect(
               Math.abs((results.at(-1)?.score as number) - Math.max(0, best.at(-1) as number)),
@@ -90,7 +90,7 @@ async function ask(database: Awaited<ReturnType<(typeof DATABASES)[0]["make"]>>)
   return answered;
 }
 
-/** Straight through the library, with the arithmetic written anew: nothing of the program's own. */
+/** Opens the model with its library alone, and with rewritten arithmetic instead of the program's own. */
 async function openModel(): Promise<(text: string) => Promise<number[]>> {
   env.allowRemoteModels = false;
   const tokenizer = await AutoTokenizer.from_pretrained(MODEL);

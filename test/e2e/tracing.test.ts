@@ -7,7 +7,7 @@ import { startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Nowhere but in what is stored and asked. */
+/** Word that occurs only in stored texts and queries. */
 const SECRET = `zanzibar-${randomBytes(6).toString("hex")}`;
 
 let collector: Collector;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await collector.close();
 });
 
-/** A caller's own trace: what it sends, and what the server is to make of it. */
+/** Makes a caller's own trace: the header to send, and the ids that the server should use. */
 function newTrace(sampled = true) {
   const [traceId, spanId] = [randomBytes(16).toString("hex"), randomBytes(8).toString("hex")];
   return { traceId, spanId, header: { traceparent: `00-${traceId}-${spanId}-0${sampled ? 1 : 0}` } };
@@ -42,7 +42,7 @@ async function spansOf(traceId: string, count: number): Promise<ArrivedSpan[]> {
   return of();
 }
 
-/** The tree below a span: names, children in the order of their beginning. */
+/** Makes the tree below a span: names, with children in the order of their beginning. */
 function treeOf(spans: readonly ArrivedSpan[], parentSpanId: string): unknown[] {
   return spans
     .filter((span) => span.parentSpanId === parentSpanId)
@@ -53,7 +53,7 @@ function treeOf(spans: readonly ArrivedSpan[], parentSpanId: string): unknown[] 
     });
 }
 
-/** Names of a tree's first two ranks, whatever their order: some run beside each other. */
+/** Lists the names of a tree's first two levels, sorted, because some spans run in parallel. */
 function branchesOf(tree: readonly unknown[]): string[] {
   const [root] = tree as [Record<string, unknown[]>];
   const [below = []] = Object.values(root);
@@ -144,7 +144,7 @@ describe("a trace", () => {
   });
 
   it("has no span of a call that is none of its own", async () => {
-    // Many stores at once share their writes.
+    // Many simultaneous stores share their writes.
     const traces = Array.from({ length: 20 }, () => newTrace());
     await Promise.all(
       traces.map(({ header }, i) => caller.store({ text: `text ${i}`, namespace: "many" }, header)),

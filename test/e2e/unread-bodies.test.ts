@@ -6,11 +6,11 @@ import { startServer, type TestServer } from "../support/server.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** More than a session's 100 streams: if each left one open, the last calls would be refused. */
+/** Number of calls, above a session's 100 streams: if each left one open, the last calls would be refused. */
 const CALLS = 120;
-/** Just over the limit, so that such a body arrives whole. */
+/** Body just over the limit, so that it arrives whole. */
 const BODY = Buffer.alloc(1_100_000, " ");
-/** The same as one message of gRPC. */
+/** The same body as one message of gRPC. */
 const ENVELOPE = Buffer.concat([Buffer.from([0]), length(BODY), BODY]);
 const JSON_TYPE = { "content-type": "application/json" };
 const GRPC_TYPE = { "content-type": "application/grpc", te: "trailers" };
@@ -41,14 +41,14 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 function dial(url: string): ClientHttp2Session {
-  // Node's client counts what it could not send against its session: that is not what is tested.
+  // Node's client counts unsent data against its session, which is not tested here.
   const session = connect(url, { maxSessionMemory: 4_000 });
   session.on("error", () => {});
   onTestFinished(() => session.destroy());
   return session;
 }
 
-/** Posts a body; answers the status, or gRPC's. */
+/** Posts a body and returns the HTTP or gRPC status. */
 async function post(session: ClientHttp2Session, path: string, header: object, body: Buffer) {
   const stream = session.request({
     ":method": "POST",

@@ -57,7 +57,7 @@ describe("verify and compact", () => {
     });
     expect((await admin({ DATA_DIR: dataDir }, "compact")).output).toMatch(/bytes before, .* after/);
     expect((await admin({ DATA_DIR: dataDir }, "verify")).code).toBe(0);
-    // Down to the bytes: free pages are gone with the old file.
+    // Not even their bytes remain, because free pages go with the old file.
     for (const bytes of bytesIn(dataDir)) expect(bytes.includes(SECRET)).toBe(false);
     expect(bytesIn(dataDir).some((bytes) => bytes.includes("to be kept"))).toBe(true);
   });

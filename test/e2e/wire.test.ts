@@ -8,7 +8,7 @@ import { doorsOf, type Outcome, readJson } from "../support/doors.js";
 import { exchange } from "../support/raw.js";
 import { startServer, type TestServer } from "../support/server.js";
 
-// Machines that test many things at once are slow; what must be quick says so itself.
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const STORE_RPC = "/recalld.v1.MemoryService/Store";
@@ -30,7 +30,7 @@ const authorized = (header: Record<string, string> = {}) => ({
   ...header,
 });
 
-/** Posts a body as it is. */
+/** Posts a body unchanged. */
 async function post(
   path: string,
   body: string | Uint8Array<ArrayBuffer>,
@@ -50,7 +50,7 @@ describe("an idempotency key", () => {
     const again = await store('{"1":0,"2":0,"a":1e1,"b":{"x":1.5,"y":[{"q":2,"p":1}]}}');
     expect(again).toMatchObject({ code: "ok", body: first.body });
     expect(again.header.get("idempotent-replayed")).toBe("true");
-    // What is kept is what was given first.
+    // The first value is kept.
     const { body } = await caller.get("once", String(first.body.id));
     expect(JSON.stringify((body.memory as { metadata: unknown }).metadata)).toBe(
       '{"1":0,"2":0,"b":{"y":[{"p":1,"q":2}],"x":1.5},"a":10}',
@@ -194,7 +194,7 @@ describe("JSON that says more than it seems to", () => {
   });
 });
 
-/** A Store whose metadata is {"a": -0.0}, written by hand. */
+/** Makes a Store whose metadata is {"a": -0.0}, written by hand. */
 function storeWithMinusZero(): Uint8Array {
   const bytes = (no: number, value: Uint8Array) => Buffer.from([(no << 3) | 2, value.length, ...value]);
   const value = Buffer.from([0x11, 0, 0, 0, 0, 0, 0, 0, 0x80]);
@@ -216,7 +216,7 @@ interface GrpcAnswer {
   readonly header: Record<string, unknown>;
 }
 
-/** One gRPC call of these bytes. */
+/** Makes one gRPC call of these bytes. */
 async function grpc(
   path: string,
   body: Uint8Array,

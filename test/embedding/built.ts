@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 
 const folder = new URL("../../dist/src/embedding/", import.meta.url);
 
-/** Vitest does not compile worker.ts, so what starts threads is tested as it was built. */
+/** Imports a compiled module, because Vitest does not compile worker.ts for the threads. */
 async function built(file: string): Promise<unknown> {
   const url = new URL(file, folder);
   if (!existsSync(url)) throw new Error(`${url.pathname} is not there: build first (npx tsc -p .)`);

@@ -22,7 +22,7 @@ async function open(toy: Toy, settings: EmbedderOptions["settings"] = {}) {
   return { folder, place, embedder, read };
 }
 
-/** The same by Transformers.js' own pipeline. */
+/** Embeds by Transformers.js' own pipeline. */
 async function reference(folder: string) {
   env.allowRemoteModels = false;
   env.useFSCache = false;

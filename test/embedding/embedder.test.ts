@@ -30,7 +30,7 @@ async function vectorOf(embedder: OpenEmbedder, text: string): Promise<Float32Ar
   return (await embedder.embed({ text, field: "text", owner: "acc" })).vectors;
 }
 
-/** The same, computed by Transformers.js alone. */
+/** Opens a reference that uses Transformers.js alone. */
 async function openReference(folder: string) {
   env.allowRemoteModels = false;
   env.useFSCache = false;

@@ -20,7 +20,7 @@ const idsOf = (tokenizer: Tokenizer, text: string): bigint[] => [
   ...(tokenizer(text, { truncation: false, padding: false }).input_ids.data as BigInt64Array),
 ];
 
-/** Data in base64 without its signs, so that it is one word. */
+/** Makes data in base64 without its signs, so that it is one word. */
 function base64(bytes: number, seed: string): string {
   let word = "";
   for (let i = 0; word.length < bytes; i++) {

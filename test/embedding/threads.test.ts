@@ -13,15 +13,15 @@ import { openEmbedder, Thread } from "./built.js";
 vi.setConfig({ testTimeout: 60_000 });
 
 const BUNDLED = join(packageRoot(), "models", "bundled");
-/** Fills the model's window: a run of tens of milliseconds. */
+/** Text that fills the model's window, which takes tens of milliseconds to run. */
 const LONG = "tea ".repeat(254);
 /**
- * Keeps a thread in JavaScript for tens of milliseconds, counting tokens. There it can be killed by
- * force, which inside a run would abort this process.
+ * Text that keeps a thread in JavaScript for tens of milliseconds, counting tokens. There it can be killed by
+ * force, which would abort this process inside a run.
  */
 const MANY_TOKENS = ".".repeat(20_000);
 
-/** The threads that the program starts during this test. */
+/** Watches the threads that the program starts during this test. */
 function watchThreads() {
   const threads: Worker[] = [];
   let ended = 0;
@@ -40,7 +40,7 @@ async function open(options: Partial<Parameters<typeof openEmbedder>[0]> = {}) {
   return embedder;
 }
 
-/** A copy of the bundled model that a test may spoil. */
+/** Copies the bundled model, so that a test may damage it. */
 async function copyModel() {
   const modelsDir = await mkdtemp(join(tmpdir(), "models-"));
   onTestFinished(() => rm(modelsDir, { recursive: true }));

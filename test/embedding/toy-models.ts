@@ -5,11 +5,11 @@ import { onTestFinished } from "vitest";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/models");
 
-/** Made by `test/fixtures/models/make.py`, which says what each is like. */
+/** Options of a toy model. `test/fixtures/models/make.py` makes the tokenizers and describes them. */
 export interface Toy {
   readonly tokenizer?: "unigram" | "bpe";
   readonly graph?: "states" | "sentence" | "both" | "logits" | "apart";
-  /** More of the model's files, or others in place of its own. */
+  /** Files to add to the model, or to replace. */
   readonly files?: Readonly<Record<string, unknown>>;
 }
 
@@ -18,7 +18,7 @@ const TOKENIZERS = {
   bpe: { tokenizer_class: "GPT2Tokenizer", model_max_length: 64, pad_token: "<end>" },
 };
 
-/** A folder with the model `toy/model`, removed after the test. */
+/** Makes a folder with the model `toy/model`, which is removed after the test. */
 export async function toyModel({ tokenizer = "unigram", graph = "states", files = {} }: Toy = {}) {
   const modelsDir = await mkdtemp(join(tmpdir(), "toys-"));
   onTestFinished(() => rm(modelsDir, { recursive: true, force: true }));

@@ -5,7 +5,7 @@ import { Bm25Searcher } from "../../eval/bm25-searcher.js";
 test("BM25 scores as its formula says", () => {
   const index = new Bm25Index(["red fox", "red red wine bottle", "grey cat"]);
   const [fox, wine, cat] = index.scores("red wine");
-  // By hand: 3 texts of 2, 4 and 2 words; "red" is in two of them, "wine" in one.
+  // Computed by hand: 3 texts of 2, 4 and 2 words; "red" is in two of them, "wine" in one.
   const [red, rare] = [Math.log(1 + 1.5 / 2.5), Math.log(1 + 2.5 / 1.5)];
   const mean = 8 / 3;
   const weight = (count: number, length: number) =>

@@ -25,7 +25,7 @@ describe("nDCG", () => {
       ["b", 2],
       ["c", 1],
     ]);
-    // By hand: found 1/1 + 3/1.58496; the ideal 3/1 + 2/1.58496 + 1/2.
+    // Computed by hand: found 1/1 + 3/1.58496; the ideal 3/1 + 2/1.58496 + 1/2.
     expect(ndcg(["c", "a", "x"], gains)).toBeCloseTo((1 + 3 / 1.5849625) / (3 + 2 / 1.5849625 + 0.5), 6);
     expect(ndcg(["a", "b", "c"], gains)).toBe(1);
   });

@@ -5,7 +5,9 @@ import { patiently } from "../../eval/patiently.js";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Fails with these codes, one call after the other, and then answers how often it was called. */
+/**
+ * Makes a function that fails with these codes, one call after another, and then returns its number of calls.
+ */
 function failing(...codes: Code[]) {
   let calls = 0;
   return async () => {

@@ -10,7 +10,7 @@ describe("ranks", () => {
   test("correlate by Spearman, also with ties", () => {
     expect(spearman([1, 2, 3, 4], [10, 100, 1000, 10_000])).toBeCloseTo(1, 12);
     expect(spearman([1, 2, 3, 4], [4, 3, 2, 1])).toBeCloseTo(-1, 12);
-    // By hand: ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4; Pearson 4.5 / sqrt(4.5 * 5).
+    // Computed by hand: ranks 1, 2.5, 2.5, 4 and 1, 3, 2, 4; Pearson 4.5 / sqrt(4.5 * 5).
     expect(spearman([1, 2, 2, 3], [1, 7, 5, 9])).toBeCloseTo(4.5 / Math.sqrt(4.5 * 5), 12);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** Writes rows as JSON Lines, by the file's path; `.gz` ones compressed. Answers the folder. */
+/** Writes rows as JSON Lines, by path, with `.gz` files compressed. Returns the folder. */
 export function writeData(files: Readonly<Record<string, readonly object[]>>): string {
   const folder = mkdtempSync(join(tmpdir(), "recalld-eval-"));
   for (const [path, rows] of Object.entries(files)) {
@@ -16,7 +16,7 @@ export function writeData(files: Readonly<Record<string, readonly object[]>>): s
 
 const row = (id: string, scope: string, session: string, text: string) => ({ id, scope, session, text });
 
-/** Made up: two persons' memories, questions of every form, and a few rated pairs. */
+/** Made-up data: two persons' memories, questions of every form, and a few rated pairs. */
 export const TINY: Readonly<Record<string, readonly object[]>> = {
   "retrieval/people/corpus.dev.jsonl.gz": [
     row("ana/1", "ana", "s1", "Ana is allergic to peanuts."),

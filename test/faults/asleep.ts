@@ -8,25 +8,28 @@ import type { TestServer } from "../support/server.js";
 import { inParallel, type Kept, keptOf } from "./load.js";
 
 const NAMESPACES = ["a", "b", "c"];
-/** Clients: those that call a stopped process wait for it, and others go on. */
+/** Number of clients. Those that call a stopped process wait for it while the others continue. */
 const CLIENTS = 12;
 const FILLERS = 8;
-/** A text's own vector and the query's are the same but for float32's rounding; of two models they never are. */
+/**
+ * Minimum score of a text with its own vector, which differs only by float32's rounding. Two models never
+ * reach it.
+ */
 const SAME = 0.999;
 const RECALLED_AT_END = 300;
-/** How often a server that cannot answer yet is asked at the end. */
+/** Maximum attempts at the end, when a server cannot answer yet. */
 const ATTEMPTS_MAX = 30;
-/** How often a killed server is started while its database is too busy to answer. */
+/** Maximum starts of a killed server while its database is too busy to answer. */
 const STARTS_MAX = 10;
 
 export interface AsleepOptions {
-  /** Starts a server on the database each time. */
+  /** Starts a server on the database. */
   start(env: Record<string, string>): Promise<TestServer>;
   readonly replicas: number;
-  /** Where the operator's command finds the database. */
+  /** Settings that give the operator's command the database. */
   readonly env: Readonly<Record<string, string>>;
   readonly memories: number;
-  /** How long a process is stopped. */
+  /** Duration for which a process is stopped. */
   readonly asleepMs: { readonly min: number; readonly max: number };
   readonly seed: number;
 }
@@ -42,9 +45,9 @@ export interface AsleepFigures {
 }
 
 /**
- * Changes the model of a database while its processes are stopped for a time and go on (SIGSTOP), are
- * killed, and memories are stored, deleted and dropped. Afterwards all that was acknowledged is there,
- * nothing that was forgotten is, and no recall met two models.
+ * Changes the model of a database while its processes are stopped for a time (SIGSTOP) or killed, and
+ * memories are stored, deleted and dropped. Afterwards every acknowledged memory exists, no forgotten one
+ * does, and no recall met two models.
  *
  * @throws Error naming the first that was not so.
  */
@@ -58,7 +61,7 @@ export async function changeModelWhileAsleep(options: AsleepOptions): Promise<As
     await load.fill(options.memories);
     const begunMs = performance.now();
     const running = Promise.all([load.run(), sandman.run()]);
-    // Awaited below, when the change is over.
+    // It is awaited below, after the change.
     running.catch(() => {});
     await reembed(env);
     const tookMs = performance.now() - begunMs;
@@ -84,7 +87,7 @@ interface SandmanOptions extends AsleepOptions {
   readonly chance: Chance;
 }
 
-/** Stops one process after the other for a time, and kills one now and then. */
+/** Stops one process after another for a time, and sometimes kills one. */
 class Sandman {
   stopping = false;
   stops = 0;
@@ -116,11 +119,11 @@ class Sandman {
   async #kill(i: number): Promise<void> {
     this.kills++;
     await (this.servers[i] as TestServer).kill();
-    // Not waiting until it is ready: what it opens first may have to move to the other model.
+    // It does not wait for readiness, because the first namespace may have to move to the other model.
     this.servers[i] = await this.#start();
   }
 
-  /** As whoever runs it in a cluster would: a start whose database is too busy to answer is tried again. */
+  /** Starts a server, and again if its database is too busy to answer, as an operator in a cluster would. */
   async #start(): Promise<TestServer> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -140,7 +143,7 @@ class Load {
   readonly #kept = new Set<Kept>();
   readonly #forgotten: Kept[] = [];
   #callers: Caller[] = [];
-  /** Namespaces that were to be dropped so far. */
+  /** Number of namespaces that were to be dropped so far. */
   #drops = 0;
 
   constructor(
@@ -166,7 +169,7 @@ class Load {
     await Promise.all(Array.from({ length: CLIENTS }, client));
   }
 
-  /** All of what is kept by its id, some of it by recall; nothing that was forgotten. */
+  /** Checks all kept memories by id and some of them by recall, and that every forgotten one is gone. */
   async checkAll(): Promise<{ kept: number; forgotten: number }> {
     const kept = [...this.#kept];
     await inParallel({ times: kept.length, parallel: FILLERS }, (i) => this.#expectThere(kept[i] as Kept));
@@ -185,7 +188,7 @@ class Load {
     if (code !== "ok") throw new Error(`${kept.id} was acknowledged and is lost: ${code}`);
   }
 
-  /** A server that has just gone on, or come back, may not be able to answer yet. */
+  /** Asks until the server answers: one that has just resumed or restarted may not be able to yet. */
   async #codeOf({ caller, sent, id }: Pick<Kept, "caller" | "sent" | "id">): Promise<string> {
     for (let attempt = 1; ; attempt++) {
       const { code } = await caller.at(this.#url()).get(sent.namespace, id);
@@ -205,7 +208,7 @@ class Load {
     return kind < 0.99 ? this.#forget() : this.#drop();
   }
 
-  /** What became of a call that was not answered, or not well, is not known. */
+  /** Returns the outcome; that of a call without a good answer is not known. */
   async #outcomeOf(call: Promise<Outcome>): Promise<Outcome | undefined> {
     const outcome = await call.catch(() => undefined);
     const isOk = outcome?.code === "ok";
@@ -222,7 +225,7 @@ class Load {
       metadata: {},
     };
     const outcome = await this.#outcomeOf(caller.at(this.#url()).store(sent));
-    // Of what is stored while its namespace is dropped nobody knows which came first.
+    // The order of a store and of a simultaneous drop of its namespace is not known.
     const isSafe = NAMESPACES.includes(sent.namespace) || sent.namespace === this.#toDrop;
     if (outcome !== undefined && isSafe) this.#kept.add(keptOf(caller, sent, outcome));
   }
@@ -232,13 +235,13 @@ class Load {
     if (kept !== undefined) await this.#recallCheck(kept, { attempts: 0 });
   }
 
-  /** What is still kept when the answer comes is the first that its own text finds. */
+  /** Checks that a memory which is still kept when the answer comes is the first result for its own text. */
   async #recallCheck(kept: Kept, { attempts }: { attempts: number }): Promise<void> {
     const { caller, sent, id } = kept;
     const outcome = await this.#outcomeOf(caller.at(this.#url()).recall(sent.text, sent.namespace, 3));
     if (outcome === undefined) {
       if (attempts === 0) return;
-      // At the end it is asked again, and must be answered some time.
+      // At the end, the question is repeated and must be answered at some time.
       if (attempts === 1) throw new Error("recalls fail though nothing is stopped any more");
       await sleep(1_000);
       return this.#recallCheck(kept, { attempts: attempts - 1 });
@@ -258,7 +261,7 @@ class Load {
     if (outcome !== undefined) this.#forgotten.push(kept);
   }
 
-  /** The namespace that is dropped next; nothing is stored in it afterwards, for a drop may come late. */
+  /** Namespace to drop next. Nothing is stored in it afterwards, because a drop may arrive late. */
   get #toDrop(): string {
     return `dropped ${this.#drops}`;
   }

@@ -7,10 +7,10 @@ import { expectGot, expectRecalled, inParallel, type Kept, keptOf } from "./load
 
 const NAMESPACES = 3;
 const WORKERS = 6;
-/** Of the memories in the backup: a recall for each would take as long as their stores. */
+/** Number of the backup's memories to recall. A recall for each would take as long as their stores. */
 const RECALLED_MAX = 200;
 
-/** A memory and when, by this process's clock, it was stored and forgotten. */
+/** A memory, and the times by this process's clock at which it was stored and forgotten. */
 interface Life {
   readonly askedMs: number;
   readonly kept: Kept;
@@ -24,15 +24,15 @@ export interface BackedUp {
   readonly forgotten: number;
   readonly bytes: number;
   readonly ms: number;
-  /** Stores answered while the backup was being taken. */
+  /** Number of stores that were answered during the backup. */
   readonly meanwhile: number;
 }
 
 /**
- * Takes a backup under load, restores it into an empty folder and reads all of it back there.
+ * Takes a backup under load, restores it into an empty folder and reads everything back there.
  *
- * @throws Error when a memory is missing that was acknowledged before the backup was begun, or one is
- * there that was forgotten before.
+ * @throws Error when a memory is missing that was acknowledged before the backup began, or one exists that
+ * was forgotten before.
  */
 export async function backUpUnderLoad({
   memories,
@@ -65,7 +65,7 @@ export async function backUpUnderLoad({
   return { ...there, bytes: manifest.file.bytes, ms: Math.round(endedMs - begunMs), meanwhile };
 }
 
-/** Reads everything back, from a server on the restored folder. */
+/** Reads everything back from a server on the restored folder. */
 async function expectAsOf(
   lives: readonly Life[],
   { dataDir, begunMs, endedMs }: { dataDir: string; begunMs: number; endedMs: number },

@@ -5,43 +5,46 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../support/caller.js";
 import type { TestServer } from "../support/server.js";
 
-/** How often the caller that is looked at calls: far below its rate. */
+/** Rate of the observed caller's calls, far below its limit. */
 const QUIET_PER_SECOND = 15;
-/** After a disturbance begins or ends, before anything is measured: a bucket is empty then, a queue too. */
+/**
+ * Pause after a disturbance begins or ends, before anything is measured: by then, a bucket or a queue is
+ * empty.
+ */
 const SETTLE_MS = 2_500;
 const SAMPLE_MS = 250;
 
-/** Begins what disturbs; what it returns ends it. */
+/** Begins the disturbance and returns the function that ends it. */
 type Disturb = () => Promise<() => Promise<void>>;
 
-/** How long something is measured. */
+/** Duration of the measurements. */
 export interface Rounds {
-  /** Each of them once undisturbed and once disturbed. */
+  /** Number of rounds, each with an undisturbed and a disturbed half. */
   readonly rounds: number;
-  /** Half of a round. */
+  /** Duration of half a round. */
   readonly roundMs: number;
 }
 
-/** One caller's calls while nothing else happens, and while something does. */
+/** One caller's calls without and with a disturbance. */
 export interface Compared {
   readonly calls: number;
   readonly failed: number;
   readonly calm: Quantiles;
   readonly disturbed: Quantiles;
-  /** The disturbed round's by the calm one's beside it; of these, the median. */
+  /** Median of the ratios of disturbed to calm rounds. */
   readonly p50Ratio: number;
   readonly p99Ratio: number;
   readonly memory: Memory;
 }
 
-/** Milliseconds. */
+/** Quantiles in milliseconds. */
 interface Quantiles {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
 }
 
-/** The server's, resident, at its most; in bytes. */
+/** Peak resident memory of the server, in bytes. */
 interface Memory {
   readonly calm: number;
   readonly disturbed: number;
@@ -53,8 +56,8 @@ interface Subject {
 }
 
 /**
- * Memory first, all calm and all disturbed, each for as long as all rounds take: what V8 takes for one turn
- * it does not give back by the next. Then calls by turns, because machines change their pace.
+ * Measures memory first, all calm and then all disturbed rounds, each for as long as all rounds take, because
+ * V8 does not return memory between turns. Then it measures calls in turns, because machines change their speed.
  */
 export async function compare(rounds: Rounds, subject: Subject, disturb: Disturb): Promise<Compared> {
   const memory = await compareMemory(rounds, subject, disturb);
@@ -106,7 +109,7 @@ async function compareCalls(
   };
 }
 
-/** Recalls at a steady rate, whether they are answered or not; what each took, from when it was sent. */
+/** Recalls at a steady rate, whether or not calls are answered, and measures each from its sending. */
 export async function callQuietly(
   { url, key }: Caller,
   durationMs: number,

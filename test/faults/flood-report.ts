@@ -1,13 +1,16 @@
 import type { Compared } from "./beside.js";
 import type { Crowded, KeyFlood } from "./flood.js";
 
-/** What the disturbed one may be of the calm one. */
+/** Maximum ratio of the disturbed p99 to the calm one. */
 const P99_RATIO_MAX = 2;
 const MEMORY_RATIO_MAX = 1.2;
-/** Thousands that stay take some 7,500 each; beside few of them the rest of the memory moves as much again. */
+/**
+ * Maximum memory of a connection. Thousands of open ones take some 7,500 bytes each; with few of them, other
+ * memory varies as much again.
+ */
 const CONNECTION_BYTES_MAX = 24_000;
 
-/** What is not as promised. */
+/** Lists the broken promises. */
 export function problemsOf(of: Compared): string[] {
   const { calls, failed, p99Ratio } = of;
   return [
@@ -23,13 +26,13 @@ export function memoryRatioOf({ memory }: Compared): number {
   return memory.disturbed / memory.calm;
 }
 
-/** The same, of connections: memory is taken for each, whatever a server holds otherwise. */
+/** Lists the broken promises about connections, whose memory counts for each connection. */
 export function connectionProblemsOf({ connectionBytes }: Crowded): string[] {
   if (connectionBytes < CONNECTION_BYTES_MAX) return [];
   return [`a connection takes ${Math.round(connectionBytes)} bytes; the limit is ${CONNECTION_BYTES_MAX}`];
 }
 
-/** The same, of the key that floods: it gets what it may, and pays for no more. */
+/** Lists the broken promises about the flooding key: it gets its limit and pays for no more. */
 export function keyProblemsOf({ sent, admitted, refused, admittedMax, charged }: KeyFlood): string[] {
   return [
     ...(admitted <= admittedMax ? [] : [`${admitted} were admitted, where ${admittedMax} may be`]),
@@ -39,7 +42,7 @@ export function keyProblemsOf({ sent, admitted, refused, admittedMax, charged }:
   ];
 }
 
-/** A row for each disturbance, in Markdown. */
+/** Writes a Markdown table with a row for each disturbance. */
 export function tableOf(rows: Readonly<Record<string, Compared>>): string {
   const head = [
     "",

@@ -11,16 +11,16 @@ import type { Did, Task } from "./flooder.js";
 
 const FLOODER = fileURLToPath(new URL("./flooder.ts", import.meta.url));
 
-/** Of every key here. */
+/** Rate of every key here. */
 export const KEY_RATE = { calls_per_second: 20, burst: 40, concurrent_calls: 8 };
-/** How much more than its rate the key that floods calls. */
+/** Factor by which the flooding key exceeds its rate. */
 export const TIMES = 10;
-/** By a key of its own. */
+/** Rate of the calls that warm up, which have their own key. */
 const WARMING_PER_SECOND = 400;
 const WARMING_MS = 5_000;
-/** After the last call, for what it costs to be counted. */
+/** Pause after the last call until its cost is counted. */
 const SETTLE_MS = 2_500;
-/** Open files that a server needs beside its connections. */
+/** Open files that a server needs in addition to its connections. */
 const OTHER_FILES = 500;
 
 export interface FloodOptions extends Rounds {
@@ -31,12 +31,12 @@ export interface KeyFlood extends Compared {
   readonly sent: number;
   readonly admitted: number;
   readonly refused: number;
-  /** What the key may have made of its rate in that time. */
+  /** Maximum calls that the key's rate admits in that time. */
   readonly admittedMax: number;
   readonly charged: number;
 }
 
-/** One key calls ten times as often as it may, another goes on. */
+/** Calls with one key at ten times its rate, while another key continues. */
 export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
   const server = await options.start({ PLANS_FILE: plansFile() });
   try {
@@ -60,7 +60,7 @@ export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
     const { times, sent, admitted, refused, ms } = floods;
     const admittedMax = times * burst + Math.ceil((ms / 1000) * perSecond);
     await sleep(SETTLE_MS);
-    // Of the last calls the answers may not have been read.
+    // The answers to the last calls may not have been read.
     return { ...compared, sent, admitted, refused, admittedMax, charged: (await loud.used()) - before };
   } finally {
     await server.kill();
@@ -68,13 +68,13 @@ export async function floodOneKey(options: FloodOptions): Promise<KeyFlood> {
 }
 
 export interface Crowded extends Compared {
-  /** Connections that were cut off for being slow, or asked again. */
+  /** Number of connections that were cut off for being slow and opened again. */
   readonly cutOff: number;
-  /** Of the server's memory, for each. */
+  /** Memory of the server for each connection. */
   readonly connectionBytes: number;
 }
 
-/** Very many connections that do nothing, and many that do it slowly, beside one caller. */
+/** Opens very many idle connections and many slow ones, beside one caller. */
 export async function crowd({
   idle,
   slow,
@@ -87,7 +87,7 @@ export async function crowd({
   try {
     expectFiles(server.pid, idle + slow);
     const [quiet, other] = [await warmed(server, options), await warmed(server, options)];
-    // A page of these is 600 KB.
+    // A page of these memories is 600 KB.
     const metadata = { note: "x".repeat(10_000) };
     for (let n = 0; n < 60; n++) await stored(other, { text: `large ${n}`, namespace: "n", metadata });
     let cutOff = 0;
@@ -111,7 +111,7 @@ export async function crowd({
   }
 }
 
-/** With something to recall, after some seconds of work: a server's memory grows with its first thousands of calls. */
+/** Makes a caller with memories, and warms the server up: its memory grows with its first thousands of calls. */
 async function warmed(
   { url, port }: TestServer,
   { roundMs }: Pick<FloodOptions, "roundMs">,
@@ -126,7 +126,7 @@ async function warmed(
   return caller;
 }
 
-/** Again, where the rate is in the way. */
+/** Stores, and again if the rate limit refuses. */
 async function stored(caller: Caller, sent: Sent): Promise<void> {
   for (let attempt = 0; attempt < 50; attempt++) {
     const { code, message } = await caller.store(sent);
@@ -137,7 +137,7 @@ async function stored(caller: Caller, sent: Sent): Promise<void> {
   throw new Error("a store was refused 50 times");
 }
 
-/** Resolves when it does what it is to do. */
+/** Starts a child process and resolves when its disturbance runs. */
 async function begin(task: Task): Promise<ChildProcess> {
   const child = spawn(process.execPath, ["--import", "tsx", FLOODER, JSON.stringify(task)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -159,7 +159,11 @@ function plansFile(): string {
   return file;
 }
 
-/** @throws Error when the server or a child may not open so many files. */
+/**
+ * Checks the limits of open files.
+ *
+ * @throws Error when the server or a child may not open this many.
+ */
 function expectFiles(pid: number, connections: number): void {
   for (const [who, id, needed] of [
     ["the server", pid, connections + OTHER_FILES],

@@ -1,31 +1,31 @@
 import { connect, type Socket } from "node:net";
 
-/** What a child process does to a server at 127.0.0.1 until it is told to stop. */
+/** Task of a child process at a server on 127.0.0.1, until it is told to stop. */
 export type Task =
-  /** Recalls of one key, at a steady rate. */
+  /** Recalls with one key at a steady rate. */
   | { readonly kind: "flood"; readonly port: number; readonly key: string; readonly perSecond: number }
-  /** Connections that made one call, and do nothing any more. */
+  /** Connections that make one call and are idle afterwards. */
   | { readonly kind: "idle"; readonly port: number; readonly connections: number }
-  /** By thirds: headers a byte at a time, bodies a byte at a time, and answers that nobody reads. */
+  /** Connections in thirds: headers byte by byte, bodies byte by byte, and answers that are not read. */
   | { readonly kind: "slow"; readonly port: number; readonly key: string; readonly connections: number };
 
-/** What came of it. */
+/** Results of the task. */
 export interface Did {
-  /** Of `flood`: calls sent, and their answers by HTTP status. Of the others: connections opened. */
+  /** Calls sent by `flood`, with their answers by HTTP status; for the other tasks, connections opened. */
   readonly sent: number;
   readonly answered: Readonly<Record<string, number>>;
-  /** Connections that stood at the end. */
+  /** Number of connections that were open at the end. */
   readonly open: number;
 }
 
 const TICK_MS = 20;
 const FLOOD_CONNECTIONS = 32;
-/** Calls that wait on one of them: the server ends connections with more than it takes. */
+/** Maximum waiting calls of a connection. The server ends connections with more than its limit. */
 const WAITING_MAX = 4;
-/** Connections begun in one tick. */
+/** Number of connections begun in one tick. */
 const OPEN_MANY = 25;
 const BYTE_MS = 500;
-/** Answers of some 100 KB that one connection asks for and does not read, beside a page of memories. */
+/** Number of answers of some 100 KB that a connection leaves unread, in addition to a page of memories. */
 const UNREAD = 6;
 
 let sent = 0;
@@ -52,7 +52,7 @@ function requestOf(path: string, { key, body }: { key: string; body: string }): 
   return `${head.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** Pipelined over a few connections: that costs this machine little beside what it costs the server. */
+/** Floods by pipelining over a few connections, which costs this machine little compared with the server. */
 function flood({ port, key, perSecond }: Extract<Task, { kind: "flood" }>): void {
   const begin = () => {
     const connection = { waiting: 0, socket: dial(port, (text) => count(text)) };
@@ -82,7 +82,7 @@ function flood({ port, key, perSecond }: Extract<Task, { kind: "flood" }>): void
   }, TICK_MS);
 }
 
-/** Begins connections a few at a time, and again when they are cut off. */
+/** Opens connections a few at a time, and again when they are cut off. */
 function keepOpen(connections: number, begin: (n: number) => void): Promise<void> {
   let begun = 0;
   return new Promise((resolve) => {

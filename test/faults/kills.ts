@@ -11,12 +11,12 @@ export interface KillOptions {
   /** Starts a server on the same database each time. */
   start(env: Record<string, string>): Promise<TestServer>;
   readonly kills: number;
-  /** Stores that are acknowledged before each kill. */
+  /** Number of stores that are acknowledged before each kill. */
   storesBefore(chance: Chance): number;
-  /** Of each account; a small one is reached before the kill, a large one never. */
+  /** Limit of each account. A small one is reached before the kill, a large one never. */
   readonly callsLimit: number;
   readonly seed: number;
-  /** Recalls every acknowledged memory, not some of them. */
+  /** True to recall every acknowledged memory instead of some of them. */
   readonly recallAll?: boolean;
 }
 
@@ -24,11 +24,11 @@ export interface KillFigures {
   readonly kills: number;
   readonly acknowledged: number;
   readonly unanswered: number;
-  /** Calls paid by accounts beyond those that were answered: the ones in flight at a kill. */
+  /** Calls that accounts paid in addition to the answered ones: those in flight at a kill. */
   readonly paidUnanswered: number;
 }
 
-/** What one account's clients saw before the kill. */
+/** Observations of one account's clients before the kill. */
 interface Seen {
   readonly caller: Caller;
   answered: number;
@@ -36,9 +36,9 @@ interface Seen {
 }
 
 /**
- * Kills a server with -9 under load, again and again. After each restart every acknowledged memory
- * is there as it was given, and each account has paid for every answer, for no more than the calls in
- * flight besides, and never beyond its limit.
+ * Kills a server with -9 under load, again and again. After each restart, every acknowledged memory is
+ * unchanged, and each account has paid for every answer, for no more than the calls in flight in addition,
+ * and never beyond its limit.
  *
  * @throws Error naming what was lost or charged wrongly.
  */
@@ -95,7 +95,8 @@ async function loadUntilKilled(
       if (storing && outcome !== "unanswered" && outcome.code === "ok") {
         kept.push(keptOf(account.caller, sent, outcome));
       }
-      // The others' calls are in flight; one that is refused again and again has nothing left to wait for.
+      // The others' calls are in flight. A caller that is refused again and again has nothing left to wait
+      // for.
       if (kept.length >= killAt || exhausted > 50) kill();
     }
   };
@@ -108,7 +109,7 @@ function recallOf(caller: Caller, { text, namespace }: Sent) {
   return caller.recall(text, namespace);
 }
 
-/** Answers how many calls were paid that nobody got an answer to. */
+/** Returns the number of paid calls that got no answer. */
 async function checkCharge(
   { caller, answered, unanswered }: Seen,
   { url, limit }: { url: string; limit: number },
@@ -133,7 +134,7 @@ async function checkKept(
   await checkOnce(recalled, url);
 }
 
-/** Nothing is there twice. */
+/** Checks that no memory exists twice. */
 async function checkOnce(kept: readonly Kept[], url: string): Promise<void> {
   const [last] = kept.slice(-1);
   if (last === undefined) return;

@@ -8,7 +8,7 @@ import { type Caller, callerAt, signUp } from "../support/caller.js";
 import { scrape } from "../support/scrape.js";
 import { newDataDir, type ServerOptions, type TestServer } from "../support/server.js";
 
-/** The largest that each field may be. */
+/** Maximum length of a text. All fields here have their maximum. */
 const TEXT_BYTES = 65_536;
 const METADATA_BYTES = 16_384;
 const NAMESPACE = "n".repeat(256);
@@ -16,10 +16,10 @@ const KEY_CHARS = 255;
 const PUNCTUATION = '"#%&*+;\\';
 const TOP_K = 20;
 const PAGE_SIZE = 100;
-/** What the smallest windows make of the longest text, and how long the model's vectors are. */
+/** Maximum number of a text's windows, and the length of the model's vectors. */
 const WINDOWS = 1_025;
 const DIMENSIONS = 384;
-/** Memories that have the longest text and one vector: so many that a recall finds enough of them. */
+/** Number of memories with the longest text and one vector, enough for a full recall. */
 const SINGLES = 100;
 const HEAP_MB = 512;
 const LOOK_MS = 50;
@@ -27,32 +27,32 @@ const LOOP_WATCH = new URL("../support/loop-watch.mjs", import.meta.url).href;
 
 export interface LargestOptions {
   start(options: ServerOptions): Promise<TestServer>;
-  /** Memories with as many vectors as one may have. */
+  /** Number of memories with the maximum number of vectors. */
   readonly memories: number;
-  /** How often all calls are made, all of one round at once. */
+  /** Number of rounds. All calls of a round are made at once. */
   readonly rounds: number;
-  /** Lists at once; of other calls there are fewer, in proportion. */
+  /** Number of lists at once. Other calls are fewer, in proportion. */
   readonly lists: number;
 }
 
 export interface LargestFigures {
-  /** How many calls ended with each code. */
+  /** Number of calls with each code. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly probes: number;
   readonly probesFailed: number;
   readonly slowestProbeMs: number;
   readonly rssMaxMB: number;
   /**
-   * The most processor time that the server's main thread took in one iteration of the event loop: how long
-   * it was held by what it does itself, however busy the machine is.
+   * Maximum processor time of the server's main thread in one iteration of the event loop: how long its own
+   * work blocks it, however busy the machine is.
    */
   readonly heldMaxMs: number;
-  /** The longest that the event loop was late by the clock, and the most of the heap that was in use. */
+  /** Maximum delay of the event loop by the clock. The maximum of used heap follows. */
   readonly pauseMaxMs: number;
   readonly heapMaxMB: number;
 }
 
-/** Asks for the largest of everything at once, and looks how the server fares. */
+/** Asks for the largest of everything at once, and observes the server. */
 export async function largest({ start, memories, rounds, lists }: LargestOptions): Promise<LargestFigures> {
   const dataDir = newDataDir();
   const account = await prepare({ start, dataDir, memories });
@@ -83,7 +83,9 @@ export async function largest({ start, memories, rounds, lists }: LargestOptions
   }
 }
 
-/** An account whose namespace holds the largest memories; embedding them would take minutes. */
+/**
+ * Makes an account whose namespace holds the largest memories, without embedding, which would take minutes.
+ */
 async function prepare({
   start,
   dataDir,
@@ -127,7 +129,7 @@ function aLargeOne(windows: number): Stored {
   };
 }
 
-/** Punctuation: a token each, some two bytes each in JSON, and no two windows alike. */
+/** Makes a text of punctuation: each sign is a token and some two bytes of JSON, and all windows differ. */
 function largestText(): string {
   return Array.from({ length: TEXT_BYTES }, () => PUNCTUATION[Math.floor(Math.random() * 8)]).join("");
 }
@@ -143,7 +145,7 @@ interface Calls {
   readonly lists: number;
 }
 
-/** Every call that reads or writes memories, many at once; each ends with its code. */
+/** Makes every call that reads or writes memories, many at once. Each ends with its code. */
 function largestCalls({ caller, server, round, lists }: Calls): Promise<string>[] {
   const times = (count: number, call: (i: number) => Promise<string>) =>
     Array.from({ length: Math.max(1, Math.round(count)) }, (_, i) =>
@@ -184,7 +186,7 @@ async function post(
   return response.ok ? "ok" : String(code);
 }
 
-/** Asks all the time whether the server lives, and how much it holds. */
+/** Keeps asking whether the server lives, and how much memory it holds. */
 function watchServer(server: TestServer) {
   const seen = {
     probes: 0,

@@ -2,7 +2,7 @@ import type { Caller, Result, Sent } from "../support/caller.js";
 import { resultsOf } from "../support/caller.js";
 import type { Outcome } from "../support/doors.js";
 
-/** A memory that the server said it keeps. */
+/** A memory that the server has acknowledged. */
 export interface Kept {
   readonly caller: Caller;
   readonly sent: Required<Sent>;
@@ -10,7 +10,7 @@ export interface Kept {
   readonly createdAt: string;
 }
 
-/** An outcome, or the word for a connection that ended without one. */
+/** Returns an outcome, or `unanswered` for a connection that ended without one. */
 export async function outcomeOf(call: Promise<Outcome>): Promise<Outcome | "unanswered"> {
   try {
     return await call;
@@ -20,7 +20,7 @@ export async function outcomeOf(call: Promise<Outcome>): Promise<Outcome | "unan
   }
 }
 
-/** What fetch says of a server that is not there, or went away in the middle. */
+/** Recognizes fetch's error for a server that does not run or that ended in the middle. */
 function isGone(error: unknown): boolean {
   return error instanceof TypeError || error instanceof SyntaxError;
 }
@@ -29,14 +29,22 @@ export function keptOf(caller: Caller, sent: Required<Sent>, { body }: Outcome):
   return { caller, sent, id: String(body.id), createdAt: String(body.created_at) };
 }
 
-/** @throws Error when it is not there as it was given. */
+/**
+ * Checks that a memory is unchanged.
+ *
+ * @throws Error when it is missing or differs.
+ */
 export async function expectGot({ caller, sent, id, createdAt }: Kept, url: string): Promise<void> {
   const { code, body } = await caller.at(url).get(sent.namespace, id);
   if (code !== "ok") throw new Error(`${id} was acknowledged and is lost: ${code}`);
   expectAsGiven(body.memory as unknown as Result, { sent, createdAt });
 }
 
-/** @throws Error when a recall with its own text does not find it as it was given. Costs a call. */
+/**
+ * Checks that a recall with the memory's own text finds it unchanged. It costs a call.
+ *
+ * @throws Error when it does not.
+ */
 export async function expectRecalled({ caller, sent, id, createdAt }: Kept, url: string): Promise<void> {
   const results = resultsOf(await caller.at(url).recall(sent.text, sent.namespace, 20));
   const found = results.find((result) => result.id === id);
@@ -52,7 +60,7 @@ function expectAsGiven(found: Result, { sent, createdAt }: { sent: Sent; created
   if (is !== was) throw new Error(`${found.id} is ${is}, and was given as ${was}`);
 }
 
-/** The order of keys is no part of JSON. */
+/** Writes JSON with sorted keys, because their order means nothing. */
 export function sortedJson(value: unknown): string {
   const sorted = (_: string, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)

@@ -4,17 +4,17 @@ import { chanceOf } from "../support/chance.js";
 import { expectGot, expectRecalled, inParallel, type Kept, keptOf, outcomeOf } from "./load.js";
 
 const CLIENTS = 6;
-/** What the server allows any call, and something for the way. */
+/** Limit of a call at the server, plus some time for the network. */
 const CALL_MS_MAX = 31_000;
 const RECOVERY_MS_MAX = 5_000;
-/** Before the database goes away, and after it has come back. */
+/** Time before the database becomes unavailable, and after it has come back. */
 const CALM_MS = 1_500;
-/** A client that is refused waits a little, as it is told to. */
+/** Pause of a refused client, as the server asks. */
 const PAUSE_MS = 100;
 
 export interface OutageOptions {
   readonly url: string;
-  /** Takes the database away, and brings it back. */
+  /** Database to make unavailable and available again. */
   readonly database: { pause(): void; resume(): void };
   readonly awayMs: number;
   readonly seed: number;
@@ -28,10 +28,10 @@ export interface OutageFigures {
 }
 
 /**
- * Takes the database away under load.
+ * Makes the database unavailable under load.
  *
- * @throws Error when an acknowledged memory is lost, a call takes longer than its deadline, ends in
- * another way than `unavailable`, or the service does not recover in time.
+ * @throws Error when an acknowledged memory is lost, a call takes longer than its deadline or ends in another
+ * way than `unavailable`, or the service does not recover in time.
  */
 export async function outage({ url, database, awayMs, seed }: OutageOptions): Promise<OutageFigures> {
   const chance = chanceOf(seed);

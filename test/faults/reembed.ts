@@ -11,18 +11,21 @@ const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url))
 const NAMESPACES = ["a", "b", "c"];
 const CLIENTS = 4;
 const FILLERS = 8;
-/** A text's own vector and the query's are the same but for float32's rounding; of two models they never are. */
+/**
+ * Minimum score of a text with its own vector, which differs only by float32's rounding. Two models never
+ * reach it.
+ */
 const SAME = 0.999;
 const RECALLED_AT_END = 300;
 
 export interface ReembedOptions {
-  /** Starts a server on the database each time. */
+  /** Starts a server on the database. */
   start(env: Record<string, string>): Promise<TestServer>;
   readonly replicas: number;
-  /** Where the operator's command finds the database. */
+  /** Settings that give the operator's command the database. */
   readonly env: Readonly<Record<string, string>>;
   readonly memories: number;
-  /** The first server is killed with -9 when this share of the entries is copied. */
+  /** Share of copied entries at which the first server is killed with -9. */
   readonly killAt?: number;
   readonly seed: number;
 }
@@ -35,10 +38,10 @@ export interface ReembedFigures {
 }
 
 /**
- * Changes the model of a database under load. Every call is answered well, but for those in flight at
- * a kill; every memory is found first by its own text, with a score that no two models could give.
+ * Changes the model of a database under load. Every call succeeds except those in flight at a kill. Every
+ * memory is the first result for its own text, with a score that two models could not give.
  *
- * @throws Error naming the first call that was not.
+ * @throws Error naming the first call that failed.
  */
 export async function changeModelUnderLoad(options: ReembedOptions): Promise<ReembedFigures> {
   const env = { MODELS_DIR: otherModelsDir(), FREE_CALLS: "1000000000" };
@@ -65,7 +68,7 @@ export async function changeModelUnderLoad(options: ReembedOptions): Promise<Ree
   }
 }
 
-/** Runs the operator's command to its end; answers how often the server was killed meanwhile. */
+/** Runs the operator's command to its end, and returns how often the server was killed meanwhile. */
 async function reembed({ env, killAt }: ReembedOptions, restart: () => Promise<void>): Promise<number> {
   const child = spawn(process.execPath, [ADMIN, "reembed", OTHER_MODEL], {
     env: { PATH: process.env.PATH ?? "", ...env },
@@ -95,7 +98,7 @@ class Load {
   readonly #chance;
   readonly #kept: Kept[] = [];
   readonly #forgotten: Kept[] = [];
-  /** Those that somebody has asked to forget. */
+  /** Memories for which a deletion is in progress. */
   readonly #leaving = new Set<string>();
   #callers: Caller[] = [];
   #stopping = false;
@@ -137,7 +140,9 @@ class Load {
     await this.#paused;
   }
 
-  /** Of what is kept, some by recall and all of it by its id; nothing that was forgotten. */
+  /**
+   * Checks some of the kept memories by recall and all of them by id, and that every forgotten one is gone.
+   */
   async checkAll(): Promise<void> {
     const { length } = this.#kept;
     await inParallel({ times: length, parallel: FILLERS }, async (i) => {
@@ -161,7 +166,7 @@ class Load {
     const paused = () => this.#paused !== undefined;
     const call =
       kind < 0.3 ? this.#store() : kind < 0.9 ? this.#recall(this.#chance.pick(this.#kept)) : this.#forget();
-    // What was in flight at the kill may end without an answer.
+    // Calls in flight at the kill may end without an answer.
     await call.catch((error: unknown) => {
       if (!paused()) throw error;
     });

@@ -6,16 +6,16 @@ const PARALLEL = 8;
 const NAMESPACES = ["a", "b", "c"];
 
 export interface ReplicaOptions {
-  /** Of servers over one database. */
+  /** Addresses of servers over one database. */
   readonly urls: readonly string[];
   readonly times: number;
   readonly seed: number;
 }
 
 /**
- * Stores on one server and recalls on another, at once.
+ * Stores on one server and immediately recalls on another.
  *
- * @throws Error when a recall missed what was stored before it.
+ * @throws Error when a recall misses a memory that was stored before it.
  */
 export async function storeHereRecallThere({
   urls,
@@ -36,7 +36,7 @@ export async function storeHereRecallThere({
 }
 
 /**
- * Sends each store three times with one key: two at once on different servers, one afterwards.
+ * Sends each store three times with one key: two at once on different servers, and one afterwards.
  *
  * @throws Error when they made more than one memory, differ in their answer, or cost more than once.
  */

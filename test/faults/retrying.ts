@@ -5,7 +5,7 @@ import * as grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** The first attempt and four more: as many as gRPC allows a policy at most. */
+/** Maximum attempts: the first one and four more, which is gRPC's limit for a policy. */
 const ATTEMPTS_MAX = 5;
 const BACKOFF_MS = 100;
 
@@ -13,14 +13,18 @@ export type Rpc = "Store" | "Recall" | "GetMemory" | "DeleteMemory";
 
 export interface Answer {
   readonly body: JsonObject;
-  /** Attempts before the one that was answered. */
+  /** Number of attempts before the one that was answered. */
   readonly retries: number;
 }
 
-/** A client that tries `unavailable` again, and nothing else. */
+/** A client that retries `unavailable` and nothing else. */
 export interface RetryingClient {
   readonly protocol: "HTTP/1.1" | "gRPC";
-  /** @throws CallFailed when the last attempt failed, or one in another way than `unavailable`. */
+  /**
+   * Calls.
+   *
+   * @throws CallFailed when the last attempt failed, or an attempt in another way than `unavailable`.
+   */
   call(rpc: Rpc, request: JsonObject, header: Readonly<Record<string, string>>): Promise<Answer>;
   close(): void;
 }
@@ -36,9 +40,9 @@ export class CallFailed extends Error {
 }
 
 /**
- * `fetch`, as Node has it: connections are kept. What comes with 502, 503 or 504, which Connect's
- * clients call `unavailable`, is sent again after `Retry-After`, else after 100 ms, 200 ms, 400 ms and
- * 800 ms. A connection that breaks is a failure: what became of the call is not known.
+ * Calls by Node's `fetch`, which keeps connections. Answers with 502, 503 or 504, which Connect's clients
+ * call `unavailable`, are retried after `Retry-After`, else after 100 ms, 200 ms, 400 ms and 800 ms. A broken
+ * connection is a failure, because the call's outcome is not known.
  */
 export function httpClient(url: string): RetryingClient {
   return {
@@ -79,7 +83,7 @@ function codeOf(body: string): string | undefined {
   return /^\{"code":"(\w+)"/.exec(body)?.[1];
 }
 
-/** What gRPC's own service config says: the library tries again, the program does nothing for it. */
+/** Service config of gRPC, by which the library retries without the program's help. */
 const SERVICE_CONFIG = {
   methodConfig: [
     {
@@ -95,7 +99,7 @@ const SERVICE_CONFIG = {
   ],
 };
 
-/** @grpc/grpc-js with a retry policy for UNAVAILABLE in its service config. */
+/** Calls by @grpc/grpc-js with a retry policy for UNAVAILABLE in its service config. */
 export function grpcClient(address: string): RetryingClient {
   const definition = loadSync("recalld/v1/memory.proto", {
     includeDirs: [join(ROOT, "proto"), join(ROOT, "third_party")],
@@ -108,7 +112,7 @@ export function grpcClient(address: string): RetryingClient {
   };
   const client = new found.recalld.v1.MemoryService(address, grpc.credentials.createInsecure(), {
     "grpc.service_config": JSON.stringify(SERVICE_CONFIG),
-    // One connection for each client of this kind, as separate programs have.
+    // Each client of this kind has its own connection, like separate programs.
     "grpc.use_local_subchannel_pool": 1,
   });
   return {

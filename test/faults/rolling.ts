@@ -13,21 +13,21 @@ const REPLICAS = 3;
 const CLIENTS_OF_EACH = 4;
 const ACCOUNTS = 3;
 const NAMESPACES = ["a", "b", "c", "d"];
-/** Between two calls of a client: other things run on this machine too. */
+/** Pause between two calls of a client, because other programs run on this machine, too. */
 const PAUSE_MS = 15;
-/** From a replica that says it is ready to the next one's stop: the balancer must have seen it. */
+/** Time from a replica's readiness to the next one's stop, in which the balancer must notice it. */
 const SETTLE_MS = 2_000;
 const READY_TIMEOUT_MS = 30_000;
-/** More results than any namespace has texts that are alike. */
+/** Number of results, above the number of similar texts in any namespace. */
 const TOP_K = 5;
 
 export interface RollingOptions {
   /** Starts a server on the one database. */
   start(env: Record<string, string>): Promise<TestServer>;
   readonly balancer: BalancerKind;
-  /** How often each replica is restarted. */
+  /** Number of restarts of each replica. */
   readonly restarts: number;
-  /** What the whole takes at least; the restarts are spread over it. */
+  /** Minimum duration of the whole. The restarts are spread over it. */
   readonly durationMs: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly seed: number;
@@ -39,17 +39,17 @@ export interface RollingFigures {
   readonly failed: number;
   readonly acknowledged: number;
   readonly recallsAtOnce: number;
-  /** Of those, on another replica than the one that had stored. */
+  /** Recalls of these on another replica than the one of the store. */
   readonly elsewhere: number;
   readonly restarts: number;
   readonly slowestMs: number;
 }
 
 /**
- * Restarts each of three replicas behind a balancer, one after the other, under a load of HTTP/1.1 and gRPC.
+ * Restarts each of three replicas behind a balancer, one after another, under a load of HTTP/1.1 and gRPC.
  *
- * @throws Error when a call fails for a client that tries `unavailable` again, a store that was
- * acknowledged is not recalled by the very next call or lost at the end, or a deleted memory is recalled.
+ * @throws Error when a call fails for a client that retries `unavailable`, an acknowledged store is missed by
+ * the very next call or lost at the end, or a deleted memory is recalled.
  */
 export async function rollUnderLoad(options: RollingOptions): Promise<RollingFigures> {
   const fleet = new Fleet(options);
@@ -83,12 +83,12 @@ async function restartAll(fleet: Fleet, { restarts, durationMs }: RollingOptions
   await sleep(Math.max(0, begunMs + durationMs - performance.now()));
 }
 
-/** Replicas behind a balancer, each on an address of its own that it has again after a restart. */
+/** Replicas behind a balancer. Each has an address that it keeps after a restart. */
 export class Fleet {
   restarts = 0;
   readonly servers: TestServer[] = [];
   #balancer: Balancer | undefined;
-  /** What each replica's former processes wrote. */
+  /** Output of each replica's former processes. */
   readonly #before: string[] = Array.from({ length: REPLICAS }, () => "");
 
   constructor(private readonly options: Pick<RollingOptions, "start" | "balancer" | "env">) {}
@@ -96,12 +96,14 @@ export class Fleet {
   async start(): Promise<Balancer> {
     for (let i = 0; i < REPLICAS; i++) this.servers.push(await this.#startOne(await freePort()));
     this.#balancer = await this.options.balancer.start(this.servers.map(({ url }) => url));
-    // It answers as soon as one replica is up for it.
+    // The balancer answers as soon as it considers one replica up.
     await sleep(SETTLE_MS);
     return this.#balancer;
   }
 
-  /** As an operator or Kubernetes does it: SIGTERM, a new process, and on when it is ready. */
+  /**
+   * Restarts a replica as an operator or Kubernetes does: SIGTERM, a new process, and a wait for readiness.
+   */
   async restart(i: number): Promise<void> {
     const server = this.servers[i] as TestServer;
     const code = await server.stop();
@@ -116,20 +118,20 @@ export class Fleet {
     await (this.servers[i] as TestServer).stop();
   }
 
-  /** How many of the pairs of request ids were answered by two different replicas. */
+  /** Counts the pairs of request ids that two different replicas answered. */
   elsewhere(pairs: readonly (readonly [string, string])[]): number {
     const replicaOf = this.#replicasById();
     return pairs.filter(([one, other]) => replicaOf.get(one) !== replicaOf.get(other)).length;
   }
 
-  /** Which replica answered the call with this request id. */
+  /** Finds the replica that answered the call with this request id. */
   replicaOf(requestId: string): number {
     const replica = this.#replicasById().get(requestId);
     if (replica === undefined) throw new Error(`no replica has logged the request ${requestId}`);
     return replica;
   }
 
-  /** How many namespaces each replica holds open, as its `/metrics` say. */
+  /** Reads how many namespaces each replica holds open from its `/metrics`. */
   namespaces(): Promise<number[]> {
     return Promise.all(
       this.servers.map(async (server) => {
@@ -140,7 +142,7 @@ export class Fleet {
     );
   }
 
-  /** From what the replicas have logged, also before their restarts. */
+  /** Reads the replicas' logs, also those before their restarts. */
   #replicasById(): Map<string, number> {
     const found = new Map<string, number>();
     for (const [i, server] of this.servers.entries()) {
@@ -171,7 +173,7 @@ export class Fleet {
 
 interface Request {
   readonly caller: Caller;
-  /** The error that is no failure. */
+  /** Code of an error that is no failure. */
   readonly allow?: string;
   readonly namespace: string;
   readonly [field: string]: unknown;
@@ -189,7 +191,7 @@ class RollingLoad {
   failed = 0;
   acknowledged = 0;
   slowestMs = 0;
-  /** The request ids of a store and of the recall right behind it. */
+  /** Request ids of stores, each with the recall right after it. */
   readonly pairs: [string, string][] = [];
   readonly #chance;
   readonly #kept: KeptMemory[] = [];
@@ -232,7 +234,9 @@ class RollingLoad {
     for (const client of this.clients) client.close();
   }
 
-  /** All that was acknowledged and not deleted is there by its id; nothing that was deleted is. */
+  /**
+   * Checks by id that every acknowledged memory exists unless it was deleted, and that no deleted one does.
+   */
   async checkAll(): Promise<void> {
     const all = [
       ...this.#kept.map((kept) => ({ kept, there: true })),
@@ -252,7 +256,7 @@ class RollingLoad {
     if (kind > 0.92) return this.#forget(client);
     const { caller, sent, id } = this.#chance.pick(this.#kept);
     if (kind < 0.8) await this.#recall(client, { caller, sent });
-    // It may have been deleted meanwhile, by another client.
+    // Another client may have deleted it meanwhile.
     else await this.#call(client, "GetMemory", { caller, namespace: sent.namespace, id, allow: "not_found" });
   }
 
@@ -262,7 +266,7 @@ class RollingLoad {
     const { body, requestId: stored } = await this.#call(client, "Store", { caller, ...sent });
     const id = String(body.id);
     this.acknowledged++;
-    // By another client, so maybe over the other protocol, and mostly on another replica.
+    // Another client asks, which may use the other protocol, and mostly reaches another replica.
     const { ids, requestId } = await this.#recall(this.#chance.pick(this.clients), { caller, sent });
     if (!ids.includes(id)) throw new Error(`${id} was acknowledged and the next recall misses it`);
     this.pairs.push([stored, requestId]);
@@ -272,7 +276,7 @@ class RollingLoad {
   async #forget(client: RetryingClient): Promise<void> {
     const [kept] = this.#kept.splice(this.#chance.below(this.#kept.length), 1) as [KeptMemory];
     const { caller, sent, id } = kept;
-    // An attempt whose answer was lost on the way has deleted it already.
+    // An attempt whose answer was lost has deleted it already.
     await this.#call(client, "DeleteMemory", { caller, namespace: sent.namespace, id, allow: "not_found" });
     const { ids } = await this.#recall(this.#chance.pick(this.clients), { caller, sent });
     if (ids.includes(id)) throw new Error(`${id} was deleted and the next recall finds it`);
@@ -296,7 +300,8 @@ class RollingLoad {
     { caller, allow, ...request }: Request,
   ): Promise<{ body: JsonObject; requestId: string }> {
     const requestId = `rolling-${this.#requests++}`;
-    // Half of the calls follow the affinity; the others are sent anywhere, as the header is never trusted.
+    // Half of the calls follow the affinity. The others go to any replica, because the header is never
+    // trusted.
     const affine = this.#chance.next() < 0.5;
     const route = affine ? request.namespace : String(this.#chance.below(1_000));
     const header = {

@@ -4,7 +4,7 @@ import { type Chance, chanceOf } from "../support/chance.js";
 const ACCOUNTS = 4;
 const NAMESPACES = ["home", "work", "a/b:c%"];
 const STEPS = 8;
-/** A recall shows 20: with no more than that, it shows all. */
+/** Maximum memories of a namespace. A recall shows 20, so it shows all of them. */
 const MEMORIES_MAX = 20;
 
 export interface SequenceOptions {
@@ -19,21 +19,21 @@ export interface SequenceFigures {
   readonly recalls: number;
 }
 
-/** What an account's namespaces must hold: text by id. */
+/** Expected content of an account's namespaces: text by id. */
 type Model = ReadonlyMap<string, Map<string, string>>;
 
 interface World {
   readonly urls: readonly string[];
-  /** Ids and texts of everybody, living or not: bait for leaks. */
+  /** Ids and texts of all accounts, existing or deleted, as bait for leaks. */
   readonly bait: { id: string; text: string }[];
   readonly figures: { sequences: number; operations: number; recalls: number };
 }
 
 /**
- * Random sequences of store, delete, drop, recall and get by several accounts at once, each on any
- * server, held against a simple model after every step.
+ * Runs random sequences of store, delete, drop, recall and get by several accounts at once, each on any
+ * server, and compares each step with a simple model.
  *
- * @throws Error naming what was missing, too much or somebody else's.
+ * @throws Error naming what was missing, too much or another account's.
  */
 export async function randomSequences({ urls, sequences, seed }: SequenceOptions): Promise<SequenceFigures> {
   const world: World = { urls, bait: [], figures: { sequences: 0, operations: 0, recalls: 0 } };
@@ -93,7 +93,7 @@ const forget: Do = async ({ world, chance, caller }, namespace, memories) => {
 
 const drop: Do = async ({ caller }, namespace, memories) => {
   const { code, body } = await caller.drop(namespace);
-  // A namespace that is there may be empty; whether it is there, the model does not tell.
+  // An existing namespace may be empty. The model does not tell whether it exists.
   if (memories.size === 0 && code === "not_found") return;
   expectCode(`drop of ${namespace}`, code, "ok");
   if (body.deleted !== memories.size) throw new Error(`drop answered ${body.deleted} of ${memories.size}`);

@@ -17,7 +17,7 @@ function setUp(index: VectorIndex = plainIndex()) {
   return { log, clock, replica, appender };
 }
 
-/** A gate that holds what waits at it until it is opened. */
+/** Makes a gate that holds its callers until it is opened. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -64,7 +64,7 @@ describe("appending", () => {
     expect(log.batches.map((batch) => batch.entries.length)).toEqual([1, 10]);
   });
 
-  /** Memories that share one megabyte of vectors. */
+  /** Makes memories that share one megabyte of vectors. */
   const heavyOnes = (count: number) => {
     const vectors = new Float32Array(262_144);
     return Array.from({ length: count }, () => aMemory({ vectors }));
@@ -172,7 +172,7 @@ describe("appending", () => {
     const { log, appender, replica } = setUp();
     log.onAppend = async (_, { from, entries }) => {
       const inserted = log.insert({ from, entries: entries.slice(0, 2) });
-      // A third number was taken by somebody else.
+      // Another writer took the third number.
       if (log.batches.length === 1) log.add(aMemory());
       return inserted;
     };
@@ -246,7 +246,7 @@ describe("appending", () => {
     log.add({ op: "drop", opId: "end" });
     for (let i = 0; i < 2; i++) {
       expect(await errorOf(appender.append(aMemory()))).toBeInstanceOf(Sealed);
-      // The second comes when the first is long over.
+      // The second one comes long after the first has ended.
       for (let turn = 0; turn < 10; turn++) await nextTurn();
     }
     expect(log.entries).toHaveLength(2);

@@ -5,7 +5,7 @@ import { Budget } from "../../src/memory/pacing/budget.js";
 const open = (changes = {}) =>
   new Budget({ max: 10, waitingMax: 3, waitMs: 10_000, what: "reads", ...changes });
 
-/** Work that runs until it is told to end. */
+/** Starts work that runs until it is told to end. */
 function held(budget: Budget, weight: number) {
   let end = () => {};
   let runs = false;

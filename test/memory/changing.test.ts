@@ -59,7 +59,7 @@ describe("while the model changes", () => {
 });
 
 describe("a log of a model that is gone", () => {
-  /** A process whose model holds the texts back that it is told to. */
+  /** Makes a process whose model holds back the texts that it is told to. */
   const slowly = (until: Promise<void>, onText: () => void = () => {}) =>
     new Generations(NEW, {
       ...model,

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 
-/** A clock in a test's hand: who sleeps wakes up in the next turn, and as much later. */
+/** A clock that a test moves. A sleeper wakes up in the next turn, at the later time. */
 export class HandClock implements Clock {
-  /** What the steady clock says. */
+  /** Time of the steady clock. */
   atMs = 1_000;
-  /** What the wall clock says more. */
+  /** Difference of the wall clock to the steady one. */
   wallAheadMs = 1_700_000_000_000;
 
   nowMs = () => this.atMs;

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => house.close());
 
-/** A room whose model waits for a word before it embeds. */
+/** Makes a room whose model waits for a signal before it embeds. */
 async function setUp() {
   let goOn = () => {};
   const held = new Promise<void>((resolve) => {

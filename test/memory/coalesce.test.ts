@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { coalesce } from "../../src/memory/pacing/coalesce.js";
 
-/** A run that ends when told to. */
+/** Makes a run that ends when told to. */
 function scripted() {
   const runs: { end(): void; fail(error: Error): void }[] = [];
   const call = coalesce(() => new Promise((end, fail) => runs.push({ end, fail })));

@@ -18,7 +18,7 @@ import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, 
 
 const rows = cloud(600, { dimensions: DIMENSIONS });
 const query = (rows[0] as Point).vector;
-/** A memory with an id as the program makes them, which tells its number. */
+/** Makes a memory with an id like the program's, which contains its number. */
 const memory = (n: number, given: Partial<Stored> = {}): Stored => {
   const id = `mem_${String(n).padStart(26, "0")}`;
   return memoryOf(rows[n - 1] as Point, { id, opId: id, text: `text ${n}`, ...given });
@@ -46,7 +46,7 @@ const problems = async () => (await verified()).problems;
 const entriesOf = async (logId: string) =>
   (await entriesIn(house.storage.log, { logId, from: 1, limit: 10_000 })).map(({ entry }) => entry);
 
-/** A room whose process dies behind the nth thing it writes. */
+/** Makes a room whose process dies after its nth write. */
 function dyingRoom(writes: number): Room {
   let left = writes;
   const counted = <T extends object>(port: T, names: readonly string[]): T =>
@@ -122,7 +122,7 @@ describe("deleting a memory", () => {
     await house.write("a", memories(3));
     const gone: number[] = [];
     const { vectors } = plainVectors(() => ({
-      // As a thread that is at something else.
+      // A thread that is busy with other work does the same.
       remove: async (sequences) => {
         await wait(100);
         gone.push(...sequences);
@@ -195,7 +195,7 @@ describe("deleting a memory", () => {
       const dying = remove(dyingRoom(writes), 2);
       await expect(dying).rejects.toThrow("died");
       const room = house.room();
-      // Whoever began it may still be at it.
+      // The process that began it may still be running.
       expect(await sweep(room.ports)).toBe(0);
       clock.atMs += 61_000;
       const began = writes > 0;
@@ -315,7 +315,7 @@ describe("dropping a namespace", () => {
     expect(await problems()).toEqual([]);
   });
 
-  // begin, append, begin, retire, erase × 2, end.
+  // The writes are: begin, append, begin, retire, erase × 2, end.
   it.each([0, 1, 2, 3, 4, 5, 6, 7])(
     "is finished or undone by the sweep when its process dies behind write %d",
     async (writes) => {
@@ -564,7 +564,7 @@ describe("compacting the local database", () => {
         const db = root.openDB<Buffer>(name, { encoding: "binary" });
         content[name] = [...db.getRange()].map(({ key, value }) => [key, value.toString("latin1")]);
       }
-      // Who owns the folder changes with every start.
+      // The folder's owner changes with every start.
       content.meta = content.meta?.filter((entry) => (entry as [string])[0] !== "owner") ?? [];
       return { content, close: () => root.close() };
     };

@@ -9,7 +9,7 @@ import type { Embedder } from "../../src/memory/ports/embedder.js";
 import { CALLER, House } from "./room.js";
 
 const DIMENSIONS = 384;
-/** What the longest text becomes at most, and the longest query. */
+/** Maximum number of windows of the longest text; that of the longest query follows. */
 const TEXT_WINDOWS = 1025;
 const QUERY_WINDOWS = 128;
 const MEMORIES = 19;
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const house of houses.splice(0)) await house.close();
 });
 
-/** Vectors for the longest text and the longest query; each asked for is another part of them. */
+/** Vectors for the longest text and the longest query. Each request gets another part of them. */
 const random = Float32Array.from({ length: 2 * TEXT_WINDOWS * DIMENSIONS }, () => Math.random() - 0.5);
 for (let at = 0; at < random.length; at += DIMENSIONS) {
   const vector = random.subarray(at, at + DIMENSIONS);
@@ -30,7 +30,7 @@ for (let at = 0; at < random.length; at += DIMENSIONS) {
   });
 }
 
-/** A model that makes as many random vectors of a text as it is told. */
+/** Makes a model that makes this many random vectors of a text. */
 function modelOf(windowsOf: (field: string) => number): Embedder {
   let asked = 0;
   return {
@@ -44,7 +44,7 @@ function modelOf(windowsOf: (field: string) => number): Embedder {
   };
 }
 
-/** A namespace of memories as long as they may be. */
+/** Makes a namespace of memories of the maximum length. */
 async function heavyHouse(memories: number, exactRowsMax: number) {
   const house = await House.open({ dimensions: DIMENSIONS, exactRowsMax });
   houses.push(house);
@@ -68,7 +68,7 @@ async function heavyHouse(memories: number, exactRowsMax: number) {
   return { ports: all, charges };
 }
 
-/** What the work takes at its most, beyond what there was before. */
+/** Measures the peak memory of the work, beyond that before it. */
 async function watched<T>(work: () => Promise<T>) {
   globalThis.gc?.();
   const begun = process.memoryUsage();
@@ -97,7 +97,7 @@ it.each([
     expect(result.results).toHaveLength(MEMORIES);
     expect(heapBytes).toBeLessThan(60 * MB);
     expect(bufferBytes).toBeLessThan(120 * MB);
-    // A machine that does much else pauses whoever runs on it: of several, the best tells.
+    // A busy machine pauses its programs, so the best of several measurements counts.
     const again = [pauseMs, (await watched(recalling)).pauseMs, (await watched(recalling)).pauseMs];
     expect(Math.min(...again)).toBeLessThan(500);
   },
@@ -125,7 +125,7 @@ it("pages of the longest memories are read without their vectors", async () => {
   const page = () =>
     listMemories(ports, { caller: CALLER, namespace: "heavy", pageSize: 100, pageToken: "" });
   const { result, bufferBytes } = await watched(() => Promise.all(Array.from({ length: 8 }, page)));
-  // A megabyte of text makes a page.
+  // A megabyte of text fills a page.
   expect(result.map(({ items }) => items.length)).toEqual(new Array(8).fill(16));
   expect(bufferBytes).toBeLessThan(30 * MB);
 }, 120_000);

@@ -14,13 +14,13 @@ import { NAMESPACE_BYTES_MAX, parseNamespace } from "../../src/memory/input/name
 import { parseText, TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { parseTopK, TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/input/top-k.js";
 
-/** Any string at all, lone surrogates included. */
+/** Any string, lone surrogates included. */
 const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((c) => String.fromCharCode(c)) });
 const LONE = ["\ud83d", "\ude00", "a\ud83db", "\ude00\ud83d"];
-/** What `trim` takes for a space, though no keyboard has it. */
+/** Characters that `trim` takes for spaces, though no keyboard has them. */
 const ODD_SPACES = ["\u00a0", "\u2003", "\u3000", "\ufeff"];
 
-/** What was refused, and why; fails when it was not. */
+/** Returns the refusal; fails if there is none. */
 function refusal(parse: () => unknown): MemoryError {
   try {
     parse();
@@ -32,7 +32,7 @@ function refusal(parse: () => unknown): MemoryError {
   throw new Error("it was taken in");
 }
 
-/** Whatever is given comes back as it was, or is refused naming the field. */
+/** Checks that a value is either returned unchanged or refused with the name of the field. */
 function keepsOrRefuses<T>(values: fc.Arbitrary<T>, field: string, parse: (value: T) => unknown): void {
   fc.assert(
     fc.property(values, (value) => {
@@ -71,7 +71,7 @@ describe("a namespace's name", () => {
 
   it.each(["a", "é", "日", "😀"])("may have 256 bytes and not one more: %s", (letter) => {
     const full = letter.repeat(NAMESPACE_BYTES_MAX / Buffer.byteLength(letter));
-    // 256 is no multiple of three: filled up with what has one.
+    // 256 is no multiple of three, so a character of one byte fills it up.
     const exact = full + "a".repeat(NAMESPACE_BYTES_MAX - Buffer.byteLength(full));
     expect(parseNamespace(exact)).toBe(exact);
     expect(refusal(() => parseNamespace(`${exact}a`)).message).toBe(
@@ -110,7 +110,7 @@ describe("a text", () => {
 
   it.each(["a", "é", "😀", "\u0000"])("may have 65,536 bytes and not one more: %j", (letter) => {
     const many = letter.repeat((TEXT_BYTES_MAX - 4) / Buffer.byteLength(letter));
-    // Blank it must not be either.
+    // It must not be blank either.
     const filled = many + "a".repeat(TEXT_BYTES_MAX - Buffer.byteLength(many));
     expect(Buffer.byteLength(filled)).toBe(65_536);
     expect(parseText("text", filled)).toBe(filled);
@@ -156,7 +156,7 @@ describe("top_k", () => {
 });
 
 describe("metadata", () => {
-  /** An object that is `depth` levels deep, of objects and lists in turn. */
+  /** Makes an object that is `depth` levels deep, of objects and lists in turn. */
   const nested = (depth: number): JsonObject => {
     let inner: Json = "x";
     for (let level = depth; level > 1; level--) inner = level % 2 === 0 ? { inner } : [inner];

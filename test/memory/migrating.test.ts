@@ -17,7 +17,7 @@ const PART = 3;
 
 let storage: Storage;
 let clock: HandClock;
-/** What is to be migrated, and how often each record was. */
+/** Records to migrate. Each counts its own migrations. */
 let records: number[];
 let parts: (string | null)[];
 let said: unknown[];
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => storage.close());
 
-/** Brings records from the form before into the form `to`. */
+/** Makes a migration from the previous format to `to`. */
 function migration(to: number, { readersMin = to - 1, dieAt = Number.NaN } = {}): Migration {
   const step = async (cursor: string | null) => {
     parts.push(cursor);

@@ -1,7 +1,7 @@
 import { Generations } from "../../src/memory/generations/generations.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
 
-/** A model whose every vector is of the given numbers. */
+/** Makes a model that returns this vector for every text. */
 export function modelOf(vector: readonly number[], id = "none"): Embedder {
   return {
     model: { id, revision: "", dtype: "", dimensions: vector.length },
@@ -9,7 +9,7 @@ export function modelOf(vector: readonly number[], id = "none"): Embedder {
   };
 }
 
-/** One model generation, of a model whose vectors are so long. */
+/** Makes one model generation, of a model with vectors of this length. */
 export function oneGeneration(dimensions: number): Generations {
   return new Generations("", modelOf(new Array(dimensions).fill(1)));
 }

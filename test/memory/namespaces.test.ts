@@ -35,7 +35,7 @@ const query = queries[0] as Float32Array;
 const answersOf = (room: Room, namespace: string) =>
   Promise.all(queries.map((vector) => room.recall(namespace, vector)));
 
-/** A log that tells what is read of it. */
+/** Wraps a log and reports what is read from it. */
 function watched(log: Log, onRead: (range: Range) => void): Log {
   return new Proxy(log, {
     get: (target, name: keyof Log) => {
@@ -48,7 +48,7 @@ function watched(log: Log, onRead: (range: Range) => void): Log {
   });
 }
 
-/** What is held at it until it is opened. */
+/** Makes a gate that holds its callers until it is opened. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -58,7 +58,7 @@ function gate() {
 }
 
 describe("the memory budget", () => {
-  /** Ten memories of 100 bytes in each of some namespaces. */
+  /** Stores ten memories of 100 bytes in each of some namespaces. */
   const fill = async (house: House, names: readonly string[]) => {
     const byName = new Map<string, string>();
     for (const name of names) byName.set(name, await house.write(name, memories(10)));
@@ -187,7 +187,7 @@ describe("a broken index", () => {
     const before = await answersOf(room, "a");
     expect(threads).toHaveLength(1);
     await threads[0]?.terminate();
-    // Whoever meets it is told to come again, or is served already.
+    // A caller that meets it is told to retry, or is served already.
     const met = await room.recall("a", query).catch((error) => error);
     expect(Array.isArray(met) ? "unavailable" : met.code).toBe("unavailable");
     const late = memoryOf({ sequence: 601, vector: query });
@@ -307,7 +307,7 @@ describe("the end", () => {
           isBuilding = true;
           return adding;
         },
-        // As a thread does that is ended.
+        // A thread that is ended behaves like this.
         close: async () => end(new Error("the index thread ended")),
       };
     });
@@ -321,7 +321,7 @@ describe("the end", () => {
 });
 
 describe("snapshots", () => {
-  /** Where each read of the log began, and how many entries it asked for. */
+  /** Makes a room that records where each read of the log began, and how many entries it asked for. */
   function readingRoom(house: House) {
     const reads: [from: number, limit: number][] = [];
     const log = watched(house.storage.log, ({ from, limit }) => reads.push([from, limit]));
@@ -365,7 +365,7 @@ describe("snapshots", () => {
     expect(await room.size("a")).toBe(10_000);
     await until(() => house.hasSnapshot(logId));
     expect((await room.recall("a", (many[7] as Point).vector, 1))?.[0]).toBe("mem_8");
-    // As after a kill: nothing was closed.
+    // As after a kill, nothing was closed.
     const { room: next, reads } = readingRoom(house);
     expect(await next.size("a")).toBe(10_000);
     expect(reads[0]).toEqual([10_000, 1]);
@@ -471,8 +471,8 @@ describe("a namespace that is opened anew", () => {
 });
 
 /**
- * How long each turn of the event loop kept this thread at work, in milliseconds: what other programs
- * on the machine take from it is not in it. Linux counts that per thread, to its tick of 1 to 4 ms.
+ * Measures how long each turn of the event loop kept this thread working, in milliseconds, without the time
+ * of other programs. Linux counts that per thread, to its tick of 1 to 4 ms.
  */
 async function heldPerTurn(whileRunning: Promise<unknown>): Promise<number[]> {
   const onCpuMs = () => Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
@@ -520,7 +520,7 @@ describe.skipIf(!existsSync("/proc/thread-self/schedstat"))("the event loop", ()
         const atMs = performance.now();
         expect(await room.recall("small", vector)).toHaveLength(5);
         servedMs.push(performance.now() - atMs);
-        // As between two requests: else nothing but this loop would ever run.
+        // It yields as between two requests, because otherwise only this loop would run.
         await nextTurn();
       }
     };
@@ -542,7 +542,7 @@ describe.skipIf(!existsSync("/proc/thread-self/schedstat"))("the event loop", ()
     );
     expect(servedMs.length).toBeGreaterThan(10);
     expect(p99).toBeLessThan(20);
-    // A collection of garbage may take longer now and then.
+    // A garbage collection may sometimes take longer.
     expect(figures.heldMax).toBeLessThan(50);
   }, 120_000);
 });

@@ -1,6 +1,6 @@
 import type { Hit, VectorIndex, VectorRow } from "../../src/memory/ports/vectors.js";
 
-/** An index that only remembers what it was told; a test changes what it likes. */
+/** An index that only remembers what it was told. A test may change all of it. */
 export interface PlainIndex extends VectorIndex {
   readonly rows: Map<number, VectorRow>;
   closed: number;

@@ -30,7 +30,7 @@ describe("a replica", () => {
     log.add(...memories(1500));
     await replica.current();
     expect([...index.rows.keys()]).toEqual(Array.from({ length: 1500 }, (_, i) => i + 1));
-    // 16, then 512 at a time.
+    // The first read asks for 16, and later ones for 512 at a time.
     expect(log.reads).toBe(4);
     await replica.current();
     expect(log.reads).toBe(5);
@@ -48,7 +48,7 @@ describe("a replica", () => {
     let second: Promise<void> | undefined;
     log.onRead = async () => {
       log.onRead = async () => {};
-      // Behind the first reader's back: its page may or may not have it.
+      // The first reader does not know of it: its page may or may not have it.
       second = Promise.resolve().then(() => {
         log.add(aMemory());
         return replica.current();
@@ -74,7 +74,7 @@ describe("a replica", () => {
   it("serves the rest when a vector does not fit the index", async () => {
     const { log, lost, index, replica } = setUp({
       add: async (rows) => {
-        // As the real one does: nothing of a batch is taken in that has a bad vector.
+        // Like the real index, it takes in nothing of a batch that has a bad vector.
         if (rows.some(({ vectors }) => vectors[0]?.length !== 8))
           throw new Error("not a vector of 8 numbers");
         for (const row of rows) index.rows.set(row.sequence, row);
@@ -134,7 +134,7 @@ describe("a replica", () => {
     let fail = (_: Error) => {};
     const { replica } = setUp({
       add: () => new Promise((_, reject) => (fail = reject)),
-      // As its thread does, which answers in turn.
+      // Its thread does the same and answers in turn.
       search: async () => {
         fail(new Error("out of memory"));
         await nextTurn();

@@ -29,11 +29,11 @@ export interface HouseOptions {
   readonly dataDir?: string;
   readonly clock?: Clock;
   readonly dimensions?: number;
-  /** Beyond it an index is a graph in a thread, and keeps snapshots. */
+  /** Number of rows above which an index is a graph in a thread, and keeps snapshots. */
   readonly exactRowsMax?: number;
 }
 
-/** A local database, and as many processes' rooms over it as a test likes, one after the other. */
+/** A local database, with the rooms of any number of processes over it, one after another. */
 export class House {
   readonly dataDir: string;
   readonly #rooms: Room[] = [];
@@ -63,7 +63,7 @@ export class House {
     return existsSync(join(this.dataDir, "snapshots", `${logId}.json`));
   }
 
-  /** A room as a process that has just started has it. */
+  /** Makes the room of a process that has just started. */
   room(changes: RoomOptions = {}): Room {
     const { clock = systemClock } = this.options;
     const room = new Room({ storage: this.storage, vectors: this.vectors, clock, ...changes });
@@ -96,7 +96,7 @@ export interface RoomOptions {
   readonly generations?: Generations;
 }
 
-/** One process's room. */
+/** Room of one process. */
 export class Room {
   readonly namespaces: Namespaces;
   readonly ports: ErasurePorts & { readonly quota: Quota };
@@ -136,7 +136,7 @@ export class Room {
     await this.namespaces.append(scopeOf(namespace), appending);
   }
 
-  /** The ids of the nearest, best first; undefined when there is no such namespace. */
+  /** Returns the ids of the nearest memories, best first; undefined if the namespace does not exist. */
   recall(namespace: string, vector: Float32Array, limit = 5): Promise<string[] | undefined> {
     return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
@@ -153,7 +153,7 @@ export class Room {
   }
 }
 
-/** A memory of a vector, told by its number. */
+/** Makes a memory of a vector. Its number identifies it. */
 export function memoryOf(
   { sequence, vector }: Pick<Point, "sequence" | "vector">,
   given: Partial<Stored> = {},
@@ -161,7 +161,7 @@ export function memoryOf(
   return aMemory({ vectors: vector, id: `mem_${sequence}`, ...given });
 }
 
-/** Indexes that only remember; those opened are listed with their log. */
+/** Makes indexes that only remember. It lists those opened with their log. */
 export function plainVectors(change: (logId: string, nth: number) => Parameters<typeof plainIndex>[0]) {
   const opened: { logId: string; index: PlainIndex }[] = [];
   const discarded: string[] = [];
@@ -181,7 +181,7 @@ export function plainVectors(change: (logId: string, nth: number) => Parameters<
   return { vectors, opened, discarded };
 }
 
-/** Waits until something is so. */
+/** Waits until a condition holds. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let i = 0; !holds(); i++) {
     if (i > 1000) throw new Error("it never came to be so");

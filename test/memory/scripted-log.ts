@@ -10,13 +10,13 @@ import {
 
 type Batch = Parameters<Log["append"]>[0];
 
-/** One log's log in memory, whose appends and reads go as a test says. */
+/** One log in memory, whose appends and reads follow a test's script. */
 export class ScriptedLog {
   readonly entries: Entry[] = [];
-  /** Every batch that was asked to be written. */
+  /** Every batch that was to be written. */
   readonly batches: Batch[] = [];
   reads = 0;
-  /** What happens on an append; `insert` makes it happen. */
+  /** Action on an append; `insert` makes the append happen. */
   onAppend: (insert: () => number, batch: Batch) => Promise<number> = async (insert) => insert();
   onRead: () => Promise<void> = async () => {};
 
@@ -26,7 +26,7 @@ export class ScriptedLog {
     return entries.length;
   }
 
-  /** What another process writes behind all that is there. */
+  /** Adds entries of another process after all others. */
   add(...entries: Entry[]): void {
     this.entries.push(...entries);
   }
@@ -61,7 +61,7 @@ export class ScriptedLog {
     return port as Log;
   }
 
-  /** How often each operation is in it. */
+  /** Counts an operation's entries. */
   countOf({ opId }: Appended): number {
     return this.entries.filter((entry) => entry.opId === opId).length;
   }

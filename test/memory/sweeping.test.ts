@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 it("one sweep runs at a time, however long it takes, and the end waits for it", async () => {
   const begun: (() => void)[] = [];
   const pending = () => new Promise<Erasure[]>((resolve) => begun.push(() => resolve([])));
-  // All that a sweep asks for which finds nothing to erase.
+  // A sweep without anything to erase asks for only this.
   const log = { names: async () => [] };
   const ports = { log, erasures: { pending }, vectors: { kept: async () => [] } } as unknown as LeftoverPorts;
   const close = keepSweeping(ports, { onSwept: () => {}, onTrouble: () => {} });

@@ -7,7 +7,7 @@ import { scopeOf } from "./room.js";
 
 const NAMES = ["newest", "newer", "old", "older", "oldest"];
 
-/** Namespaces that only note which were opened; `onOpen` may do more. */
+/** Makes namespaces that only record which were opened; `onOpen` may do more. */
 function setUp(onOpen: (name: string) => unknown = () => {}) {
   const stop = new AbortController();
   const opened: string[] = [];

@@ -13,11 +13,11 @@ async function openRoom(): Promise<Room> {
   return house.room();
 }
 
-/** Points along one axis each: the cosine of two is 1 for the same axis, else 0. */
+/** Makes a point on an axis: the cosine of two is 1 on the same axis, else 0. */
 const axis = (n: number) => Float32Array.from({ length: DIMENSIONS }, (_, i) => (i === n ? 1 : 0));
 const between = (a: number, b: number) =>
   Float32Array.from({ length: DIMENSIONS }, (_, i) => (i === a || i === b ? Math.SQRT1_2 : 0));
-/** From the first axis so far, an angle, towards another. */
+/** Makes a point at this angle from the first axis, towards another one. */
 const towards = (other: number, angle: number) =>
   Float32Array.from({ length: DIMENSIONS }, (_, i) =>
     i === 0 ? Math.cos(angle) : i === other ? Math.sin(angle) : 0,

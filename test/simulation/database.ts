@@ -6,13 +6,13 @@ import type { Entry, Scope } from "../../src/memory/ports/log.js";
 import type { Pinned, Plan } from "../../src/memory/ports/plan.js";
 import type { Runs, VirtualTime } from "./time.js";
 
-/** How a database may misbehave; each a probability per request. */
+/** Faults of a database, each with its probability per request. */
 export interface Faults {
-  /** The request never arrives, and the caller is told it failed. */
+  /** The request never arrives, and the caller is told that it failed. */
   readonly lost: number;
-  /** The request arrives, and the answer does not: the caller is told it failed. */
+  /** The request arrives but the answer does not: the caller is told that it failed. */
   readonly unanswered: number;
-  /** The caller is told it failed, and the request arrives long after that. */
+  /** The caller is told that it failed, and the request arrives long after that. */
   readonly late: number;
   /** The request arrives a second time, later. */
   readonly twice: number;
@@ -22,9 +22,9 @@ export interface Faults {
 
 export const CALM: Faults = { lost: 0, unanswered: 0, late: 0, twice: 0, pause: 0 };
 
-/** Where a deliberately broken database differs; each must be caught by the checks. */
+/** Deliberate mistakes of a database. The checks must catch each of them. */
 export interface Mistakes {
-  /** An ordered batch goes on behind a number that was taken. */
+  /** An ordered batch continues after a number that was taken. */
   readonly unordered?: boolean;
   /** A read may miss what was written just before it. */
   readonly staleReads?: boolean;
@@ -35,24 +35,24 @@ export interface Client extends Runs {
   resumesAtMs: number;
 }
 
-/** What a request to the database is about; charges are never sent twice, as the drivers see to it. */
+/** Subject of a request to the database. Charges are never sent twice, because the drivers prevent that. */
 export interface RequestOptions {
   readonly charge?: boolean;
 }
 
-/** The truth of one simulated database, and its connections. */
+/** True content of one simulated database, and its connections. */
 export class Database {
   readonly logs = new Map<string, Map<number, Entry>>();
-  /** The living log of each name, by `account namespace`. */
+  /** Current log of each name, by `account namespace`. */
   readonly heads = new Map<string, string>();
   readonly claims = new Map<string, Claim>();
   readonly erasures = new Map<string, Erasure>();
   readonly accounts = new Map<string, Account>();
   readonly recent = new Map<string, Scope>();
   readonly system: { pinned?: Pinned; plan?: Plan; version: number } = { version: 0 };
-  /** Charges and refunds whose caller cannot know what became of them. */
+  /** Charges and refunds whose outcome the caller cannot know. */
   unclearCharges = 0;
-  /** Taken from each account's plan, less what was given back. */
+  /** Charges of each account's plan, less the refunds. */
   readonly charged = new Map<string, number>();
   #logIds = 0;
 
@@ -62,7 +62,7 @@ export class Database {
     readonly mistakes: Mistakes = {},
   ) {}
 
-  /** One request of a process: it travels, takes effect, and its answer travels back, or not. */
+  /** Runs one request of a process: it travels and takes effect, and its answer travels back, or not. */
   async request<T>(
     process: Client,
     effect: () => T | Promise<T>,
@@ -71,7 +71,7 @@ export class Database {
     this.#maybePause(process);
     await this.time.awake(process);
     const answer = this.#travel(process, effect, charge);
-    // An answer that comes while nobody looks is no unhandled failure.
+    // An answer that has no waiter is no unhandled failure.
     answer.catch(() => {});
     return this.time.whileAlive(process, answer);
   }
@@ -97,12 +97,12 @@ export class Database {
     return unavailable(how);
   }
 
-  /** Most messages are quick; some are overtaken by many others. */
+  /** Delays a message. Most are quick, and many others overtake some of them. */
   #delay(): Promise<void> {
     return this.time.sleep(this.time.between(0, this.time.chance(0.15) ? 200 : 5));
   }
 
-  /** A write that is late is so by a little, or by longer than anybody waits. */
+  /** Lateness of a late write: a little, or longer than any caller waits. */
   #lateness(): number {
     return this.time.between(0, this.time.chance(0.3) ? 30_000 : 500);
   }
@@ -123,7 +123,9 @@ export class Database {
   }
 }
 
-/** A container that is paused: for a moment, past every deadline, or past all that waits for the dead. */
+/**
+ * Duration of a container's pause: a moment, past every deadline, or past everything that waits for the dead.
+ */
 function pauseMs(time: VirtualTime): number {
   const kind = time.random();
   if (kind < 0.4) return time.between(0, 300);

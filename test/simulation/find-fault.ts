@@ -1,6 +1,6 @@
 import { simulate } from "./simulation.js";
 
-// A program: runs schedules until one fails, and prints its seed and what it found.
+// This program runs schedules until one fails, and prints its seed and the fault.
 const schedules = Number(process.argv[2]);
 for (let seed = 1; seed <= schedules; seed++) {
   try {

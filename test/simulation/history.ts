@@ -2,13 +2,13 @@ import { type Entry, isEnd } from "../../src/memory/ports/log.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
-/** A namespace and whose it is, as one string. */
+/** A namespace with its account, as one string. */
 export type Name = string;
 
 interface Memory {
   readonly name: Name;
   readonly text: string;
-  /** Of the earliest answer. */
+  /** Id in the earliest answer. */
   id?: string;
   readonly startedMs: number;
   storedMs?: number;
@@ -23,15 +23,15 @@ interface Drop {
   droppedMs?: number;
 }
 
-/** What callers did and were told, and what they may therefore expect. */
+/** Callers' requests and answers, and what callers may therefore expect. */
 export class History {
   readonly #memories = new Map<string, Memory>();
   readonly #drops: Drop[] = [];
-  /** The first promise that was broken, even when the call that saw it belongs to nobody any more. */
+  /** First promise that was broken, even if the call that saw it was abandoned. */
   #broken: Error | undefined;
-  /** By account: calls that were answered and cost one. */
+  /** Answered calls that cost one, by account. */
   readonly #paid = new Map<string, number>();
-  /** Calls whose caller was told that they failed, or nothing: maybe they were charged all the same. */
+  /** Calls whose caller was told that they failed, or nothing. They may have been charged. */
   #unanswered = 0;
 
   constructor(private readonly time: VirtualTime) {}
@@ -106,7 +106,7 @@ export class History {
     }
   }
 
-  /** Checks all that the database holds when nothing is under way any more. */
+  /** Checks everything in the database when nothing runs any more. */
   checkDatabase(db: Database): void {
     const living = new Set(db.heads.values());
     for (const [logId, log] of db.logs) this.#checkLog(logId, { log, living: living.has(logId) });
@@ -120,8 +120,8 @@ export class History {
   }
 
   /**
-   * Dense numbers, and each memory once. Only a drop may come between two entries of one memory: a
-   * store whose outcome nobody knew is tried again in the name's next log.
+   * Checks that numbers are dense and each memory occurs once. Only a drop may come between two entries of
+   * one memory: a store whose outcome was unknown is tried again in the name's next log.
    */
   #checkLog(logId: string, { log, living }: { log: ReadonlyMap<number, Entry>; living: boolean }): void {
     const seen = new Set<string>();
@@ -153,7 +153,11 @@ export class History {
     }
   }
 
-  /** @throws Error the first promise that was broken. */
+  /**
+   * Checks all promises.
+   *
+   * @throws Error the first promise that was broken.
+   */
   check(): void {
     if (this.#broken) throw this.#broken;
   }
@@ -162,7 +166,7 @@ export class History {
     this.#paid.set(accountId, (this.#paid.get(accountId) ?? 0) + 1);
   }
 
-  /** A call that fails by itself is given back; of one that was cut off nobody knows. */
+  /** A call that fails by itself is refunded. For one that was cut off, this is not known. */
   async #unlessUnanswered<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -175,7 +179,7 @@ export class History {
   #mustShow(memory: Memory, { startedMs, endedMs }: { startedMs: number; endedMs: number }): boolean {
     if (memory.storedMs === undefined || memory.storedMs > startedMs) return false;
     if (memory.deleteStartedMs !== undefined && memory.deleteStartedMs <= endedMs) return false;
-    // A drop that ended before the store began cannot have taken it along.
+    // A drop that ended before the store began cannot have removed it.
     return !this.#drops.some(
       (drop) =>
         drop.holds(memory.name) &&

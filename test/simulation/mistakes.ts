@@ -1,4 +1,4 @@
-/** A mistake to plant: in this file the first text is replaced by the second. */
+/** A mistake to plant: in this file, the second text replaces the first. */
 export interface Mistake {
   readonly what: string;
   readonly changes: readonly (readonly [file: string, from: string, to: string])[];

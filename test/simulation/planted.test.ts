@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { MISTAKES, type Mistake } from "./mistakes.js";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** A mistake that so many schedules do not find is not found. */
+/** Number of schedules after which a mistake counts as not found. */
 const SCHEDULES_MAX = 1000;
 
 const run = promisify(execFile);
@@ -16,7 +16,7 @@ afterEach(() => {
   for (const copy of copies.splice(0)) rmSync(copy, { recursive: true });
 });
 
-/** A copy of what the simulation runs, with the mistake in it. */
+/** Copies the code of the simulation and plants the mistake in it. */
 function plant({ changes }: Mistake): string {
   const copy = mkdtempSync(join(tmpdir(), "recalld-planted-"));
   copies.push(copy);

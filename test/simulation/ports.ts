@@ -17,7 +17,7 @@ import type { Recent } from "../../src/memory/ports/recent.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
-/** The log as one process sees it. */
+/** Makes the log as one process sees it. */
 export function logOf(db: Database, process: Client): Log {
   const { time } = db;
   return {
@@ -107,7 +107,7 @@ export function logOf(db: Database, process: Client): Log {
   };
 }
 
-/** Entries that one slice holds: most often more than there are, and now and then few. */
+/** Number of entries of one slice, which mostly holds all of them and sometimes a few. */
 function sliceOf(time: VirtualTime): number {
   return time.chance(0.2) ? 1 + Math.floor(time.between(0, 5)) : 1000;
 }
@@ -116,7 +116,7 @@ function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Insert by insert, as a database does it: others come in between. */
+/** Inserts one by one, as a database does, so that others come in between. */
 async function insert(
   db: Database,
   { logId, from, entries }: { logId: string; from: number; entries: readonly Appended[] },
@@ -139,7 +139,7 @@ function erased({ opId, id, tokens, createdAtMs }: Stored): Entry {
   return { op: "erased", opId, id, tokens, createdAtMs };
 }
 
-/** The claims as one process sees them. */
+/** Makes the claims as one process sees them. */
 export function claimsOf(db: Database, process: Client): Claims {
   return {
     claim: (claim) =>
@@ -169,7 +169,7 @@ export function claimsOf(db: Database, process: Client): Claims {
   };
 }
 
-/** The erasures as one process sees them. */
+/** Makes the erasures as one process sees them. */
 export function erasuresOf(db: Database, process: Client): Erasures {
   return {
     begin: (erasure) =>
@@ -181,8 +181,8 @@ export function erasuresOf(db: Database, process: Client): Erasures {
   };
 }
 
-/** The records of the whole database as one process sees them. */
-export function factsOf(db: Database, process: Client): SystemRecords {
+/** Makes the system records as one process sees them. */
+export function systemRecordsOf(db: Database, process: Client): SystemRecords {
   const { system } = db;
   return {
     pinModel: (model) =>
@@ -208,7 +208,7 @@ export function factsOf(db: Database, process: Client): SystemRecords {
   };
 }
 
-/** The accounts as one process sees them; what no schedule asks for is refused. */
+/** Makes the accounts as one process sees them. Calls that no schedule makes are refused. */
 export function accountsOf(db: Database, process: Client): Accounts {
   const notSimulated = () => Promise.reject(new Error("not simulated"));
   const holderOf = (keyHash: string) =>
@@ -243,7 +243,7 @@ export function accountsOf(db: Database, process: Client): Accounts {
   };
 }
 
-/** What was used last, as one process sees it. */
+/** Makes the record of last uses as one process sees it. */
 export function recentOf(db: Database, process: Client): Recent {
   return {
     touch: (scope) => db.request(process, () => void db.recent.set(keyOf(scope), scope)),

@@ -16,13 +16,13 @@ import { type OpenModel, Reembedding } from "../../src/memory/model-change/reemb
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { hit, plainIndex } from "../memory/plain-index.js";
 import type { Client, Database } from "./database.js";
-import { accountsOf, claimsOf, erasuresOf, factsOf, logOf, recentOf } from "./ports.js";
+import { accountsOf, claimsOf, erasuresOf, logOf, recentOf, systemRecordsOf } from "./ports.js";
 
-/** The model that a new database begins with; each model's id is the number that all its vectors hold. */
+/** First model of a new database. Each model's id is the number in all its vectors. */
 export const FIRST_MODEL = "1";
-/** How often a process looks for interrupted erasures. */
+/** Interval at which a process looks for interrupted erasures. */
 const SWEEP_MS = 60_000;
-/** What a call may take, as the server has it. */
+/** Maximum duration of a call, as in the server. */
 const CALL_TIMEOUT_MS = 30_000;
 const RESTART_MS = 500;
 
@@ -33,9 +33,9 @@ export interface Caller {
 }
 
 export interface ProcessOptions {
-  /** It is the only one that can be at work on the database. */
+  /** True if it is the only process that can work on the database. */
   readonly exclusive: boolean;
-  /** The model changes at some time, so it has to look for a plan. */
+  /** True if the model changes at some time, so the process must look for a plan. */
   readonly followsPlan: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface ProcessOptions {
 export class Process implements Client {
   alive = true;
   resumesAtMs = 0;
-  /** Told when it dies: its callers' connections break. */
+  /** Callers to inform when it dies, because their connections break. */
   readonly #dying = new Set<() => void>();
   readonly #room: Promise<Room>;
 
@@ -88,7 +88,7 @@ export class Process implements Client {
     });
   }
 
-  /** One call as its caller sees it: it fails when the process dies or takes too long. */
+  /** Makes one call as its caller sees it: it fails when the process dies or takes too long. */
   async #call<T>(work: (room: Room, signal: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController();
     const { time } = this.db;
@@ -107,10 +107,10 @@ export class Process implements Client {
     return Promise.race([working, broken]);
   }
 
-  /** Starts as the program does, and again when the database fails it. */
+  /** Starts as the program does, and again when the database fails. */
   async #start(): Promise<Room> {
     const clock = this.db.time.clockOf(this);
-    const systemRecords = factsOf(this.db, this);
+    const systemRecords = systemRecordsOf(this.db, this);
     for (;;) {
       try {
         const plan = (await systemRecords.plan())?.plan;
@@ -132,7 +132,7 @@ export class Process implements Client {
       const reembedding = new Reembedding(
         {
           ...room,
-          systemRecords: factsOf(this.db, this),
+          systemRecords: systemRecordsOf(this.db, this),
           exclusive: this.options.exclusive,
           openModel: (id) => this.#load(id),
           onTrouble: () => {},
@@ -152,7 +152,7 @@ export class Process implements Client {
     const { time } = this.db;
     const clock = time.clockOf(this);
     for (;;) {
-      // Seldom while there is nothing to follow, which it cannot know: every look costs the simulation time.
+      // It looks rarely while there is nothing to follow, because every look costs simulation time.
       const isIdle = this.db.system.plan === undefined;
       await clock.sleep(isIdle ? time.between(20_000, 60_000) : time.between(500, 3_000));
       await reembedding.step().catch(() => {});
@@ -177,7 +177,7 @@ export class Process implements Client {
     return this.#modelOf(id);
   }
 
-  /** A model whose every vector is of its number. */
+  /** Makes a model whose every vector consists of its number. */
   #modelOf(id: string): OpenModel {
     const { time } = this.db;
     const clock = time.clockOf(this);
@@ -239,7 +239,7 @@ function roomOf(
   };
 }
 
-/** Finds all that it holds, and fails when the vectors are not of the query's model. */
+/** Makes an index that finds everything in it, and fails if vectors are not of the query's model. */
 function indexOfOneModel() {
   const index = plainIndex({
     search: async ({ vector, limit }) => {

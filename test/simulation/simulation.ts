@@ -9,14 +9,14 @@ export interface Setup {
   readonly mistakes?: Mistakes;
 }
 
-/** What one schedule is like; its seed decides. */
+/** Shape of a schedule, which its seed decides. */
 interface Shape {
   readonly processes: number;
-  /** One process, as over the embedded database. */
+  /** True for one process, as over the embedded database. */
   readonly exclusive: boolean;
   readonly operations: number;
   readonly faults: Faults;
-  /** All operations begin within this. */
+  /** Time within which all operations begin. */
   readonly spreadMs: number;
   readonly changesModel: boolean;
   readonly closesAccount: boolean;
@@ -24,11 +24,13 @@ interface Shape {
 
 const OFTEN_FAULTY = { lost: 0.03, unanswered: 0.03, late: 0.02, twice: 0.03 };
 const NAMESPACES = ["a", "b"];
-/** A recall shows 20 memories at most: no more are stored in a schedule, so that it shows all. */
+/** Maximum stores of a schedule. A recall shows at most 20 memories, so it shows all of them. */
 const STORES_MAX = 18;
-/** Operations are over by now, or belong to dead processes. */
+/** Time by which operations have ended or belong to dead processes. */
 const END_MS = 900_000;
-/** Long enough for whatever waits for the dead: a sweep comes every minute, for what is a minute old. */
+/**
+ * Time in which everything that waits for the dead ends: a sweep comes every minute, for work a minute old.
+ */
 const SETTLING_MS = 130_000;
 const CALLS_LIMIT = 1_000_000;
 
@@ -48,9 +50,9 @@ function shapeOf(time: VirtualTime): Shape {
 }
 
 /**
- * Runs one schedule and checks it: what was acknowledged is found by every later recall on every
- * process exactly once, what was forgotten never again and nothing of it is left, the logs are dense,
- * and each answered call was charged.
+ * Runs one schedule and checks it: every later recall on every process finds each acknowledged memory exactly
+ * once and no forgotten one, nothing of a forgotten one remains, the logs are dense, and each answered call
+ * was charged.
  *
  * @throws Error naming what was wrong.
  */
@@ -88,12 +90,12 @@ class Schedule {
     if (changesModel) this.#begin(this.time.between(0, spreadMs), () => this.#changeModel());
     if (closesAccount)
       this.#begin(this.time.between(0, spreadMs), () => this.#close(this.#callers[1] as Caller));
-    // Calls of a dead process never end: time decides.
+    // Calls of a dead process never end, so time decides.
     await this.#until(() => this.#open === 0 && this.#db.system.plan === undefined, END_MS);
     await this.#settle();
   }
 
-  /** One operation of a random kind. */
+  /** Plans one operation of a random kind. */
   #plan(atMs: number): void {
     const { time } = this;
     const caller = time.pick([...this.#callers, this.#callers[0] as Caller]);
@@ -103,7 +105,7 @@ class Schedule {
     else if (kind < 0.72) this.#begin(atMs, () => this.#recall(this.#any, caller, namespace));
     else if (kind < 0.88) this.#begin(atMs, () => this.#delete(caller, namespace));
     else if (kind < 0.94) this.#begin(atMs, () => this.#drop(caller, namespace));
-    // A process dies in the middle of whatever it does, and another takes its place.
+    // A process dies in the middle of its work, and another takes its place.
     else time.at(atMs, () => this.#kill());
   }
 
@@ -113,12 +115,12 @@ class Schedule {
     const attempt = async () => {
       const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }), text };
       await this.#history.storing(of, () => this.#any.store(caller, { namespace, text, idempotencyKey }));
-      // The very next recall, wherever it is asked, must find it.
+      // The very next recall must find it, on any process.
       await this.#recall(this.#any, caller, namespace);
     };
     this.#begin(atMs, attempt);
     if (idempotencyKey === undefined) return;
-    // A caller with a key that tries again, maybe while the first call still runs, maybe long after.
+    // A caller with a key tries again, maybe while the first call still runs, maybe long after.
     for (let tries = this.time.pick([1, 1, 2]); tries > 0; tries--) {
       this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 120_000])), attempt);
     }
@@ -153,10 +155,10 @@ class Schedule {
     );
   }
 
-  /** The operator's command: begins the plan that the processes follow. */
+  /** Begins the plan that the processes follow, like the operator's command. */
   async #changeModel(): Promise<void> {
     const { system } = this.#db;
-    // A database of no model yet has nothing to change.
+    // A database without a model has nothing to change.
     if (system.pinned === undefined || system.plan !== undefined) return;
     const phase = this.time.chance(0.5) ? "switching" : "building";
     const plan: Plan = {
@@ -197,30 +199,30 @@ class Schedule {
   #begin(delayMs: number, work: () => Promise<unknown>): void {
     this.#open++;
     this.time.at(delayMs, () => {
-      // A call that fails is no fault: what it may have done, the history knows.
+      // A call that fails is no fault. The history knows what it may have done.
       void work()
         .catch(() => {})
         .finally(() => this.#open--);
     });
   }
 
-  /** Goes on until it is so, or the time is up. */
+  /** Runs until the condition holds or the time is up. */
   async #until(isSo: () => boolean, limitMs: number): Promise<void> {
     const endMs = this.time.nowMs + limitMs;
     await this.time.runUntil(() => isSo() || this.time.nowMs >= endMs);
   }
 
-  /** At the end nothing fails any more: what was interrupted is swept, and every process must agree. */
+  /** Ends the faults, so that interrupted work is swept and every process must agree. */
   async #settle(): Promise<void> {
     this.#db.faults = CALM;
     this.#settling = true;
     const processes = [...this.#processes, this.#newProcess()];
-    // Those that are paused go on, and do what they were at.
+    // Paused processes continue and finish their work.
     for (const process of processes) process.resumesAtMs = 0;
     await this.#until(() => false, SETTLING_MS);
     if (this.#db.system.plan !== undefined) throw new Error("the change of the model did not end");
     await this.#finish(() => this.#recallAll(processes));
-    // A log that has moved is erased when its name has moved too, which those recalls saw to.
+    // A log that has moved is erased when its name has moved too, which those recalls ensured.
     for (const process of processes.slice(1)) process.die();
     await this.#until(() => false, SETTLING_MS);
     processes[0]?.die();

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/memory/pacing/clock.js";
 
-/** A repeatable source of chance (mulberry32). */
+/** Makes a repeatable source of chance (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -11,7 +11,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** How often a paused process looks whether it may go on. */
+/** Interval at which a paused process checks whether it may continue. */
 const STEP_MS = 10_000;
 
 interface Event {
@@ -20,13 +20,13 @@ interface Event {
   run(): void;
 }
 
-/** What time needs to know of a process: a dead one never goes on, a paused one does so later. */
+/** State of a process for its clock: a dead one never continues, a paused one does so later. */
 export interface Runs {
   readonly alive: boolean;
   readonly resumesAtMs: number;
 }
 
-/** Virtual time: it jumps from event to event, and what happens depends on the seed alone. */
+/** Virtual time: it jumps from event to event, and the seed alone decides what happens. */
 export class VirtualTime {
   nowMs = 0;
   readonly random: () => number;
@@ -37,7 +37,7 @@ export class VirtualTime {
     this.random = seeded(seed);
   }
 
-  /** At least `low`, less than `high`. */
+  /** Returns a number from `low` up to, but not including, `high`. */
   between(low: number, high: number): number {
     return low + this.random() * (high - low);
   }
@@ -46,7 +46,7 @@ export class VirtualTime {
     return this.random() < probability;
   }
 
-  /** One of several. */
+  /** Picks one of several items. */
   pick<T>(items: readonly T[]): T {
     return items[Math.floor(this.random() * items.length)] as T;
   }
@@ -59,10 +59,14 @@ export class VirtualTime {
     return new Promise((resolve) => this.at(ms, resolve));
   }
 
-  /** Runs events until `done` says so; throws when nothing is left to happen before. */
+  /**
+   * Runs events until `done` returns true.
+   *
+   * @throws Error when no event is left before that.
+   */
   async runUntil(done: () => boolean): Promise<void> {
     for (;;) {
-      // All that is ready runs before time moves on.
+      // Everything that is ready runs before time moves on.
       await new Promise((resolve) => setImmediate(resolve));
       if (done()) return;
       const next = this.#events.pop();
@@ -72,7 +76,7 @@ export class VirtualTime {
     }
   }
 
-  /** The clock of one process; a dead one never wakes up again, a paused one late. */
+  /** Makes the clock of one process. A dead one never wakes up again, a paused one late. */
   clockOf(process: Runs): Clock {
     return {
       nowMs: () => this.nowMs,
@@ -83,16 +87,16 @@ export class VirtualTime {
     };
   }
 
-  /** Resolves when the process runs; never, when it is dead. */
+  /** Resolves when the process runs; never if it is dead. */
   async awake(process: Runs): Promise<void> {
     while (process.alive && process.resumesAtMs > this.nowMs) {
-      // In steps, for at the end all are woken.
+      // It waits in steps, because all are woken at the end.
       await this.sleep(Math.min(STEP_MS, process.resumesAtMs - this.nowMs));
     }
     if (!process.alive) await new Promise<never>(() => {});
   }
 
-  /** The outcome of a wait, as the process gets to see it. */
+  /** Returns the outcome of a wait as the process sees it. */
   async whileAlive<T>(process: Runs, promise: Promise<T>): Promise<T> {
     try {
       return await promise;
@@ -102,7 +106,7 @@ export class VirtualTime {
   }
 }
 
-/** Events by time, and those of one moment in the order they were made. */
+/** Events by time; simultaneous ones are in the order of their creation. */
 class EventHeap {
   readonly #events: Event[] = [];
 

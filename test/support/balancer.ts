@@ -16,25 +16,28 @@ export interface Balancer {
   stop(): Promise<void>;
 }
 
-/** A program that balances, with the configuration that is shipped: what is tested is what operators are told to use. */
+/**
+ * A balancer's program with the shipped configuration, so that the tests cover what operators are told to
+ * use.
+ */
 export interface BalancerKind {
   readonly name: string;
-  /** Why it cannot be run here. */
+  /** Reason why it cannot run here. */
   readonly missing: string | undefined;
-  /** When one of three replicas goes: the share of the others' keys that may move as well. */
+  /** Maximum share of the other replicas' keys that may also move when one of three replicas disappears. */
   readonly movesOthersMax: number;
-  /** Lets it check a file; the shipped one as it is, where none is named. */
+  /** Lets it check a file; without one, the shipped configuration. */
   check(file?: string): { status: number | null; output: string };
-  /** Runs it in front of the replicas; all else is as shipped. Resolves when it answers. */
+  /** Runs it in front of the replicas, with the shipped configuration otherwise. Resolves when it answers. */
   start(replicas: readonly string[]): Promise<Balancer>;
 }
 
 const shipped = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url));
 
 /**
- * HAProxy, from the PATH, from where distributions put it, or as HAPROXY names it.
+ * Finds HAProxy in the PATH, where distributions put it, or as HAPROXY names it.
  *
- * @throws Error when there is none and REQUIRE_HAPROXY=1: a check that must not be skipped unseen.
+ * @throws Error when there is none and REQUIRE_HAPROXY=1: a check that must not be skipped unnoticed.
  */
 export function haproxy(env = process.env): BalancerKind {
   const config = shipped("haproxy/haproxy.cfg");
@@ -57,14 +60,14 @@ export function haproxy(env = process.env): BalancerKind {
   };
 }
 
-/** Envoy, as ENVOY names it. */
+/** Finds Envoy, as ENVOY names it. */
 export function envoy(env = process.env): BalancerKind {
   const config = shipped("envoy/envoy.yaml");
   const program = env.ENVOY ?? "";
   return {
     name: "Envoy",
     missing: program === "" ? "ENVOY names no Envoy" : undefined,
-    // Its ring has as many places for two replicas as for three, and the new ones take some keys over.
+    // Its ring has as many places for two replicas as for three, and the new places take over some keys.
     movesOthersMax: 0.4,
     check: (file = config) => run(program, ["--mode", "validate", "-c", file]),
     start: async (replicas) => {
@@ -80,7 +83,7 @@ export function envoy(env = process.env): BalancerKind {
   };
 }
 
-/** Envoy reads no variables: the addresses are put into the file. */
+/** Puts the addresses into the file, because Envoy reads no variables. */
 function withAddresses(
   text: string,
   { port, replicas }: { port: number; replicas: readonly string[] },

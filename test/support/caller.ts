@@ -1,20 +1,20 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Outcome, readJson } from "./doors.js";
 
-/** An account, as its client holds it. */
+/** An account as its client knows it. */
 export interface Account {
   readonly id: string;
   readonly key: string;
 }
 
-/** A store as it was sent; what comes back must be just this. */
+/** A store as it was sent. A recall must return exactly this. */
 export interface Sent {
   readonly text: string;
   readonly namespace: string;
   readonly metadata?: JsonObject;
 }
 
-/** One recalled memory, as JSON has it. */
+/** One recalled memory in JSON. */
 export interface Result {
   readonly id: string;
   readonly text: string;
@@ -28,18 +28,18 @@ type Header = Readonly<Record<string, string>>;
 /** Calls of one account at one server, over the plain paths. */
 export interface Caller extends Account {
   readonly url: string;
-  /** The same account at another server. */
+  /** Returns the same account at another server. */
   at(url: string): Caller;
   store(sent: Sent, header?: Header): Promise<Outcome>;
   recall(query: string, namespace: string, topK?: number, header?: Header): Promise<Outcome>;
   get(namespace: string, id: string): Promise<Outcome>;
   forget(namespace: string, id: string): Promise<Outcome>;
   drop(namespace: string, options?: { force: boolean }): Promise<Outcome>;
-  /** The calls it has used. */
+  /** Reads the number of calls that the account has used. */
   used(): Promise<number>;
 }
 
-/** Longer than the server lets any call take: a call that never ends fails its test. */
+/** Timeout above the server's limit of any call, so that a call that never ends fails its test. */
 const CALL_TIMEOUT_MS = 40_000;
 
 export async function signUp(url: string): Promise<Caller> {
@@ -76,7 +76,7 @@ export function callerAt(url: string, { id, key }: Account): Caller {
   };
 }
 
-/** The results of a recall that must have gone well. */
+/** Returns the results of a recall that must succeed. */
 export function resultsOf({ code, message, body }: Outcome): Result[] {
   if (code !== "ok") throw new Error(`recall: ${code}, ${message}`);
   return body.results as unknown as Result[];

@@ -5,19 +5,19 @@ const WORDS =
     " ",
   );
 
-/** A repeatable source of chance: a failing run is told by its seed. */
+/** A repeatable source of chance, so that a seed identifies a failing run. */
 export interface Chance {
-  /** At least 0, less than 1. */
+  /** Returns a number of at least 0 and less than 1. */
   next(): number;
-  /** A whole number from 0 to `end` - 1. */
+  /** Returns a whole number from 0 to `end` - 1. */
   below(end: number): number;
   pick<T>(of: readonly T[]): T;
-  /** A sentence of everyday words that is unlike any other. */
+  /** Returns a sentence of everyday words that is unlike any other. */
   text(): string;
   metadata(): JsonObject;
 }
 
-/** mulberry32 */
+/** Makes a source by mulberry32. */
 export function chanceOf(seed: number): Chance {
   let state = seed >>> 0;
   let texts = 0;

@@ -7,16 +7,16 @@ import { parse, parseAllDocuments } from "yaml";
 const ROOT = join(import.meta.dirname, "../..");
 export const CHART = join(ROOT, "deploy/helm/recalld");
 
-/** Where `scripts/chart/tools.sh` has put Helm and the schemas. */
+/** Folder in which `scripts/chart/tools.sh` puts Helm and the schemas. */
 export const TOOLS = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "recalld/chart-1");
 export const HELM = process.env.HELM || join(TOOLS, "helm");
 
-/** Why the chart cannot be rendered here; empty when it can. */
+/** Reason why the chart cannot be rendered here; empty if it can. */
 export const reasonToSkip =
   existsSync(HELM) && existsSync(TOOLS) ? "" : " (skipped: no Helm; scripts/chart/tools.sh gets it)";
 if (reasonToSkip && process.env.REQUIRE_HELM) throw new Error(`REQUIRE_HELM is set:${reasonToSkip}`);
 
-/** An object of Kubernetes, as far as the tests look into it. */
+/** A Kubernetes object, as far as the tests read it. */
 export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -36,7 +36,7 @@ export interface Variable {
   readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
 }
 
-/** Values as a file and, on top, as JSON: examples of the chart by their names. */
+/** Values for the chart: names of its examples, and further values on top. */
 export interface Values {
   readonly release?: string;
   readonly examples?: readonly string[];
@@ -55,14 +55,17 @@ export function helm(
   return spawnSync(HELM, [command, ...args], { encoding: "utf8", input: JSON.stringify(set) });
 }
 
-/** The objects that the chart makes of the values, for a version of Kubernetes. */
+/** Renders the chart's objects for a version of Kubernetes. */
 export function render(values: Values, kubernetes = "1.37.0"): KubernetesObject[] {
   const { status, stdout, stderr } = helm("template", values, ["--kube-version", kubernetes]);
   if (status !== 0) throw new Error(stderr);
   return objectsIn(stdout);
 }
 
-/** What Helm tells after it has installed the values. Only a cluster makes Helm tell it, so a chart of the notes alone is made. */
+/**
+ * Returns Helm's notes after an installation. Helm shows them only with a cluster, so this renders a chart
+ * that has only the notes.
+ */
 export function notes(values: Values): string {
   const chart = join(mkdtempSync(join(tmpdir(), "recalld-notes-")), "recalld");
   try {
@@ -91,7 +94,7 @@ export function objectsIn(yaml: string): KubernetesObject[] {
   });
 }
 
-/** What Helm says when it refuses values; fails when it does not. */
+/** Returns Helm's message when it refuses values; fails when it does not. */
 export function refusal(values: Values): string {
   const { status, stdout, stderr } = helm("template", values, ["--kube-version", "1.37.0"]);
   if (status === 0) throw new Error(`not refused:\n${stdout}`);

@@ -8,34 +8,34 @@ export interface ArrivedSpan {
   readonly spanId: string;
   readonly parentSpanId: string;
   readonly name: string;
-  /** 2 is a server's. */
+  /** Kind of the span; 2 is a server's. */
   readonly kind: number;
   readonly startNs: bigint;
   readonly endNs: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly resource: Readonly<Record<string, unknown>>;
-  /** 2 is an error. */
+  /** Status code; 2 is an error. */
   readonly status: number;
 }
 
 export interface Collector {
   readonly url: string;
   readonly spans: ArrivedSpan[];
-  /** Everything that arrived, to be searched for what must not be in it. */
+  /** Everything that arrived, to search it for forbidden content. */
   readonly bytes: Buffer[];
   readonly requests: { url: string; type: string | undefined; answered: boolean }[];
-  /** How it answers from now on: 200, another status, or not at all. */
+  /** Status of its answers from now on, or `never` for none. */
   answer: number | "never";
-  /** What stands in an answer. */
+  /** Body of its answers. */
   body: string;
-  /** Resolves when so many spans have arrived. */
+  /** Resolves when this many spans have arrived. */
   arrived(spans: number): Promise<readonly ArrivedSpan[]>;
   close(): Promise<void>;
 }
 
 const WAIT_TIMEOUT_MS = 20_000;
 
-/** Takes traces by OTLP over HTTP, in Protobuf, as an OpenTelemetry collector does. */
+/** Starts a collector that takes traces by OTLP over HTTP, in Protobuf, as OpenTelemetry's does. */
 export async function startCollector(): Promise<Collector> {
   const server = createServer(async (request, response) => {
     const answered = collector.answer !== "never";
@@ -79,7 +79,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-// Field numbers: opentelemetry-proto, trace/v1/trace.proto and common/v1/common.proto.
+// The field numbers come from opentelemetry-proto, trace/v1/trace.proto and common/v1/common.proto.
 
 function spansOf(exportRequest: Uint8Array): ArrivedSpan[] {
   return messages(exportRequest, 1).flatMap((resourceSpans) => {
@@ -114,7 +114,7 @@ function attributesOf(keyValues: readonly Uint8Array[]): Record<string, unknown>
   return Object.fromEntries(entries);
 }
 
-/** The values of a length-delimited field. */
+/** Reads the values of a length-delimited field. */
 function messages(bytes: Uint8Array, field: number): Uint8Array[] {
   return fieldsOf(bytes).flatMap(([number, value]) =>
     number === field && value instanceof Uint8Array ? [value] : [],

@@ -1,20 +1,22 @@
 import { openTestMongo } from "./mongo/open.js";
 import { newDataDir, type ServerOptions, startServer, type TestServer } from "./server.js";
 
-/** A database of a test's own, on which servers can be started, several where it can be shared. */
+/** A test's own database. Servers can be started on it, several of them if it can be shared. */
 export interface TestDatabase {
   start(env?: Readonly<Record<string, string>>): Promise<TestServer>;
 }
 
 export interface DatabaseKind {
   readonly name: string;
-  /** Why it cannot be tested here. */
+  /** Reason why it cannot be tested here. */
   readonly missing: string | undefined;
-  /** Made in a test, not before: it costs nothing until then. */
+  /** Makes the database in a test, so that it costs nothing before. */
   make(): Promise<TestDatabase>;
 }
 
-/** Asked for once, when a test file that needs it is read: its name says what is skipped, and why. */
+/**
+ * Server found when a test file that needs it is loaded, because the name of a skipped test gives the reason.
+ */
 const MONGO = await findMongo();
 
 export const LOCAL_DATABASE: DatabaseKind = {
@@ -33,7 +35,7 @@ export const MONGO_DATABASE: DatabaseKind = {
   },
 };
 
-/** Both, for what must be the same on either. */
+/** Both databases, for tests whose result must be the same on either. */
 export const DATABASES = [LOCAL_DATABASE, MONGO_DATABASE];
 
 function databaseOf(options: ServerOptions): TestDatabase {

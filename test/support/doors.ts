@@ -18,19 +18,19 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_de
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 
-/** How a call ended, the same for every door. */
+/** Outcome of a call, in the same form for every door. */
 export interface Outcome {
   /** `ok`, or Connect's name of the error. */
   readonly code: string;
   readonly message: string;
-  /** The fields that BadRequest details name. */
+  /** Fields that BadRequest details name. */
   readonly fields: readonly string[];
-  /** The reason that ErrorInfo details give. */
+  /** Reason that ErrorInfo details give. */
   readonly reason: string | undefined;
-  /** The answer in the contract's JSON; empty after an error. */
+  /** Answer in the contract's JSON; empty after an error. */
   readonly body: JsonObject;
   readonly header: Headers;
-  /** Only of the doors that show it. */
+  /** HTTP status, for doors that show it. */
   readonly status?: number;
 }
 
@@ -51,10 +51,10 @@ export type RpcName =
   | "RevokeKey"
   | "CloseAccount";
 
-/** One way into the service. */
+/** One protocol by which callers reach the service. */
 export interface Door {
   readonly name: string;
-  /** Whether a request is JSON text, so that wrong types and unknown fields can be said in it at all. */
+  /** True if a request is JSON text, so that it can have wrong types and unknown fields. */
   readonly json: boolean;
   call(
     rpc: RpcName,
@@ -63,7 +63,7 @@ export interface Door {
   ): Promise<Outcome>;
 }
 
-/** Every door of the server at `url`. */
+/** Lists every door of the server at `url`. */
 export function doorsOf(url: string): Door[] {
   const http2 = { baseUrl: url, httpVersion: "2" as const };
   return [
@@ -81,14 +81,14 @@ export function doorsOf(url: string): Door[] {
 
 const PLAIN: Partial<Record<RpcName, string>> = { Store: "/store", Recall: "/recall", SignUp: "/signup" };
 
-/** The paths that name what they are about; what is left of the request goes into the query. */
+/** Paths that name their resource. The rest of the request goes into the query. */
 const RESOURCES: Partial<Record<RpcName, string>> = {
   GetMemory: "GET /namespaces/{namespace}/memories/{id}",
   DeleteMemory: "DELETE /namespaces/{namespace}/memories/{id}",
   DeleteNamespace: "DELETE /namespaces/{namespace}",
 };
 
-/** All RPCs that have a path of their own take it; the others, Connect's. */
+/** Makes the door of plain paths. RPCs without one use Connect's path. */
 function plainDoor(url: string): Door {
   const door = jsonDoor("plain paths", (rpc) => url + (PLAIN[rpc] ?? rpcPath(rpc)));
   return {
@@ -133,7 +133,7 @@ function jsonDoor(name: string, urlOf: (rpc: RpcName) => string): Door {
   };
 }
 
-/** The outcome of a plain HTTP answer. */
+/** Reads the outcome of a plain HTTP answer. */
 export async function readJson(response: Response): Promise<Outcome> {
   const { status, headers: header } = response;
   const body = (await response.json()) as JsonObject;
@@ -191,7 +191,9 @@ function failed(error: ConnectError): Outcome {
   return { code, message: error.rawMessage, fields, reason, body: {}, header: error.metadata };
 }
 
-/** Not through fromJson alone: it would refuse, on the client's side, what the server is to refuse. */
+/**
+ * Makes a message. fromJson alone would refuse requests on the client's side that the server should refuse.
+ */
 function messageOf(method: DescMethodUnary, request: JsonObject): Message {
   const { metadata, ...rest } = JSON.parse(JSON.stringify(request)) as JsonObject;
   const message = fromJson(method.input, rest);

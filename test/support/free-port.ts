@@ -1,12 +1,15 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to connections, so that a server finds its own free after a restart. */
+/**
+ * First port. It is below the ports that systems give to connections, so that a server can have it again
+ * after a restart.
+ */
 const FIRST = 20_000;
 const PORTS = 10_000;
 const ATTEMPTS_MAX = 100;
 
-/** A port of 127.0.0.1 that nobody listens on. */
+/** Finds a port of 127.0.0.1 on which nothing listens. */
 export async function freePort(): Promise<number> {
   for (let i = 0; i < ATTEMPTS_MAX; i++) {
     const port = FIRST + Math.floor(Math.random() * PORTS);

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Files by their path, of each repository by its id. */
+/** Files by path, of each repository by id. */
 export type Repositories = Readonly<Record<string, Readonly<Record<string, Buffer | string>>>>;
 
-/** Larger files come from elsewhere, as with the real hub. */
+/** Size above which files come from another address, as with the real hub. */
 const LARGE_BYTES = 10_000;
 
 export interface Asked {
@@ -13,20 +13,20 @@ export interface Asked {
   readonly range: string | undefined;
 }
 
-/** May answer in place of the hub: true says that it did. */
+/** Handles a request in place of the hub, and returns true if it did. */
 export type Disturb = (asked: Asked, response: ServerResponse, content: Buffer | undefined) => boolean;
 
 export interface FakeHub {
   readonly url: string;
-  /** What was asked for, redirected questions once. */
+  /** Requests so far; a redirected one counts once. */
   readonly asked: Asked[];
   disturb: Disturb;
-  /** From here on the repositories hold this, under a new commit. */
+  /** Changes the repositories' content from here on, under a new commit. */
   change(repositories: Repositories): void;
   close(): void;
 }
 
-/** Answers as Hugging Face does: commits, hashes, redirects to large files, ranges. */
+/** Opens a hub that answers as Hugging Face does: commits, hashes, redirects to large files, ranges. */
 export async function openHub(repositories: Repositories): Promise<FakeHub> {
   const states = [repositories];
   const server = createServer((request, response) => answer(hub, states, { request, response }));

@@ -7,7 +7,7 @@ import type { KubernetesObject } from "./chart.js";
 
 const BASE = "https://kubernetes.invalid/";
 
-/** Judges objects by the schemas that `scripts/chart/tools.sh` has fetched; nothing is asked of a network. */
+/** Checks objects by the schemas that `scripts/chart/tools.sh` has fetched, without a network. */
 export class KubernetesSchemas {
   readonly #tools: string;
   readonly #ajv = new Ajv2020({
@@ -19,7 +19,11 @@ export class KubernetesSchemas {
   readonly #folder: string;
   readonly #custom: Map<string, ValidateFunction>;
 
-  /** @param version of Kubernetes, such as `v1.37.0` */
+  /**
+   * Reads the schemas.
+   *
+   * @param version of Kubernetes, such as `v1.37.0`
+   */
   constructor(tools: string, version: string) {
     this.#tools = tools;
     this.#folder = join(tools, `kubernetes-${version}`);
@@ -28,12 +32,12 @@ export class KubernetesSchemas {
     this.#custom = this.#readCustom();
   }
 
-  /** The versions that there are schemas of. */
+  /** Lists the versions that have schemas. */
   static versions(tools: string): string[] {
     return readdirSync(tools).flatMap((name) => /^kubernetes-(v.*)$/.exec(name)?.[1] ?? []);
   }
 
-  /** What is wrong with an object, a line each. */
+  /** Lists the problems of an object, one a line. */
   problems(object: KubernetesObject): string[] {
     const { apiVersion, kind, metadata } = object;
     const validate = this.#custom.get(`${apiVersion}/${kind}`) ?? this.#builtIn(apiVersion, kind);
@@ -64,7 +68,7 @@ export class KubernetesSchemas {
         const { spec } = parse(readFileSync(join(this.#tools, folder, file), "utf8"));
         for (const { name, schema } of spec.versions) {
           const key = `${spec.group}/${name}/${spec.names.kind}`;
-          // As the API server with strict validation: what is not in the schema is refused.
+          // Like the API server with strict validation, it refuses everything that is not in the schema.
           found.set(key, this.#ajv.compile(closed(schema.openAPIV3Schema)));
         }
       }
@@ -73,7 +77,7 @@ export class KubernetesSchemas {
   }
 }
 
-/** Custom resources have patterns in the language of Go. */
+/** Converts a pattern in Go's syntax, which custom resources use. */
 function goRegExp(pattern: string, flags: string): RegExp {
   const bare = pattern.replace("(?i)", "");
   return new RegExp(bare, bare === pattern ? flags : `${flags}i`);
@@ -82,7 +86,7 @@ function goRegExp(pattern: string, flags: string): RegExp {
 // biome-ignore lint/suspicious/noExplicitAny: a schema of a schema would not help here.
 type Schema = any;
 
-/** The schema with no room for properties that it does not name; `metadata` is the server's own. */
+/** Closes the schema to properties that it does not name; `metadata` is the server's own. */
 function closed(schema: Schema): Schema {
   const { properties, items, additionalProperties } = schema;
   const open = schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties !== undefined;

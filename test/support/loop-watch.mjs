@@ -1,7 +1,7 @@
 /**
- * Loaded into a server under test (`--import`): writes the most processor time that its main thread took in
- * one iteration of the event loop since the last SIGUSR2, in milliseconds, to the file that LOOP_WATCH_FILE
- * names. Other programs on the machine make an iteration longer, but not this.
+ * Loaded into a server under test (`--import`), this writes the maximum processor time of the server's main
+ * thread in one iteration of the event loop since the last SIGUSR2, in milliseconds, to the file that
+ * LOOP_WATCH_FILE names. Other programs on the machine make an iteration longer, but not this time.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
@@ -16,7 +16,8 @@ function threadMs() {
 if (file !== undefined && isMainThread) {
   let maxMs = 0;
   let lastMs = threadMs();
-  // A timer that is due fires once in each iteration: between two looks lies one long iteration, or short ones.
+  // A due timer fires once in each iteration, so one long iteration or several short ones lie between two
+  // checks.
   setInterval(() => {
     const nowMs = threadMs();
     if (nowMs - lastMs > maxMs) {
@@ -25,7 +26,7 @@ if (file !== undefined && isMainThread) {
     }
     lastMs = nowMs;
   }, LOOK_MS).unref();
-  // Its start does not count.
+  // The start does not count.
   process.on("SIGUSR2", () => {
     maxMs = 0;
     writeFileSync(file, "0");

@@ -10,7 +10,7 @@ export interface Needle {
   readonly text: string;
 }
 
-/** Long texts of several kinds with one fact in each: at the start, in the middle or at the end. */
+/** Makes long texts of several kinds with one fact in each: at the start, in the middle or at the end. */
 export function needles(): Needle[] {
   const kinds = {
     prose: prose(1200).map((sentence) => `${sentence} `),
@@ -31,7 +31,7 @@ export function needles(): Needle[] {
   );
 }
 
-/** The part of a text that a `match` names: in code points. */
+/** Returns the part of a text that a `match` names, in code points. */
 export function partOf(text: string, { start, end }: { start: number; end: number }): string {
   return [...text].slice(start, end).join("");
 }

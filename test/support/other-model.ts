@@ -5,13 +5,13 @@ import { newDataDir } from "./server.js";
 
 export const OTHER_MODEL = "test/other";
 
-/** Words of the vocabulary from here on are told apart by nothing but their number. */
+/** First word of the vocabulary that differs from others only by its number. */
 const WORDS_FROM = 2000;
 const SHIFT = 7919;
 
 /**
- * A models folder with a model whose vectors have nothing in common with the bundled one's: the same
- * network, but each word of its vocabulary stands for another.
+ * Makes a models folder with a model whose vectors have nothing in common with the bundled one's: the same
+ * network, but each word of its vocabulary stands for another one.
  */
 export function otherModelsDir(): string {
   const modelsDir = newDataDir();

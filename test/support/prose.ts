@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** This project's documents, and how Node's own describe its modules. */
+/** Documents of this project, and Node's own descriptions of its modules. */
 const SOURCES = [
   { folder: join(ROOT, "docs"), ending: ".md" },
   { folder: join(ROOT, "node_modules/@types/node"), ending: ".d.ts" },
 ];
 
-/** Different sentences that people wrote, always the same. */
+/** Returns different sentences that people wrote, always the same ones. */
 export function prose(count: number): string[] {
   const found = new Set(documents().flatMap((path) => sentencesOf(readFileSync(path, "utf8"))));
   if (found.size < count) throw new Error(`there are only ${found.size} sentences`);
@@ -23,7 +23,7 @@ function documents(): string[] {
   });
 }
 
-/** Plain ones: no code, tables, links or headings. */
+/** Finds plain sentences: no code, tables, links or headings. */
 function sentencesOf(text: string): string[] {
   return text
     .replace(/```.*?```/gs, "\n\n")

@@ -2,13 +2,13 @@ import { connect, type Socket } from "node:net";
 
 const TIMEOUT_MS = 10_000;
 
-/** A connection on which bytes are written just as they are given. */
+/** A connection on which bytes are written exactly as given. */
 export interface RawConnection {
   readonly socket: Socket;
   write(bytes: string | Uint8Array): void;
-  /** All that came, once it matches. */
+  /** Resolves with everything received, once it matches. */
   heard(pattern: RegExp): Promise<string>;
-  /** All that came, once the other side has closed. */
+  /** Resolves with everything received, once the other side has closed. */
   ended(): Promise<string>;
   close(): void;
 }
@@ -48,7 +48,7 @@ export function openRaw(port: number): RawConnection {
   };
 }
 
-/** Writes one request and answers all that came back until the server closed the connection. */
+/** Writes one request, and returns everything received until the server closed the connection. */
 export async function exchange(port: number, request: string | Uint8Array): Promise<string> {
   const connection = openRaw(port);
   connection.write(request);

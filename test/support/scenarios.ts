@@ -1,19 +1,19 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { RpcName } from "./doors.js";
 
-/** One thing a caller may send, and what every door must say to it. */
+/** One request, and the outcome that every door must give. */
 export interface Scenario {
   readonly name: string;
   readonly rpc: RpcName;
-  /** A string is sent as it is, as the body of a JSON door. */
+  /** Request; a string is sent unchanged as the body of a JSON door. */
   readonly request: JsonValue;
   /** `ok` or Connect's name of the error. */
   readonly code: string;
-  /** What BadRequest details must name. */
+  /** Field that BadRequest details must name. */
   readonly field?: string;
-  /** What the message must say, such as the limit. */
+  /** Text that the message must contain, such as the limit. */
   readonly says?: RegExp;
-  /** Only JSON can say it: Protobuf's binary form has no wrong types and no names. */
+  /** True if only JSON can express it: Protobuf's binary form has no wrong types and no names. */
   readonly jsonOnly?: true;
 }
 
@@ -23,7 +23,7 @@ const recall = (request: Record<string, unknown>) =>
   ({ query: "where is the cat?", namespace: "n", ...request }) as JsonValue;
 const nested = (depth: number): JsonValue => (depth === 0 ? 1 : { a: nested(depth - 1) });
 
-/** The wire rules, once, for all doors. */
+/** Rules of the wire, once for all doors. */
 export const SCENARIOS: readonly Scenario[] = [
   { name: "a plain store", rpc: "Store", request: store({}), code: "ok" },
   { name: "a plain recall", rpc: "Recall", request: recall({}), code: "ok" },

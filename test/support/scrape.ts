@@ -10,7 +10,7 @@ export interface Scrape {
   readonly samples: readonly Sample[];
   /** Types by metric: `counter`, `gauge`, `histogram`. */
   readonly types: ReadonlyMap<string, string>;
-  /** The sum of the samples with this name and these labels. */
+  /** Sums up the samples with this name and these labels. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 
@@ -30,6 +30,14 @@ export async function scrape(url: string): Promise<Scrape> {
         .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
         .reduce((sum, { value }) => sum + value, 0),
   };
+}
+
+/** Returns how much a sum grows while some work runs. */
+export async function growthDuring(url: string, work: () => Promise<unknown>) {
+  const before = await scrape(url);
+  await work();
+  const after = await scrape(url);
+  return (...of: Parameters<Scrape["sum"]>) => after.sum(...of) - before.sum(...of);
 }
 
 function sampleOf(line: string): Sample | undefined {

@@ -66,7 +66,7 @@ export const SAID = [
   "Le train pour Lyon part à midi.",
 ];
 
-/** Queries about them. */
+/** Queries about the memories. */
 export const ASKED = [
   "Where does the cat sleep?",
   "Which pets do we have?",

@@ -5,48 +5,50 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
-/** Nobody balances here: enough for calls that are on their way. */
+/** Settings without a balancer: the notice is enough for calls that are on their way. */
 const QUICK = { DRAIN_NOTICE_MS: "500" };
-/** Tests sign up often, all from one address, and call as fast as they can. */
+/** Limits for tests, which sign up often from one address and call as fast as they can. */
 const UNLIMITED = { SIGNUPS_PER_HOUR: "10000000", SIGNUPS_PER_HOUR_TOTAL: "10000000" };
 const START_TIMEOUT_MS = 30_000;
 
-/** What must not outlive the tests; one listener for all, because Node warns of a leak at eleven. */
+/**
+ * Resources that must not outlive the tests. All share one listener, because Node warns of a leak at eleven.
+ */
 const leftovers = { children: new Set<ChildProcess>(), dirs: new Set<string>() };
 process.once("exit", () => {
   for (const child of leftovers.children) child.kill("SIGKILL");
   for (const dir of leftovers.dirs) rmSync(dir, { recursive: true, force: true });
 });
 
-/** The real program in a process of its own, on a free port. */
+/** The real program in its own process, on a free port. */
 export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly dataDir: string;
   readonly pid: number;
-  /** Of `/metrics`, when `METRICS_PORT` is set. */
+  /** Address of `/metrics` when `METRICS_PORT` is set. */
   readonly metricsUrl: string;
-  /** All it wrote so far. */
+  /** Returns its output so far. */
   readonly output: () => string;
-  /** SIGTERM, each time; answers the exit code. */
+  /** Sends SIGTERM at each call, and resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** The exit code, once it has ended. */
+  /** Resolves with the exit code once it has ended. */
   exited(): Promise<number | null>;
-  /** kill -9 */
+  /** Kills it with kill -9. */
   kill(): Promise<void>;
 }
 
 export interface ServerOptions {
-  /** Kept between starts; a new one, removed at the end of the process, when left out. */
+  /** Folder that is kept between starts; if left out, a new one that is removed at the end of the process. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Its main.js; the one in dist when left out. */
+  /** Path of main.js; if left out, the one in dist. */
   readonly main?: string;
-  /** What is waited for: that it is ready, when left out. */
+  /** Condition to wait for; if left out, readiness. */
   readonly until?: keyof typeof SAID;
 }
 
-/** What it says, with its port. */
+/** Lines of its output, with its port. */
 const SAID = {
   ready: /address +https?:\/\/[^:]+:(\d+)/,
   listening: /listening at https?:\/\/[^:]+:(\d+)/,
@@ -96,8 +98,8 @@ export async function runUntilExit(
 }
 
 /**
- * Settings under which a key may call as often and as much at a time as it can, where they say nothing
- * of plans: the plan that is built in is for people.
+ * Adds settings under which a key may call without limits, unless they already set plans: the built-in plan
+ * is for people.
  */
 export function unhurried(env: Readonly<Record<string, string>>): Record<string, string> {
   const { FREE_CALLS = "1000", ...others } = env;
@@ -114,7 +116,7 @@ export function newDataDir(): string {
 }
 
 function runMain(env: Readonly<Record<string, string>>, main = MAIN): ChildProcess {
-  // Nothing of the tester's own environment but where to find programs: settings come from `env` alone.
+  // The tester's environment gives only the path of programs. Settings come from `env` alone.
   const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH ?? "", ...env } });
   leftovers.children.add(child);
   child.once("exit", () => leftovers.children.delete(child));
@@ -131,7 +133,7 @@ async function listening(
     let found: string | undefined;
     const onData = (chunk: Buffer) => {
       text += chunk;
-      // Not looked for any more once it is found: a log grows, and whoever measures shares this process.
+      // It stops searching once it is found, because a log grows and measurements share this process.
       found ??= said.exec(text)?.[1];
       if (found !== undefined) resolve(Number(found));
     };

@@ -5,9 +5,9 @@ import { MemoryError, unavailable } from "../../src/errors.js";
 
 const REQUEST = { operation: "accounts show", given: { account: "acc_a" } };
 
-/** What is logged of a request that is answered so. */
+/** Returns the log of a request with this answer. */
 async function noted(answer: () => Promise<unknown>) {
-  // Spies in place of a real log, whose lines would say of an error only what is written of it.
+  // Spies replace a real log, whose lines would show only what is written of an error.
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const outcome = await audited(log as unknown as FastifyBaseLogger, answer)(REQUEST).catch((error) => error);
   expect(log.info).toHaveBeenCalledExactlyOnceWith({ operation: "accounts show" }, "the operator asks");

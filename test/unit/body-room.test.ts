@@ -9,7 +9,7 @@ const outcome = (work: Promise<void>) =>
     ({ code, reason, retryAfterMs }) => `${code} ${reason} ${retryAfterMs}`,
   );
 
-/** Opens a place and takes room; answers how that went as well. */
+/** Opens a place and takes room, and records the outcome. */
 async function take(room: BodyRoom, owner: string, bytes: number): Promise<[Reservation, string]> {
   const place = room.open(owner);
   return [place, await outcome(place.resize(bytes))];

@@ -61,7 +61,7 @@ describe("the settings", () => {
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL, such as http://collector:4318/v1/traces",
       ]);
     }
-    // Without a collector the other variables are nobody's business.
+    // Without a collector, the other variables do not matter.
     expect(problemsOf({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toEqual([]);
   });
 

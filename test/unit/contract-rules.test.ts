@@ -11,7 +11,7 @@ import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { TOP_K_MAX } from "../../src/memory/input/top-k.js";
 
-/** What the room and the accounts hold a field to, by its name: the same in every request. */
+/** Rules of the room and the accounts for each field, by name, which are the same in every request. */
 const HELD: Readonly<Record<string, object>> = {
   text: { required: true, bytesMax: TEXT_BYTES_MAX },
   query: { required: true, bytesMax: TEXT_BYTES_MAX },
@@ -24,7 +24,7 @@ const HELD: Readonly<Record<string, object>> = {
   grace_seconds: { from: 0, to: GRACE_SECONDS_MAX },
   account_id: { required: true },
   days: { from: 1, to: USAGE_DAYS_MAX },
-  // The scope of a new key may be left out.
+  // The scope of a new key is optional.
   "CreateKeyRequest.namespace": { bytesMax: NAMESPACE_BYTES_MAX },
 };
 

@@ -5,7 +5,7 @@ const RANGE = 10;
 const LOG_ID = "i";
 
 describe("counting a log in MongoDB", () => {
-  /** A log of memories of one byte each, and what was asked of the database. */
+  /** Makes a log of memories of one byte each, which records the requests to the database. */
   const aLog = (last: number, msEach = 0) => {
     const erased = new Set<number>();
     const asked: number[] = [];

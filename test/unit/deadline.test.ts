@@ -17,7 +17,7 @@ const MAX_MS = 50;
 
 type Recall = (request: unknown, context: HandlerContext) => Promise<{ namespace: string }>;
 
-/** A client of a server whose `recall` is the given one, under the given interceptors. */
+/** Makes a client of a server with the given `recall`, under the given interceptors. */
 function clientOf(recall: Recall, ...interceptors: Interceptor[]) {
   const transport = createRouterTransport((router) => router.service(MemoryService, { recall }), {
     router: { interceptors: interceptors.length > 0 ? interceptors : [deadline(MAX_MS)] },

@@ -7,7 +7,7 @@ import { Writable } from "node:stream";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { pullModel } from "../../src/embedding/download/pull.js";
 
-// A disk that is full after the check for room: another program has written meanwhile.
+// The disk becomes full after the check for room, because another program writes.
 vi.mock("node:fs", async (original) => ({
   ...(await original<typeof import("node:fs")>()),
   createWriteStream: () =>

@@ -35,7 +35,7 @@ async function temporaryPath(): Promise<string> {
   return join(folder, "deep", "file");
 }
 
-/** Answers as the hub does: with ranges, and with the hash on its own answer. */
+/** Answers as the hub does: with ranges, and with the hash in the answer. */
 function send(request: IncomingMessage, response: ServerResponse, tag = SHA256): void {
   const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
   if (from >= CONTENT.length) {
@@ -163,7 +163,7 @@ it("two downloads at once leave no hole, where no hash would show it either", as
     response.write(CONTENT.subarray(0, isFirst ? half : 1000));
     if (!isFirst) signals.emit("began");
     await (isFirst ? secondBegan : firstEnded);
-    // Time for what was sent to be written.
+    // This leaves time to write what was sent.
     await sleep(50);
     response.end(CONTENT.subarray(isFirst ? half : 1000));
   });

@@ -12,7 +12,7 @@ import {
 import { packageRoot } from "../../src/embedding/download/package-root.js";
 
 const BUNDLED = join(packageRoot(), "models", "bundled");
-/** Nothing listens there: what an offline machine sees, without waiting for a name server. */
+/** Address on which nothing listens, like that of an offline machine, without waiting for a name server. */
 const OFFLINE = "http://127.0.0.1:9";
 
 async function temporaryFolder(): Promise<string> {

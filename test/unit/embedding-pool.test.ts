@@ -15,12 +15,12 @@ import { SERVICE } from "../../src/memory/ports/embedder.js";
 /** A reader that answers, fails or dies when the test says so. */
 class Puppet implements Reader {
   onLost: (lost: ReaderLost) => void = () => {};
-  /** Dead ones are gone at once; a test may have them stay. */
+  /** Resolves when it has ended. Dead ones end at once unless a test makes them stay. */
   ended: Promise<unknown> = Promise.resolve();
   closed = false;
   readonly #pending: { text: string; resolve(reading: Reading): void; reject(error: unknown): void }[] = [];
 
-  /** What it is reading. */
+  /** Text that it is reading. */
   get text(): string | undefined {
     return this.#pending[0]?.text.trim().replace(/\s+/g, " ");
   }
@@ -39,7 +39,7 @@ class Puppet implements Reader {
     this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1) });
   }
 
-  /** Says of a text that it is too long, and cuts it into its words. */
+  /** Answers that a text is too long, and cuts it into its words. */
   cut(): void {
     const { text = "", resolve } = this.#pending.shift() ?? {};
     const parts = [...text.matchAll(/\S+\s*/g)].map(({ index, 0: word }) => ({
@@ -85,11 +85,11 @@ async function open(readers: number, options: Partial<PoolOptions> = {}) {
       short?: boolean;
       onBegin?: () => void;
       owner?: string;
-      /** Until its call's deadline. */
+      /** Time until its call's deadline. */
       inMs?: number;
     } = {},
   ) => {
-    // So long that no reader takes it while it reads another, unless a test asks for a short one.
+    // It is so long that no reader takes it while it reads another, unless a test asks for a short one.
     const reading = pool.read({
       text: short ? text : long(text),
       field,
@@ -108,7 +108,7 @@ async function open(readers: number, options: Partial<PoolOptions> = {}) {
   return { pool, puppets, read, first: puppets[0] as Puppet };
 }
 
-/** The same words so far apart that no two of them are read ahead. */
+/** Makes a text with its words so far apart that no two of them are read ahead. */
 const long = (text: string) =>
   text
     .split(" ")
@@ -117,7 +117,7 @@ const long = (text: string) =>
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets everything that can happen by now happen, the start of a reader too. */
+/** Waits until everything that can happen by now has happened, including the start of a reader. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 3; i++) await nextTurn();
 }
@@ -222,7 +222,7 @@ it("however many accounts fill the queue, there is room for the first text of an
 });
 
 describe("turns", () => {
-  /** The order in which the texts are read, one reader after the other; long ones are cut into words. */
+  /** Records the order in which texts are read, one reader after another. Long ones are cut into words. */
   async function orderOf(puppets: readonly Puppet[]): Promise<string[]> {
     const order: string[] = [];
     for (;;) {
@@ -282,7 +282,7 @@ describe("turns", () => {
 });
 
 describe("a deadline", () => {
-  /** Has the pool see that a text of this length takes so long. */
+  /** Makes the pool observe that a text of this length takes this long. */
   async function timed(ms: number) {
     const opened = await open(1);
     const { first, read } = opened;
@@ -303,7 +303,7 @@ describe("a deadline", () => {
       retryAfterMs: expect.toSatisfy((ms: number) => ms >= 1_000 && ms <= 30_000),
     });
     const other = read("other", { inMs: 1_000, owner: "quiet" });
-    // One window of the account whose turn it is, and then its own.
+    // It reads one window of the account whose turn it is, and then its own.
     for (let i = 0; i < 2; i++) {
       first.answer();
       await settle();

@@ -148,7 +148,7 @@ describe("pulling a model", () => {
     hub.disturb = ({ path }, response, content) => {
       if (!path.endsWith(WEIGHTS) || !response.req.url?.startsWith("/elsewhere") || content === undefined)
         return false;
-      // Whoever came first is slower than the second, and ends while that is at work.
+      // The first one is slower than the second, and ends while that is working.
       const pieceMs = elsewhere++ === 0 ? 12 : 7;
       response.writeHead(200, { "content-length": content.length });
       let from = 0;
@@ -216,7 +216,7 @@ describe("a manifest", () => {
   });
 });
 
-// The fake hub is a test's tool: that it behaves as the real one is written here, not assumed.
+// The fake hub is a test's tool. That it behaves like the real one is written here, not assumed.
 it("the hub of these tests names hashes as Hugging Face does", async () => {
   const { hub } = (await setUp()) as { hub: FakeHub };
   const small = await fetch(`${hub.url}/${MODEL}/resolve/main/config.json`);

@@ -49,7 +49,7 @@ async function serve(): Promise<TestServer> {
   return { app, readiness, port, health: clientOf(port) };
 }
 
-/** Each with a connection of its own. */
+/** Makes a client with its own connection. */
 const clientOf = (port: number) =>
   createClient(Health, createGrpcTransport({ baseUrl: `http://127.0.0.1:${port}` }));
 
@@ -59,7 +59,7 @@ const codeOf = (call: Promise<unknown>) =>
     (error) => ConnectError.from(error).code,
   );
 
-/** Opens a watch and hands out its statuses one by one. */
+/** Opens a watch and returns its statuses one by one. */
 function watch(health: Client<typeof Health>, service = "", address = "127.0.0.1") {
   const abort = new AbortController();
   onTestFinished(() => abort.abort());

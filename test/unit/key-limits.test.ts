@@ -89,7 +89,7 @@ describe("the table of keys", () => {
     running.end();
     pass(10_000);
     limits.admit("another", PLAN).end();
-    // The one that was just admitted.
+    // This is the call that was just admitted.
     expect(limits.size).toBe(1);
   });
 

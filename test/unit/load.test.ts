@@ -8,7 +8,7 @@ afterEach(() => load.close());
 const WHY_BUSY = { code: "unavailable", message: "the server is too busy", retryAfterMs: 1_000 };
 const WHY_FULL = { code: "unavailable", message: "too many calls are waiting for the model" };
 
-/** What is thrown at a call whose text, query or nothing the model reads. */
+/** Returns the error of a call whose text or query, or neither, the model reads. */
 function refusalOf(field: "text" | "query" | undefined): unknown {
   try {
     load.admit(field);
@@ -39,7 +39,7 @@ describe("load", () => {
       await sleep(0);
     }
     expect(refusalOf(undefined)).toMatchObject(WHY_BUSY);
-    // On a busy machine it takes a little longer.
+    // On a busy machine, it takes a little longer.
     for (let n = 0; n < 100 && load.loopDelayMs > LOOP_DELAY_MS_MAX; n++) await sleep(100);
     expect(refusalOf(undefined)).toBeUndefined();
   }, 60_000);

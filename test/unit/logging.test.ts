@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, it } from "vitest";
 import { flushLog, openLog } from "../../src/server/logging.js";
 
-/** A reader that takes nothing until it is told to. */
+/** Makes a reader that takes nothing until it is told to. */
 function reader() {
   const taken: string[] = [];
   let waiting: (() => void) | undefined;

@@ -3,7 +3,7 @@ import { MAP_POINTS_MAX, type MapPorts, Maps, scattered } from "../../src/memory
 import type { Stored } from "../../src/memory/ports/log.js";
 import { toPlane } from "../../src/vectors/projection/pca.js";
 
-/** Numbers that are always the same. */
+/** Makes a source of numbers that are always the same. */
 function chance(seed: number): () => number {
   let state = seed;
   return () => {

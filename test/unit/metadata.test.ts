@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { canonicalMetadata } from "../../src/memory/input/metadata.js";
 
-/** The same value with the keys of each object the other way round. */
+/** Reverses the order of the keys of each object in a value. */
 function turned(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(turned);
@@ -19,7 +19,7 @@ it("metadata has one canonical form, whatever the order of its keys", () => {
     fc.property(objects, (value) => {
       const canonical = canonicalMetadata(JSON.stringify(value));
       expect(canonicalMetadata(JSON.stringify(turned(value)))).toBe(canonical);
-      // It says the same as before.
+      // The meaning is unchanged.
       expect(JSON.parse(canonical)).toEqual(JSON.parse(JSON.stringify(value)));
     }),
   );

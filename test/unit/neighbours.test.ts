@@ -3,7 +3,7 @@ import { atMost, type Read } from "../../src/embedding/encode/neighbours.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
 import { VECTORS_MAX } from "../../src/vectors/snapshot/keys.js";
 
-/** Windows of a text, of ten characters each, with vectors that all point elsewhere. */
+/** Makes windows of a text, of ten characters each, whose vectors all point in different directions. */
 const windowsOf = (count: number): Read[] =>
   Array.from({ length: count }, (_, i) => {
     const vector = new Float32Array(count);

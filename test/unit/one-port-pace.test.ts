@@ -16,7 +16,7 @@ it("a request whose client has gone while it waited to begin is not served", asy
   const server = createOnePortServer((request, response) => {
     served.push(request.url ?? "");
     if (request.url === "/first") clients[2]?.resetAndDestroy();
-    // Longer than what is begun in one iteration of the event loop: the next waits for the next.
+    // This is longer than one iteration of the event loop begins calls, so the next call waits for the next one.
     busyFor(20);
     response.end("ok");
   });

@@ -2,7 +2,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { Pace } from "../../src/server/port/pace.js";
 
-/** Longer than what one iteration of the event loop is given. */
+/** Time above that of one iteration of the event loop. */
 const LONG_MS = 12;
 
 function busyFor(ms: number): void {

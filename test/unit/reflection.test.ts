@@ -37,7 +37,7 @@ async function ask(...questions: Asked[]) {
   return answers;
 }
 
-/** The names of the files in an answer, or its error code. */
+/** Returns the names of the files in an answer, or its error code. */
 async function filesFor(question: Asked): Promise<string[] | number | undefined> {
   const [answer] = await ask(question);
   const response = answer?.messageResponse;

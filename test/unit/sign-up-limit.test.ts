@@ -67,7 +67,7 @@ describe("the limit of sign-ups", () => {
     const { admit } = limitAt(1, 10_000_000);
     const address = (n: number) => `2001:db8:0:${n.toString(16)}::1`;
     for (let n = 0; n < 12_000; n++) expect(admit(address(n))).toBe(undefined);
-    // The last 10,000 are remembered; the first is forgotten.
+    // It remembers the last 10,000 and forgets the first.
     expect(admit(address(11_999))).toBeDefined();
     expect(admit(address(2_100))).toBeDefined();
     expect(admit(address(0))).toBe(undefined);

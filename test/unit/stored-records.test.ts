@@ -7,7 +7,7 @@ import {
   toPlanRecord,
 } from "../../src/storage/model-record.js";
 
-/** Records as databases have held them from the first on: their field names never change. */
+/** Records as databases have held them from the first version: their field names never change. */
 const MODEL = { id: "m", revision: "ab", dtype: "q8", dimensions: 384, pooling: "mean" } as const;
 const MODEL_RECORD = { ...MODEL, edition: "2", previous: { edition: "", modelId: "bundled" } };
 const PLAN_RECORD = {

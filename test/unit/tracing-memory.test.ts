@@ -5,7 +5,7 @@ import { untimed } from "../../src/memory/ports/steps.js";
 import { Tracing } from "../../src/telemetry/tracing.js";
 import { startCollector } from "../support/collector.js";
 
-/** More spans than wait in the library's queue (2048). */
+/** Number of calls that makes more spans than wait in the library's queue (2048). */
 const FILLED_CALLS = 4_000;
 const CALLS = 40_000;
 
@@ -46,6 +46,6 @@ it("holds no more spans for a collector that never answers the longer it does no
   await trace(tracing, CALLS);
   const grownBytes = heldBytes() - filled;
   expect(collector.requests.length).toBeGreaterThan(0);
-  // Were they kept, it would be at least 500 bytes for each.
+  // If they were kept, each would take at least 500 bytes.
   expect(grownBytes).toBeLessThan(CALLS * 50);
 }, 60_000);

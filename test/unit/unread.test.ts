@@ -6,11 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createOnePortServer, type OnePortServer } from "../../src/server/port/one-port.js";
 
-/** More than a session's streams; after 100 that are never freed, Node refuses all calls. */
+/** Number of calls, above a session's streams: after 100 that are never freed, Node refuses all calls. */
 const CALLS = 120;
 const BODY = Buffer.alloc(200_000);
 
-/** What a handler may do with a body before it answers. */
+/** Ways in which a handler uses a body before it answers. */
 const READERS: Record<string, (request: IncomingMessage) => Promise<void>> = {
   "nothing of it": async () => {},
   "its first piece": async (request) => {
@@ -53,14 +53,14 @@ async function serve(
 }
 
 function dial(port: number): ClientHttp2Session {
-  // Node's client counts what it could not send against its session: that is not what is tested.
+  // Node's client counts unsent data against its session, which is not tested here.
   const session = connectHttp2(`http://127.0.0.1:${port}`, { maxSessionMemory: 4_000 });
   session.on("error", () => {});
   onTestFinished(() => session.destroy());
   return session;
 }
 
-/** Posts a body on a session; answers what came back, with the code of the stream's end. */
+/** Posts a body on a session. Returns the answer with the code of the stream's end. */
 async function post(session: ClientHttp2Session, body: Buffer, { ends = true } = {}) {
   const stream = session.request({ ":path": "/", ":method": "POST" });
   let text = "";
@@ -73,7 +73,7 @@ async function post(session: ClientHttp2Session, body: Buffer, { ends = true } =
   return { text, trailer, code: stream.rstCode };
 }
 
-/** All that a connection is sent until the text has come, or it has closed. */
+/** Returns everything received on a connection until the text has come, or it has closed. */
 function heard(socket: Socket, pattern: RegExp): Promise<string> {
   let text = "";
   return new Promise((resolve) => {

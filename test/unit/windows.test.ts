@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { inCodePoints, windowsOf } from "../../src/embedding/encode/windows.js";
 
 const PROSE = "Ana moved to Lisbon in May. She works from home! Does she like it? Mostly, yes.\n";
-/** As if each letter were a token. */
+/** Makes limits as if each letter were a token. */
 const limits = (size: number, overlap = true) => ({
   tokensMax: size,
   unitsMax: size,
@@ -50,7 +50,7 @@ describe("windows", () => {
           if (before) {
             expect(start).toBeGreaterThan(before.start);
             expect(end).toBeGreaterThan(before.end);
-            // The last one may repeat more, so that it is not tiny.
+            // The last window may repeat more, so that it is not tiny.
             const isLast = i === windows.length - 1;
             expect(before.end - start).toBeLessThanOrEqual(isLast ? size : overlap ? size / 4 : 0);
           }

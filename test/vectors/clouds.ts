@@ -10,7 +10,7 @@ export function pointOf(sequence: number, vector: Float32Array): Point {
   return { sequence, vector, vectors: [vector] };
 }
 
-/** Normalised vectors around a few centres, as texts lie around topics; the same for the same seed. */
+/** Makes normalised vectors around a few centres, as texts lie around topics; the same for the same seed. */
 export function cloud(
   count: number,
   { dimensions, seed = 1, from = 1 }: { dimensions: number; seed?: number; from?: number },
@@ -24,7 +24,7 @@ export function cloud(
   });
 }
 
-/** The numbers of the nearest rows, found by looking at every one. */
+/** Finds the numbers of the nearest rows by comparing every one. */
 export function nearest(rows: readonly Point[], query: Float32Array, limit: number): number[] {
   const dot = (vector: Float32Array) => vector.reduce((sum, x, i) => sum + x * (query[i] as number), 0);
   return rows
@@ -45,7 +45,7 @@ function normalised(vector: Float32Array): Float32Array {
   return vector.map((x) => x / length);
 }
 
-/** A vector as USearch keeps it: the upper half of each float32, rounded to even. */
+/** Converts a vector to USearch's form: the upper half of each float32, rounded to even. */
 export function bf16(vector: Float32Array): Buffer {
   const bits = new Uint32Array(vector.slice().buffer);
   const halves = Uint16Array.from(bits, (x) => (x + 0x7fff + ((x >>> 16) & 1)) >>> 16);

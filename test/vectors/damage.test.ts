@@ -6,7 +6,7 @@ import { seeded } from "../simulation/time.js";
 import { openUsearch } from "./built.js";
 import { cloud, nearest, type Point } from "./clouds.js";
 
-/** The long form (`npm run test:faults`) sets 1,000. */
+/** Number of damaged copies. The long form (`npm run test:faults`) sets 1,000. */
 const DAMAGES = Number(process.env.DAMAGED_SNAPSHOTS ?? 30);
 const DIMENSIONS = 16;
 const folder = mkdtempSync(join(tmpdir(), "recalld-damage-"));
@@ -27,7 +27,7 @@ beforeAll(async () => {
     const index = vectors.open(logId);
     await index.add(rows.slice(0, 400));
     await index.snapshot({ sequence: 400, opId: "op400" });
-    // Which leaves a journal that can be damaged too.
+    // This also leaves a journal that can be damaged.
     if (logId === "mine") await vectors.wipe("mine", [5, 6, 300]);
     if (logId === "mine") cpSync(join(folder, "whole"), join(folder, "older"), { recursive: true });
     await index.add(rows.slice(400));
@@ -41,7 +41,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const file = (dir: string, end: string, of = "mine") =>
   readdirSync(dir).find((name) => name.startsWith(of) && name.endsWith(end)) as string;
 
-/** Each does something else to the copy of a whole snapshot. */
+/** Damages, each of which changes the copy of a whole snapshot in another way. */
 const DAMAGES_BY_NAME: Record<string, (dir: string) => void> = {
   "cut vectors": (dir) => cut(join(dir, file(dir, ".usearch"))),
   "cut manifest": (dir) => cut(join(dir, file(dir, ".json"))),
@@ -64,12 +64,12 @@ const DAMAGES_BY_NAME: Record<string, (dir: string) => void> = {
   "an older one": (dir) => cpSync(join(folder, "older"), dir, { recursive: true }),
 };
 
-/** What is left can be used in spite of these; the keys are checked when they are needed. */
+/** Result that is usable in spite of these. The keys are checked when they are needed. */
 const LATEST = { sequence: 600, opId: "op600", wiped: [7, 8] };
 const UNDERSTOOD: Record<string, unknown> = {
   "cut keys": LATEST,
   "flipped keys": LATEST,
-  // Of which no more than the last line's end is missing.
+  // At most the last line's end is missing of it.
   "cut journal": LATEST,
   "an older one": { sequence: 400, opId: "op400", wiped: [5, 6, 300] },
 };
@@ -88,7 +88,7 @@ describe(`${DAMAGES} damaged snapshots`, () => {
   });
 });
 
-/** Restored or not, after the rest of the log it must answer as if nothing had been. */
+/** Checks that, restored or not, it answers correctly after the rest of the log. */
 async function expectRight(dir: string, name: string): Promise<void> {
   const index = vectorsIn(dir).open("mine");
   const restored = await index.restore();

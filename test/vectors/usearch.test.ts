@@ -33,7 +33,7 @@ const manifestsIn = (folder: string) =>
     .filter((name) => name.endsWith(".json"))
     .sort();
 const mark = (sequence: number) => ({ sequence, opId: `op${sequence}` });
-/** What a snapshot gives back of which nothing was taken out. */
+/** Makes the entry that a snapshot returns for a memory from which nothing was removed. */
 const whole = (sequence: number) => ({ ...mark(sequence), wiped: [] });
 const graphIn = (folder: string, of = "i1") =>
   join(
@@ -123,7 +123,7 @@ describe("an index by USearch", () => {
     ["small", 100, false],
     ["large", 1000, true],
   ])("a %s one with many vectors of a memory", (_, count, large) => {
-    /** Memory 1 has the first half of the vectors, every other one has one. */
+    /** Memories of which the first has half of the vectors, and every other one has one vector. */
     const memories: VectorRow[] = [
       { sequence: 1, vectors: rows.slice(0, count / 2).map(({ vector }) => vector) },
       ...rows.slice(count / 2, count).map(({ vector }, i) => pointOf(2 + i, vector)),
@@ -147,13 +147,13 @@ describe("an index by USearch", () => {
 
     it("finds as many memories as are asked for, although one has the first places", async () => {
       const { index } = await filled();
-      // In the midst of the first memory's vectors.
+      // It is in the middle of the first memory's vectors.
       const vector = (rows[middle] as Point).vector;
       for (const limit of [1, 10, 1 + count / 2]) {
         const found = new Set((await index.search({ vector, limit })).map(({ sequence }) => sequence));
         expect(found.size).toBeGreaterThanOrEqual(limit);
       }
-      // Of each memory, its nearest few alone: others could be as many as there are.
+      // It returns only the nearest few of each memory, because there could be any number of others.
       const all = await index.search({ vector, limit: 10_000 });
       expect(new Set(all.map(({ sequence }) => sequence)).size).toBe(1 + count / 2);
       expect(all.length).toBeLessThan(10 + count / 2);
@@ -203,7 +203,7 @@ describe("an index by USearch", () => {
 });
 
 describe.skipIf(process.platform !== "linux")("the threads of indexes", () => {
-  /** Of this process, one that has begun no index before. */
+  /** Lists the threads of this process, which has begun no index before. */
   const threads = () => readdirSync("/proc/self/task").length;
   const untilThreadsAre = async (count: number) => {
     for (let i = 0; threads() > count && i < 100; i++) await wait(20);
@@ -250,7 +250,7 @@ describe("the exact search", () => {
   it("is never given an array that is a part of its buffer: the library would read from its start", async () => {
     const all = new Float32Array([1, 0, 0, 1]);
     const [, second] = [all.subarray(0, 2), all.subarray(2)];
-    // The nearest to (0, 1) is the second, but (1, 0) is what is looked for.
+    // The nearest to (0, 1) is the second, but the search is for (1, 0).
     expect(exactSearch(all, second as Float32Array, 2, 1, MetricKind.Cos, 1).keys[0]).toBe(0n);
     for (const count of [300, 2000]) {
       const { index } = open();
@@ -295,7 +295,7 @@ describe("a snapshot", () => {
   it("holds nothing of a vector that was taken out before it was written", async () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);
-    // More than are overwritten in the graph at once.
+    // These are more than are overwritten in the graph at once.
     const gone = rows.slice(0, 300).map(({ sequence }) => sequence);
     await index.remove(gone);
     await index.snapshot(mark(2000));
@@ -325,7 +325,7 @@ describe("a snapshot", () => {
     await index.add(rows.slice(0, 1000));
     await index.snapshot(mark(1000));
     expect(manifestsIn(snapshotsDir)).toEqual(["i1.json", "i3.json", "i4.json"]);
-    // What is larger than all may be is kept all the same, alone.
+    // An index above the limit of all is kept nevertheless, alone.
     const large = openOne("i5", 1);
     await large.add(rows.slice(0, 1000));
     await large.snapshot(mark(1000));

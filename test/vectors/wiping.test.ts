@@ -6,7 +6,7 @@ import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { openUsearch } from "./built.js";
 import { bf16, cloud, type Point } from "./clouds.js";
 
-// A delete overwrites the vector in the snapshot's file, so that it need not be made anew.
+// A delete overwrites the vector in the snapshot's file, so that the file need not be rebuilt.
 
 const DIMENSIONS = 32;
 const rows = cloud(1500, { dimensions: DIMENSIONS });
@@ -27,7 +27,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What a process that has just started has. */
+/** Opens what a process has that has just started. */
 const open = (snapshotsDir = folder) =>
   openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: 100 });
 const openIndex = (vectors = open()) => {
@@ -148,7 +148,7 @@ describe("a process that dies while it wipes", () => {
     const journal = readFileSync(path(".wiped", after));
     writeFileSync(path(".wiped"), journal.subarray(0, journal.length - 10));
     await expectWhole([20]);
-    // The next one begins behind the last whole line.
+    // The next line begins after the last whole one.
     await open().wipe("i1", [1]);
     await expectWhole([20, 1]);
   });

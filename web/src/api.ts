@@ -18,5 +18,5 @@ export type {
 export const accounts = AccountService.method;
 export const memories = MemoryService.method;
 
-/** What the model calls a strong match, see RecallResult.score. */
+/** Scores above this are strong matches; the contract says so at `RecallResult.score`. */
 export const STRONG_MATCH = 0.8;

@@ -3,18 +3,18 @@ import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { Icon } from "./parts/icon";
 
 const TITLES: Partial<Record<Code, string>> = {
-  [Code.InvalidArgument]: "That was not accepted",
-  [Code.PermissionDenied]: "This key may not do that",
+  [Code.InvalidArgument]: "The server did not accept this input",
+  [Code.PermissionDenied]: "This key does not have that right",
   [Code.NotFound]: "Not found",
-  [Code.AlreadyExists]: "It exists already",
-  [Code.FailedPrecondition]: "Not possible as things are",
-  [Code.ResourceExhausted]: "A limit is reached",
+  [Code.AlreadyExists]: "This already exists",
+  [Code.FailedPrecondition]: "This is not possible right now",
+  [Code.ResourceExhausted]: "You have reached a limit",
   [Code.Unauthenticated]: "The key was not accepted",
-  [Code.Unimplemented]: "This server does not offer that yet",
+  [Code.Unimplemented]: "This server does not support this yet",
   [Code.Unavailable]: "The server is not available right now",
 };
 
-/** An error of a call, in the server's words. */
+/** Shows a call's error in the server's words. */
 export function ErrorNote({ error }: { error: unknown }) {
   if (!error) return null;
   const { code, rawMessage } = ConnectError.from(error);
@@ -37,7 +37,7 @@ export function QuotaNote() {
       <div>
         <strong>All calls of this plan are used</strong>
         <p>
-          Storing and recalling have stopped. Your memories are safe: you can still read, list and delete them
+          You can no longer store or recall. Your memories are safe: you can still read, list and delete them
           here and through the API.
         </p>
       </div>

@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 
-/** As the contract says that a plan has no limit. */
+/** Value by which the contract says that a plan has no limit. */
 export const UNLIMITED_CALLS = 2_147_483_647;
 
 const whole = new Intl.NumberFormat("en");
@@ -19,7 +19,7 @@ export function count(n: number): string {
   return whole.format(n);
 }
 
-/** `1 memory`, `2 memories`. */
+/** Writes a number with its noun: `1 memory`, `2 memories`. */
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
@@ -36,7 +36,7 @@ export function dateTime(time: Timestamp | undefined): string {
   return time === undefined ? "" : moment.format(timestampDate(time));
 }
 
-/** `3 hours ago`, `in 2 days`, `just now`. */
+/** Writes a time relative to now: `3 hours ago`, `in 2 days`, `just now`. */
 export function ago(time: Timestamp | undefined, now = Date.now()): string {
   if (time === undefined) return "never";
   const seconds = (timestampDate(time).getTime() - now) / 1_000;

@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from "react";
 
 /**
- * Where the user is. It stands behind the # of the address, so that the server needs to know one page
- * only, whatever path it is served under.
+ * Location of the user in the portal. It follows the # of the address, so that the server has a single page,
+ * under any path.
  */
 export interface Route {
-  /** The first segment, `usage`; empty at the start. */
+  /** First segment, for example `usage`; empty on the first page. */
   readonly page: string;
-  /** The segments after it, decoded. */
+  /** Segments after the first, decoded. */
   readonly rest: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export function parseRoute(hash: string): Route {
   return { page, rest };
 }
 
-/** `linkTo("memories", "a/b")` is `#/memories/a%2Fb`. */
+/** Makes a link to a page: `linkTo("memories", "a/b")` is `#/memories/a%2Fb`. */
 export function linkTo(...segments: string[]): string {
   return `#/${segments.map(encodeURIComponent).join("/")}`;
 }
@@ -42,7 +42,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // A stray % that someone typed: take it as it stands.
+    // Someone typed a stray %, which is kept as it is.
     return segment;
   }
 }

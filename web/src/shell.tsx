@@ -18,7 +18,7 @@ const NAVIGATION: readonly (readonly [page: string, name: string, icon: IconName
   ["docs", "API reference", "docs"],
 ];
 
-/** What surrounds every page. */
+/** Header and navigation around every page. */
 export function Shell({ children }: { children: ReactNode }) {
   const signedIn = useSession().key !== undefined;
   return (
@@ -49,7 +49,7 @@ function Navigation() {
   const { page } = useRoute();
   const here = page === "map" ? "memories" : page || "usage";
   const nav = useRef<HTMLElement>(null);
-  // On phones the links are a row that scrolls.
+  // On phones, the links are a row that scrolls.
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page is another
   useEffect(() => {
     nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
@@ -109,7 +109,7 @@ function SignOutButton() {
   );
 }
 
-/** Not a link: the address after # is taken by the pages. */
+/** Skips to the content. It is a button, because the part of the address after # names the page. */
 function skipToMain(): void {
   document.getElementById("main")?.focus();
 }

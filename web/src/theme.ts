@@ -14,7 +14,7 @@ export function useTheme(): Theme {
   return useStore(theme);
 }
 
-/** Puts the theme on the document, for the style sheet. */
+/** Sets the theme on the document, for the style sheet. */
 export function applyTheme(): void {
   document.documentElement.dataset.theme = theme.get();
 }
@@ -24,7 +24,7 @@ export function toggleTheme(): void {
   try {
     localStorage.setItem(STORED_AS, next);
   } catch {
-    // Storage may be forbidden: then the choice lasts as long as the page.
+    // If the browser forbids storage, the choice lasts as long as the page.
   }
   show(next);
 }

@@ -1,4 +1,4 @@
-/** Takes a backup of the folder it is given on a disk that is full, and says what came of it. */
+/** Takes a backup of the given folder on a full disk, and reports the outcome. */
 import { execFileSync } from "node:child_process";
 import { backUp } from "../../../src/storage/local/backup/back-up.js";
 import { openLocal } from "../../../src/storage/local/open.js";
@@ -8,7 +8,7 @@ const [dataDir = "", folder = ""] = process.argv.slice(2);
 const { log, close, backUp: copy } = await openLocal({ dataDir });
 const entries = Array.from({ length: 300 }, () => aMemory({ text: "x".repeat(10_000) }));
 await log.append({ logId: "i", from: 1, entries });
-// From here on a file may have a megabyte: to this process, a larger one is a disk that is full.
+// From here on, a file may have a megabyte. A larger one is a full disk to this process.
 execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=1000000"]);
 try {
   await backUp({ folder, program: "test", copy: async (path) => copy?.(path), onProgress: () => {} });

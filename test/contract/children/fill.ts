@@ -1,10 +1,10 @@
-/** Writes to the folder it is given until the disk takes no more, then makes room, and says how all that was. */
+/** Writes to the given folder until the disk is full, then frees space, and reports the outcomes. */
 import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openLocal } from "../../../src/storage/local/open.js";
 import { aMemory, entriesOf } from "../samples.js";
 
-/** Less than the database has by then: to this process, a file that would be larger is a full disk. */
+/** Size below the database's at that time. A larger file is a full disk to this process. */
 const FULL_BYTES = 300_000;
 const MORE_WRITES = 500;
 const ROOM_TIMEOUT_MS = 20_000;

@@ -1,4 +1,7 @@
-/** Raises the format of the database in the folder it is given, slowly, and says how far it is, until it is killed or nothing is left to do. */
+/**
+ * Migrates the format of the database in the given folder slowly, and reports its progress, until it is
+ * killed or done.
+ */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "lmdb";
@@ -10,7 +13,7 @@ const PART = 20;
 
 const dataDir = process.argv[2] as string;
 const { formats, close } = await openLocal({ dataDir });
-// What is migrated: numbers, each raised by one, which shows when one is raised twice.
+// The migrated records are numbers. Each is raised by one, which shows when one is raised twice.
 const records = open<number, number>({ path: join(dataDir, "records.mdb") });
 const migration: Migration = { to: 2, readersMin: 1, step };
 await new Migrating({
@@ -21,7 +24,7 @@ await new Migrating({
 }).look();
 await records.close();
 await close();
-// Also when an earlier one was killed between the last change and its word of it.
+// This is also called when an earlier process was killed between its last change and its report.
 console.log("done");
 
 async function step(cursor: string | null): Promise<string | undefined> {

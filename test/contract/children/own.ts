@@ -1,4 +1,4 @@
-/** Opens the folder it is given when told to, says what came of it, and holds it until it is killed. */
+/** Opens the given folder when told to, reports the outcome, and holds the folder until it is killed. */
 import { openLocal } from "../../../src/storage/local/open.js";
 
 const dataDir = process.argv[2] as string;

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A program of this folder that runs as a process of its own. */
+/** A program of this folder that runs in its own process. */
 export interface Child {
   tell(line: string): void;
-  /** The next line it says. */
+  /** Resolves with the next line that it writes. */
   hear(): Promise<string>;
-  /** kill -9; answers all lines it said that nobody heard. */
+  /** Kills it with kill -9 and resolves with all lines that were not yet read. */
   kill(): Promise<string[]>;
 }
 

@@ -1,11 +1,11 @@
-/** Opens the folders it is given one after the other, uses every port of each, and says of each what came of it. */
+/** Opens the given folders one after another, uses every port of each, and reports each outcome. */
 import { MemoryError } from "../../../src/errors.js";
 import { openLocal } from "../../../src/storage/local/open.js";
 import type { Storage } from "../../../src/storage/storage.js";
 import { aMemory, entriesOf } from "../samples.js";
 
 for (const dataDir of process.argv.slice(2)) {
-  // Before, so that whoever listens knows which one a signal comes from.
+  // It says so beforehand, so that the listener knows the folder that a signal belongs to.
   console.log(`trying ${dataDir}`);
   console.log(await tryOut(dataDir));
 }

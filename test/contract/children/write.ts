@@ -1,4 +1,4 @@
-/** Writes to the folder it is given, and names each write once it is answered, until it is killed. */
+/** Writes to the given folder and reports each write once it is answered, until it is killed. */
 import { openLocal } from "../../../src/storage/local/open.js";
 import { aMemory, anAccount, anLogId } from "../samples.js";
 
@@ -23,7 +23,7 @@ async function charge(): Promise<void> {
   }
 }
 
-/** One write to the pipe: a line is there whole, or not at all. */
+/** Reports in one write to the pipe, so that a line arrives whole or not at all. */
 function say(what: object): void {
   process.stdout.write(`${JSON.stringify(what)}\n`);
 }

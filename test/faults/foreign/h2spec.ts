@@ -8,7 +8,7 @@ import { run } from "./tool.js";
 const RUNS_MAX = 3;
 const TIMEOUT_MS = 180_000;
 
-/** What bare Node passes and this server fails because it is meant to be so, with the reason. */
+/** Cases that bare Node passes and this server fails on purpose, with the reason. */
 const CHOSEN: ReadonlyMap<string, string> = new Map([
   [
     "http2/3.5: Sends invalid connection preface",
@@ -23,13 +23,13 @@ export interface Compared {
   readonly cases: number;
   readonly passed: number;
   readonly barePassed: number;
-  /** What fails here on purpose, with the reason. */
+  /** Cases that fail here on purpose, with the reason. */
   readonly chosen: readonly string[];
 }
 
 /**
- * Runs h2spec against this server and against Node's own, without anything of ours. Some cases hang on
- * who is quicker: one counts as failed when it fails each time, and as passed by Node when it passes once.
+ * Runs h2spec against this server and against Node's own without our code. Some cases depend on timing: one
+ * counts as failed if it fails each time, and as passed by Node if it passes once.
  *
  * @throws Error naming each case that Node passes and this server does not.
  */
@@ -72,7 +72,7 @@ function count(report: Report): number {
 
 async function report(h2spec: string, port: number): Promise<Report> {
   const file = join(newDataDir(), "report.xml");
-  // The probe is the only path that is sure to answer without a key.
+  // The probe is the only path that always answers without a key.
   const args = ["--port", String(port), "--path", "/livez", "--timeout", "2", "--junit-report", file];
   const { output } = await run(h2spec, args, { timeoutMs: TIMEOUT_MS });
   const cases = readReport(readFileSync(file, "utf8"));
@@ -98,6 +98,6 @@ async function startBareServer(): Promise<{ port: number; close(): Promise<void>
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  // h2spec has left by then, and what it broke is closed.
+  // By now, h2spec has disconnected, and its broken connections are closed.
   return { port, close: async () => void server.close() };
 }

@@ -8,14 +8,14 @@ import { installTools, lastLine, type Tools } from "./tool.js";
 const CLIENT_TIMEOUT_MS = 300_000;
 
 interface ForeignOptions {
-  /** How many examples schemathesis makes of each operation. */
+  /** Number of examples that schemathesis makes of each operation. */
   readonly examples: number;
   readonly seed: number;
 }
 
 type Check = (tools: Tools, server: TestServer, options: ForeignOptions) => Promise<string>;
 
-/** What nobody here wrote, each against a server of its own: one line of figures for each. */
+/** Foreign tools, each with its own server. Each returns one line of figures. */
 const CHECKS: Readonly<Record<string, Check>> = {
   async grpcio({ python, folder }, { url, port }) {
     const { key } = await signUp(url);
@@ -41,7 +41,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
 };
 
-/** @throws Error with what each tool found, after all have run. */
+/**
+ * Runs all tools.
+ *
+ * @throws Error with the findings of each tool, after all have run.
+ */
 export async function callByForeignTools(options: ForeignOptions): Promise<string> {
   const tools = await installTools();
   const [done, found]: [string[], string[]] = [[], []];
@@ -62,7 +66,7 @@ export async function callByForeignTools(options: ForeignOptions): Promise<strin
   return done.join("; ");
 }
 
-/** Answered as `internal`, or not noticed by the tool at all. */
+/** Checks the log for answers with `internal`, and for faults that the tool did not notice. */
 function expectNoFault({ output }: TestServer): void {
   const faults = output()
     .split("\n")

@@ -5,7 +5,7 @@ import { run, type Tools } from "./tool.js";
 
 const FAULTS = join(import.meta.dirname, "..");
 const TIMEOUT_MS = 900_000;
-/** These two end the key that the others need. */
+/** Operations that end the key, which the others need. */
 const ENDING = "_(CloseAccount|RevokeKey)$";
 
 export interface Explored {
@@ -15,16 +15,16 @@ export interface Explored {
 
 interface ExploreOptions {
   readonly url: string;
-  /** Of each operation, in each phase. */
+  /** Number of examples of each operation, in each phase. */
   readonly examples: number;
   readonly seed: number;
 }
 
 /**
- * Calls everything that `/openapi.json` describes, as it says and otherwise, with all of schemathesis'
- * checks. What it may find and is meant so stands in schemathesis.toml.
+ * Calls everything that `/openapi.json` describes, with right and wrong requests and all of schemathesis'
+ * checks. schemathesis.toml lists findings that are intended.
  *
- * @throws Error with what it found else.
+ * @throws Error with all other findings.
  */
 export async function explore(tools: Tools, options: ExploreOptions): Promise<Explored> {
   const most = await runOnce(tools, options, ["--exclude-operation-id-regex", ENDING]);
@@ -43,7 +43,7 @@ async function runOnce(tools: Tools, options: ExploreOptions, of: readonly strin
   ];
   const { code, output } = await run(tools.python, args, {
     timeoutMs: TIMEOUT_MS,
-    // It keeps what it found, and its database of examples, in the folder that it runs in.
+    // The tool keeps its findings, and its database of examples, in its working folder.
     cwd: newDataDir(),
     env: { PYTHONPATH: FAULTS, PYTHONDONTWRITEBYTECODE: "1" },
   });
@@ -53,7 +53,7 @@ async function runOnce(tools: Tools, options: ExploreOptions, of: readonly strin
   return { cases, operations };
 }
 
-/** What it found, and without that all it said: it may not have begun. */
+/** Extracts the findings, or returns the whole output if there are none: the tool may not have begun. */
 function findingsOf(output: string): string {
   const start = output.search(/^=+ (FAILURES|ERRORS) =+$/m);
   return start === -1 ? output.slice(-4_000) : output.slice(start, start + 8_000);

@@ -2,15 +2,15 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
-/** How much of a tool's words an error repeats. */
+/** Maximum length of a tool's output in an error. */
 const TOLD = 4_000;
 
-/** What install.sh has put into its folder. */
+/** Tools that install.sh has put into its folder. */
 export interface Tools {
   readonly folder: string;
-  /** With grpcio and schemathesis. */
+  /** Interpreter with grpcio and schemathesis. */
   readonly python: string;
-  /** The client of connect-go and grpc-go. */
+  /** Client of connect-go and grpc-go. */
   readonly goClient: string;
   readonly h2spec: string;
 }
@@ -26,7 +26,11 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** @throws Error with what the script said, when a tool cannot be had. */
+/**
+ * Installs the tools.
+ *
+ * @throws Error with the script's message when a tool cannot be had.
+ */
 export async function installTools(): Promise<Tools> {
   const script = join(import.meta.dirname, "install.sh");
   const { code, output } = await run("bash", [script], { timeoutMs: 900_000 });
@@ -40,7 +44,7 @@ export async function installTools(): Promise<Tools> {
   };
 }
 
-/** Runs a program to its end: what it wrote to both outputs, and its exit code. */
+/** Runs a program to its end. Returns both of its outputs and its exit code. */
 export function run(program: string, args: readonly string[], options: RunOptions): Promise<Ran> {
   const { timeoutMs, cwd, env } = options;
   return new Promise((resolve, reject) => {
@@ -58,7 +62,7 @@ export function run(program: string, args: readonly string[], options: RunOption
   });
 }
 
-/** The last line that a program wrote which must end well. */
+/** Returns the last line of a program, which must end well. */
 export async function lastLine(
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** The same connection string, with another database in it. */
+/** Returns the connection string with another database in it. */
 export function withDatabase(uri: string, name: string): string {
   return uri.replace(/^([^:]+:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${name}`);
 }

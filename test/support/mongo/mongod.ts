@@ -6,10 +6,14 @@ import type { TestServer } from "./server.js";
 
 const DOWNLOADS = "https://fastdl.mongodb.org";
 const PROBE_TIMEOUT_MS = 3_000;
-/** A first start brings about 100 MB. */
+/** Timeout of the start. The first one downloads about 100 MB. */
 const START_TIMEOUT_MS = 180_000;
 
-/** Starts a real mongod, a replica set of one. @throws Error when its program cannot be had. */
+/**
+ * Starts a real mongod, a replica set of one.
+ *
+ * @throws Error when its program cannot be had.
+ */
 export async function startMongod(): Promise<TestServer> {
   const version = process.env.MONGOMS_VERSION ?? DEFAULT_VERSION;
   const cached = await DryMongoBinary.locateBinary({ version });

@@ -5,8 +5,8 @@ import { withDatabase } from "./database.js";
 import type { Missing, TestServer } from "./server.js";
 
 /**
- * A database of the caller's own on the server that all test files share; `stop` drops it. Answers the
- * reason when there is no server: put it in the name of what is skipped.
+ * Opens a new database on the server that all test files share; `stop` drops it. Without a server, it returns
+ * the reason, for the name of a skipped test.
  *
  * @throws Error when there is none and REQUIRE_MONGO=1.
  */

@@ -1,12 +1,12 @@
-/** A MongoDB for tests, or what passes for one. */
+/** A MongoDB for tests, or its stand-in. */
 export interface TestServer {
   readonly uri: string;
-  /** What it is, in words. */
+  /** Description in words. */
   readonly kind: string;
   stop(): Promise<void>;
 }
 
-/** Why there is none. */
+/** Reason why there is none. */
 export interface Missing {
   readonly reason: string;
 }

@@ -7,14 +7,14 @@ import type { Missing, TestServer } from "./server.js";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Whom to ask for the server that all test files share. */
+    /** Address that gives the server which all test files share. */
     mongoAdminClient: string;
   }
 }
 
 /**
- * One server for a whole run of Vitest, started when the first test file asks for it: most runs need
- * none, and starting one takes seconds.
+ * Starts one server for a whole run of Vitest when the first test file asks for it: most runs need none, and
+ * starting one takes seconds.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<TestServer | Missing> | undefined;

@@ -9,21 +9,25 @@ import type { TestServer } from "./server.js";
 
 const FOLDER = import.meta.dirname;
 const START_TIMEOUT_MS = 30_000;
-/** Quick to start rather than quick to run, and small. */
+/** Options for a small JVM that starts quickly rather than runs quickly. */
 const JVM = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m"];
 
-/** A server of one's own, to take away and to bring back. */
+/** A server that a test can stop and start again. */
 export interface StandIn extends TestServer {
-  /** kill -9; what was answered is kept. */
+  /** Kills it with kill -9; answered writes are kept. */
   kill(): Promise<void>;
   /** Starts it again after a kill, on the same port and data. */
   restart(): Promise<void>;
-  /** Stops its clock: connections stay, answers do not come. */
+  /** Freezes it: connections stay open, but no answers come. */
   pause(): void;
   resume(): void;
 }
 
-/** Starts mongo-java-server on a folder of its own. @throws Error when Java or Maven is missing. */
+/**
+ * Starts mongo-java-server on a new folder.
+ *
+ * @throws Error when Java or Maven is missing.
+ */
 export async function startStandIn(): Promise<StandIn> {
   const lib = await findJars(FOLDER);
   const data = await mkdtemp(join(tmpdir(), "recalld-mongo-"));
@@ -60,7 +64,7 @@ async function launch(of: { lib: string; port: number; file: string }) {
   }
 }
 
-/** The port it says it listens on. */
+/** Reads the port that it reports. */
 async function portOf(jvm: ChildProcess & { stdout: NodeJS.ReadableStream }): Promise<number> {
   const ended = once(jvm, "exit").then(() => {
     throw new Error("it ended at once");

@@ -6,7 +6,7 @@ import { Inline, Prose } from "./prose";
 import { exampleOf, type Field, fieldsOf } from "./schema";
 import { TryIt } from "./try-it";
 
-/** One call: what it does, takes, answers, and how it fails. */
+/** Describes one call: its purpose, request, answer and errors. */
 export function CallSection({ document, call }: { document: Document; call: Call }) {
   const [trying, setTrying] = useState(false);
   const parameters = (call.parameters ?? []).map((parameter) => resolve(document, parameter));

@@ -2,14 +2,14 @@ import type { Call } from "./openapi";
 
 export type Group = readonly [tag: string, calls: readonly Call[]];
 
-/** A connect path by its RPC's name, any other as it is. */
+/** Shortens a Connect path to the name of its RPC; other paths stay as they are. */
 export function shortName({ method, path }: Call): string {
   const rpc = /^\/[\w.]+\.\w+\/(\w+)$/.exec(path)?.[1];
   if (rpc !== undefined) return method === "post" ? rpc : `${rpc} by ${method.toUpperCase()}`;
   return `${method.toUpperCase()} ${path}`;
 }
 
-/** Buttons, not links: the address after # is taken by the pages. */
+/** Table of contents. It uses buttons, not links, because the part of the address after # names the page. */
 export function Contents({ groups }: { groups: readonly Group[] }) {
   return (
     <nav className="docs-contents" aria-label="Calls">

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the page shows. Everything may be missing. */
+/** Parts of an OpenAPI document that the page shows. Each of them may be missing. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -58,7 +58,7 @@ export interface Document {
   readonly components?: unknown;
 }
 
-/** One call, with where it is. */
+/** An operation with its method and path. */
 export interface Call extends Operation {
   readonly id: string;
   readonly method: string;
@@ -67,7 +67,7 @@ export interface Call extends Operation {
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
-/** The document's calls by their first tag, in the order of the document. */
+/** Groups the document's calls by their first tag, in the order of the document. */
 export function callsByTag(document: Document): ReadonlyMap<string, readonly Call[]> {
   const groups = new Map<string, Call[]>();
   for (const [path, operations] of Object.entries(document.paths ?? {})) {
@@ -82,7 +82,7 @@ export function callsByTag(document: Document): ReadonlyMap<string, readonly Cal
   return groups;
 }
 
-/** What a `$ref` points at; the thing itself when it is none, or when it leads nowhere. */
+/** Follows a `$ref`. Returns the value itself if it is no reference, or if the reference points nowhere. */
 export function resolve<T extends { readonly $ref?: string }>(document: Document, thing: T): T {
   if (!thing.$ref?.startsWith("#/")) return thing;
   let found: unknown = document;

@@ -7,7 +7,7 @@ import { Contents } from "./contents";
 import { callsByTag, type Document } from "./openapi";
 import { Prose } from "./prose";
 
-/** The API reference: our own small page, so that the strict content policy holds here too. */
+/** API reference. It is our own small page, so that the strict content policy applies here too. */
 export function DocsPage() {
   const { data, error } = useQuery({ queryKey: ["openapi.json"], queryFn: load, staleTime: Infinity });
   return (
@@ -15,7 +15,8 @@ export function DocsPage() {
       title="API reference"
       intro={
         <>
-          Every call, from the contract. For tools: <a href={`${SERVICE_URL}/openapi.json`}>openapi.json</a>
+          This page describes every call. Tools can read{" "}
+          <a href={`${SERVICE_URL}/openapi.json`}>openapi.json</a>.
         </>
       }
     >

@@ -1,4 +1,4 @@
-/** The little Markdown that the contract's comments use: paragraphs, and `code`. */
+/** Renders the little Markdown that the contract's comments use: paragraphs and `code`. */
 export function Prose({ text }: { text: string }) {
   const paragraphs = text.split(/\n\s*\n/).filter((paragraph) => paragraph.trim() !== "");
   return paragraphs.map((paragraph) => (
@@ -9,7 +9,7 @@ export function Prose({ text }: { text: string }) {
 }
 
 export function Inline({ text }: { text: string }) {
-  // Every second piece stood between backticks.
+  // Every second piece was between backticks.
   return text.split("`").map((piece, index) => {
     // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a fixed text never move
     return index % 2 === 1 ? <code key={index}>{piece}</code> : piece;

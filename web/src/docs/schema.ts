@@ -2,16 +2,16 @@ import { type Document, type Media, resolve, type Schema } from "./openapi";
 
 const DEPTH_MAX = 4;
 
-/** One line of a table of fields. */
+/** Row of a table of fields. */
 export interface Field {
-  /** `results[].score` */
+  /** Path of the field: `results[].score`. */
   readonly name: string;
   readonly type: string;
   readonly required: boolean;
   readonly description: string;
 }
 
-/** A schema's fields, those of nested objects after their parent. */
+/** Lists a schema's fields. The fields of a nested object follow their parent. */
 export function fieldsOf(document: Document, schema: Schema | undefined, prefix = "", depth = 0): Field[] {
   if (!schema || depth > DEPTH_MAX) return [];
   const { properties = {}, required = [] } = whole(document, schema);
@@ -32,7 +32,7 @@ export function fieldsOf(document: Document, schema: Schema | undefined, prefix 
   });
 }
 
-/** The example that the document gives, or one made up from the schema. */
+/** Returns the document's own example, or makes one up from the schema. */
 export function exampleOf(document: Document, media: Media | undefined): unknown {
   if (!media) return undefined;
   const [first] = Object.values(media.examples ?? {});
@@ -52,11 +52,11 @@ function made(document: Document, schema: Schema | undefined, depth = 0): unknow
   return { integer: 1, number: 0.5, boolean: false, string: "" }[plainType(full)] ?? {};
 }
 
-/** A schema with its reference followed, its `allOf` put together, and without the `null` that it may be. */
+/** Follows a schema's reference, merges its `allOf` and drops `null` from its types. */
 function whole(document: Document, schema: Schema): Schema {
   const found = resolve(document, schema);
   const others = found.anyOf?.filter(({ type }) => type !== "null") ?? [];
-  // It may be null or one thing: that is what it is.
+  // A schema that allows null or one other type is shown as that type.
   if (found.anyOf?.length === 2 && others.length === 1) return whole(document, others[0] as Schema);
   if (!found.allOf) return found;
   const parts = found.allOf.map((part) => whole(document, part));

@@ -18,7 +18,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Sends a call as it stands, with the key of this tab, and shows the answer as it comes. */
+/** Sends a call exactly as written, with this tab's key, and shows the answer unchanged. */
 export function TryIt({ call, parameters, example }: TryItProps) {
   const id = useId();
   const { key } = useSession();
@@ -35,7 +35,7 @@ export function TryIt({ call, parameters, example }: TryItProps) {
   };
   return (
     <form method="post" className="stack try" onSubmit={submit}>
-      {key === undefined && <p className="hint">Sign in first: without a key most calls answer 401.</p>}
+      {key === undefined && <p className="hint">Sign in first. Without a key, most calls answer 401.</p>}
       {shown.map(({ name, required = false }) => (
         <div key={name} className="field">
           <label htmlFor={id + name}>{name}</label>
@@ -75,7 +75,7 @@ export function TryIt({ call, parameters, example }: TryItProps) {
   );
 }
 
-/** By hand, unlike all other calls: what is tried is the plain HTTP, wrong input included. */
+/** Sends plain HTTP, not through the client like other calls, so that users can also try wrong input. */
 async function send(
   { method, path }: Call,
   parameters: readonly Parameter[],

@@ -25,8 +25,8 @@ export function CloseAccount({ onClose }: { onClose(): void }) {
       onClose={onClose}
     >
       <p>
-        All keys stop working immediately, and all memories in all namespaces are erased. Nobody can bring
-        them back.
+        All keys stop working immediately, and all memories in all namespaces are erased. This cannot be
+        undone.
       </p>
     </Confirm>
   );

@@ -35,7 +35,7 @@ export function CreateKey({ onMade, onClose }: { onMade(made: CreateKeyResponse)
           />
         </div>
         <fieldset className="choices">
-          <legend>It may</legend>
+          <legend>This key may</legend>
           <label>
             <input
               type="radio"

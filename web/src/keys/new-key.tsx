@@ -3,13 +3,13 @@ import { Dialog } from "../parts/dialog";
 import { KeyBox } from "../start/key-box";
 import { Saved } from "../start/saved";
 
-/** Shows a key that was just made, this once. */
+/** Shows a new key. It cannot be shown again. */
 export function NewKey({ made: { apiKey, key }, onClose }: { made: CreateKeyResponse; onClose(): void }) {
   return (
     <Dialog title={key?.name ? `Save “${key.name}” now` : "Save the key now"}>
       <div className="stack">
         <p>
-          It is shown <strong>this once</strong>; only a hash of it is kept.
+          The key is shown <strong>only once</strong>. The server keeps only a hash of it.
         </p>
         <KeyBox apiKey={apiKey} />
         <Saved action="Done" onSaved={onClose} />

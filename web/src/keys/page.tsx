@@ -24,7 +24,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      intro="One for each application, so that each can be revoked alone."
+      intro="Give each application its own key, so that you can revoke one without the others."
       actions={
         <button type="button" className="button-main" onClick={() => setOpen({ what: "create" })}>
           <Icon name="plus" /> Create key
@@ -43,7 +43,9 @@ export function KeysPage() {
       <section className="card danger-zone">
         <div>
           <h2>Close the account</h2>
-          <p className="quiet">Revokes every key and erases every memory. This cannot be undone.</p>
+          <p className="quiet">
+            Closing the account revokes every key and erases every memory. This cannot be undone.
+          </p>
         </div>
         <button type="button" className="button-danger-quiet" onClick={() => setOpen({ what: "close" })}>
           Close account

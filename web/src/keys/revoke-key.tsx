@@ -8,7 +8,7 @@ import { nameOf } from "./key-table";
 
 export interface RevokeKeyProps {
   readonly keyToRevoke: Key;
-  /** Nobody gets into the account afterwards. */
+  /** True for the account's last key, without which the account cannot be reached. */
   readonly isLast: boolean;
   onClose(): void;
 }
@@ -39,10 +39,10 @@ export function RevokeKey({ keyToRevoke, isLast, onClose }: RevokeKeyProps) {
       </p>
       {isLast && (
         <p className="note note-bad">
-          It is the account's last key. Without it nobody gets in again, and the memories stay unreachable.
+          This is the account's last key. Without it, you cannot sign in again or reach the memories.
         </p>
       )}
-      {keyToRevoke.current && !isLast && <p>This tab uses it too, and will be signed out.</p>}
+      {keyToRevoke.current && !isLast && <p>This tab uses the key too and will be signed out.</p>}
     </Confirm>
   );
 }

@@ -19,7 +19,7 @@ export interface RotateKeyProps {
   onClose(): void;
 }
 
-/** Makes a key that takes the place of another without downtime. */
+/** Replaces a key with a new one without downtime. */
 export function RotateKey({ keyToRotate, onMade, onClose }: RotateKeyProps) {
   const [graceSeconds, setGraceSeconds] = useState(3_600);
   const rotate = useMutation(accounts.createKey, {
@@ -36,8 +36,8 @@ export function RotateKey({ keyToRotate, onMade, onClose }: RotateKeyProps) {
     <Dialog title="Rotate a key" onClose={onClose}>
       <form method="post" className="stack" onSubmit={submit}>
         <p>
-          You get a new key with the rights of <strong className="clip">{nameOf(keyToRotate)}</strong>.
-          Nothing changes until the new one is first used.
+          You get a new key with the same rights as <strong className="clip">{nameOf(keyToRotate)}</strong>.
+          The old key keeps working until you first use the new one.
         </p>
         <div className="field">
           <label htmlFor="grace">From then on, the old key</label>
@@ -54,7 +54,7 @@ export function RotateKey({ keyToRotate, onMade, onClose }: RotateKeyProps) {
           </select>
         </div>
         {keyToRotate.current && (
-          <p className="hint">This tab is signed in with the old key: sign in with the new one afterwards.</p>
+          <p className="hint">This tab is signed in with the old key. Sign in with the new one afterwards.</p>
         )}
         <ErrorNote error={rotate.error} />
         <div className="actions">
@@ -62,7 +62,7 @@ export function RotateKey({ keyToRotate, onMade, onClose }: RotateKeyProps) {
             Cancel
           </button>
           <button type="submit" className="button-main" disabled={rotate.isPending}>
-            Make the new key
+            Create the new key
           </button>
         </div>
       </form>

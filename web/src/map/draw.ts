@@ -5,13 +5,13 @@ export interface Scene {
   readonly points: readonly MapPoint[];
   readonly view: View;
   readonly size: Size;
-  /** Scores of what a query found, by id; empty when nothing was asked. */
+  /** Scores of a query's results by id; empty without a query. */
   readonly hits: ReadonlyMap<string, number>;
   readonly selected: string | undefined;
   readonly hovered: string | undefined;
 }
 
-/** Draws the whole map anew: 5,000 points take about 3 ms. */
+/** Redraws the whole map. 5,000 points take about 3 ms. */
 export function draw(
   canvas: HTMLCanvasElement,
   { points, view, size, hits, selected, hovered }: Scene,
@@ -61,7 +61,7 @@ function radiusFor(count: number, view: View, size: Size): number {
   return Math.min(base * Math.max(zoomed, 1) ** 0.35, 8);
 }
 
-/** Canvas knows no custom properties: they are read from the style sheet. */
+/** Reads colours from the style sheet, because a canvas does not resolve custom properties. */
 function coloursOf(canvas: HTMLCanvasElement) {
   const style = getComputedStyle(canvas);
   const colour = (name: string) => style.getPropertyValue(name).trim();

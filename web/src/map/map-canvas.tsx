@@ -16,7 +16,7 @@ export interface MapCanvasProps {
   onSelect(id: string | undefined): void;
 }
 
-/** The map for eyes and pointers; the table beside it is for everyone else. */
+/** Draws the map. Keyboards and screen readers use the table below it. */
 export function MapCanvas({ points, hits, selected, onSelect }: MapCanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState<Size>({ width: 600, height: 480 });
@@ -61,7 +61,7 @@ export function MapCanvas({ points, hits, selected, onSelect }: MapCanvasProps) 
         ref={canvas}
         data-pointing={hovered !== undefined}
         role="img"
-        aria-label="The memories as points. The table below says the same."
+        aria-label="Map of the memories as points. The table below lists the same memories."
       />
       <div className="map-tools">
         <button type="button" className="button-icon" aria-label="Zoom in" onClick={() => zoomBy(ZOOM_STEP)}>

@@ -13,7 +13,7 @@ import { SidePanel } from "./side-panel";
 
 const TOP_K = 10;
 
-/** `#/map/<namespace>` */
+/** Page of `#/map/<namespace>`. */
 export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] }) {
   const [selected, setSelected] = useState<string>();
   const { data, error } = useQuery(memories.mapNamespace, { namespace }, { staleTime: 60_000 });
@@ -43,8 +43,8 @@ export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] })
             <section className="card card-flush" aria-label="Map">
               <MapCanvas points={points} hits={hits} selected={selected} onSelect={setSelected} />
               <p className="hint map-note">
-                {extent(points.length, data?.memories ?? 0)} Like meanings lie near each other. Scroll or
-                pinch to zoom, drag to move, click a point to read it.
+                {extent(points.length, data?.memories ?? 0)} Texts with similar meanings are close together.
+                Scroll or pinch to zoom, drag to move, and click a point to read it.
               </p>
             </section>
             <div className="map-side">
@@ -77,7 +77,7 @@ export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] })
 
 function extent(drawn: number, held: number): string {
   return drawn < held
-    ? `${count(drawn)} of ${count(held)} memories, chosen at random.`
+    ? `The map shows ${count(drawn)} of ${count(held)} memories, chosen at random.`
     : `${count(drawn)} memories.`;
 }
 

@@ -10,7 +10,7 @@ export interface PointTableProps {
   onSelect(id: string): void;
 }
 
-/** The map for keyboards and screen readers; what a query found comes first. */
+/** Lists the map's points for keyboards and screen readers. A query's results come first. */
 export function PointTable({ points, hits, onSelect }: PointTableProps) {
   const [page, setPage] = useState(0);
   const sorted = points.toSorted((a, b) => (hits.get(b.id) ?? -1) - (hits.get(a.id) ?? -1));

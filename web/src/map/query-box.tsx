@@ -6,7 +6,7 @@ import { excerpt } from "../playground/excerpt";
 import { Score } from "../playground/results";
 
 export interface QueryBoxProps {
-  /** What was found; absent before anything was asked. */
+  /** Results of the last query; absent before the first one. */
   readonly results: readonly RecallResult[] | undefined;
   readonly error: unknown;
   readonly busy: boolean;
@@ -16,7 +16,7 @@ export interface QueryBoxProps {
   onSelect(id: string): void;
 }
 
-/** Recalls, so that the map can light up what was found. */
+/** Recalls memories so that the map can highlight them. */
 export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSelect }: QueryBoxProps) {
   const [query, setQuery] = useState("");
   const submit = (event: FormEvent) => {
@@ -36,7 +36,7 @@ export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSel
             value={query}
             onChange={(event) => setQuery(event.target.value)}
           />
-          <p className="hint">Costs one call.</p>
+          <p className="hint">Each search costs one call.</p>
         </div>
         <div className="actions">
           <button type="submit" className="button-main" disabled={busy}>

@@ -14,7 +14,7 @@ export interface SidePanelProps {
   onClose(): void;
 }
 
-/** The selected memory, beside the map and not over it. */
+/** Shows the selected memory beside the map, so that it does not cover the map. */
 export function SidePanel({ namespace, id, onDeleted, onClose }: SidePanelProps) {
   const [deleting, setDeleting] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);

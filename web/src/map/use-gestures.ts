@@ -1,7 +1,7 @@
 import { type Dispatch, type RefObject, type SetStateAction, useEffect, useRef } from "react";
 import { type Point, pan, type Size, type View, zoom } from "./view";
 
-/** A press that moved less than this is a click. */
+/** A press that moves less than this, in CSS pixels, is a click. */
 const CLICK_PX = 4;
 
 interface Options {
@@ -12,7 +12,7 @@ interface Options {
   onClick(at: Point): void;
 }
 
-/** Wheel and pinch zoom, drag to pan, click to select: mouse, pen and fingers alike. */
+/** Handles zooming by wheel or pinch, panning by dragging and selecting by click, for mouse, pen and touch. */
 export function useGestures(options: Options): void {
   const latest = useRef(options);
   latest.current = options;
@@ -57,7 +57,7 @@ function listen(element: HTMLCanvasElement, latest: RefObject<Options>, signal: 
     const wasPressed = pressed.delete(event.pointerId);
     if (event.type === "pointerup" && wasPressed && moved <= CLICK_PX) latest.current.onClick(at(event));
   };
-  // Not passive: the page must not scroll while the map zooms.
+  // The listener is not passive, so that the page does not scroll while the map zooms.
   element.addEventListener("wheel", onWheel, { passive: false, signal });
   element.addEventListener("pointerdown", onDown, { signal });
   element.addEventListener("pointermove", onMove, { signal });

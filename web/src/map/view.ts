@@ -1,4 +1,4 @@
-/** The part of the plane that is shown: how many pixels a unit has, and where the origin is. */
+/** Visible part of the PCA projection: pixels per unit, and the position of the origin. */
 export interface View {
   readonly scale: number;
   readonly x: number;
@@ -18,18 +18,18 @@ export interface Point {
 const MARGIN = 24;
 const ZOOM_MAX = 60;
 
-/** Shows everything from -1 to 1, with a margin. */
+/** Returns a view of everything from -1 to 1, with a margin. */
 export function overview({ width, height }: Size): View {
   const scale = Math.max((Math.min(width, height) - 2 * MARGIN) / 2, 1);
   return { scale, x: width / 2, y: height / 2 };
 }
 
-/** Where a point of the plane is on the canvas. Upwards is positive in the plane, negative on the canvas. */
+/** Converts a point of the projection to canvas coordinates, whose y axis points down. */
 export function place(view: View, { x, y }: Point): Point {
   return { x: view.x + x * view.scale, y: view.y - y * view.scale };
 }
 
-/** Zooms about a place on the canvas, which stays where it is. */
+/** Zooms around a point of the canvas. That point does not move. */
 export function zoom(view: View, { x, y }: Point, factor: number, size: Size): View {
   const least = overview(size).scale;
   const scale = Math.min(Math.max(view.scale * factor, least), least * ZOOM_MAX);
@@ -41,7 +41,7 @@ export function pan(view: View, by: Point, size: Size): View {
   return keepInSight({ ...view, x: view.x + by.x, y: view.y + by.y }, size);
 }
 
-/** The point nearest to a place on the canvas, if it is near enough to be meant. */
+/** Finds the point nearest to a position on the canvas, at most `withinPx` away. */
 export function nearest<T extends Point>(
   points: readonly T[],
   view: View,
@@ -60,7 +60,7 @@ export function nearest<T extends Point>(
   return best;
 }
 
-/** The plane cannot be pushed off the canvas. */
+/** Keeps the projection from being moved off the canvas. */
 function keepInSight(view: View, { width, height }: Size): View {
   const clamp = (value: number, length: number) =>
     Math.min(Math.max(value, MARGIN - view.scale), length - MARGIN + view.scale);

@@ -6,7 +6,7 @@ import { refresh } from "../session/refresh";
 
 export interface DropNamespaceProps {
   readonly namespace: string;
-  /** How many it holds, where that is known. */
+  /** Number of memories in it, if known. */
   readonly memories?: number;
   onDropped?(): void;
   onClose(): void;
@@ -31,7 +31,7 @@ export function DropNamespace({ namespace, memories: held, onDropped, onClose }:
       onClose={onClose}
     >
       <p>
-        Erases <strong className="clip">{namespace}</strong> and{" "}
+        This erases <strong className="clip">{namespace}</strong> and{" "}
         {held === undefined ? "all memories" : `the ${counted(held, "memory", "memories")}`} in it. This
         cannot be undone.
       </p>

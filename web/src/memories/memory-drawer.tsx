@@ -12,7 +12,7 @@ export interface MemoryDrawerProps {
   onClose(): void;
 }
 
-/** One memory in full, at the side of the screen. */
+/** Shows one memory in full at the side of the screen. */
 export function MemoryDrawer({ namespace, memory, onDeleted, onClose }: MemoryDrawerProps) {
   const [deleting, setDeleting] = useState(false);
   return (

@@ -3,7 +3,7 @@ import type { Memory } from "../api";
 import { count, dateTime } from "../format";
 import { CopyButton } from "../parts/copy";
 
-/** All there is to a memory. What users stored is shown as text, never as markup. */
+/** Shows all of a memory's fields. Stored content is shown as text, never as markup. */
 export function MemoryFacts({ memory }: { memory: Memory }) {
   const id = useRef<HTMLElement>(null);
   const { metadata = {} } = memory;

@@ -51,7 +51,7 @@ export function NamespacePage({ namespace }: { namespace: string }) {
 function Trail() {
   return (
     <>
-      <a href={linkTo("memories")}>All namespaces</a> · the newest first
+      <a href={linkTo("memories")}>All namespaces</a> · newest memories first
     </>
   );
 }

@@ -23,7 +23,7 @@ export function NamespacesPage() {
   );
   const namespaces = data?.pages.flatMap((page) => page.namespaces) ?? [];
   return (
-    <Page title="Memories" intro="What is stored, by namespace.">
+    <Page title="Memories" intro="Your namespaces and what each of them holds.">
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
       {data && namespaces.length === 0 && <NoMemories />}
@@ -101,7 +101,7 @@ function NoMemories() {
   return (
     <Empty title="Nothing is stored yet">
       <p>
-        A namespace comes into being with its first memory. Store one in the{" "}
+        A namespace is created with its first memory. Store one in the{" "}
         <a href={linkTo("playground")}>playground</a>, or from a terminal:
       </p>
       <Code text={curlOf({ url: SERVICE_URL, key, namespace: "" }, "/store", body)} what="curl command" />

@@ -12,7 +12,7 @@ export interface OpenMemoryProps {
   onClose(): void;
 }
 
-/** Opens a memory of which only the id is known. */
+/** Opens a memory by its id. */
 export function OpenMemory({ namespace, id, onDeleted, onClose }: OpenMemoryProps) {
   const { data, error } = useQuery(memories.getMemory, { namespace, id });
   if (data?.memory) {

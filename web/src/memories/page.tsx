@@ -1,7 +1,7 @@
 import { NamespacePage } from "./namespace-page";
 import { NamespacesPage } from "./namespaces-page";
 
-/** `#/memories`, `#/memories/<namespace>` */
+/** Pages of `#/memories` and `#/memories/<namespace>`. */
 export function MemoriesPage({ rest: [namespace] }: { rest: readonly string[] }) {
   return namespace ? <NamespacePage key={namespace} namespace={namespace} /> : <NamespacesPage />;
 }

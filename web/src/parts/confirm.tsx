@@ -5,9 +5,9 @@ import { Dialog } from "./dialog";
 export interface ConfirmProps {
   readonly title: string;
   readonly children: ReactNode;
-  /** What the button says: the deed itself, never "OK". */
+  /** Label of the button. It names the action and is never "OK". */
   readonly action: string;
-  /** What must be typed first, where the deed is large. */
+  /** Text that the user must type first, for actions with large effects. */
   readonly typed?: string;
   readonly busy: boolean;
   readonly error: unknown;
@@ -15,7 +15,7 @@ export interface ConfirmProps {
   onClose(): void;
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function Confirm({ title, children, action, typed, busy, error, onConfirm, onClose }: ConfirmProps) {
   const [text, setText] = useState("");
   const field = useId();

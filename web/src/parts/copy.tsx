@@ -5,15 +5,18 @@ type Outcome = "idle" | "copied" | "press";
 
 export interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, for screen readers: `key`, `curl command`. */
+  /** Name of the copied text for screen readers: `key`, `curl command`. */
   readonly what: string;
   readonly label?: string;
   readonly className?: string;
-  /** Selected when the browser forbids copying, so that Ctrl+C does it. */
+  /** Element that is selected when the browser forbids copying, so that Ctrl+C copies it. */
   readonly source: RefObject<HTMLElement | null>;
 }
 
-/** Copies, and says whether it did. On plain http browsers offer no clipboard: then it selects the text. */
+/**
+ * Copies a text and tells whether that worked. Browsers offer no clipboard over plain HTTP: the button then
+ * selects the text.
+ */
 export function CopyButton({ text, what, label = "Copy", className = "", source }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<Outcome>("idle");
   useEffect(() => {

@@ -4,17 +4,17 @@ import { Icon } from "./icon";
 export interface DialogProps {
   readonly title: string;
   readonly children: ReactNode;
-  /** Absent: the dialog cannot be closed but by a button of its own. */
+  /** Called to close the dialog. Without it, only the dialog's own buttons close it. */
   readonly onClose?: () => void;
   readonly className?: string;
 }
 
-/** A modal dialog, open as long as it is rendered. The element itself keeps the focus inside. */
+/** A modal dialog that is open as long as it is rendered. The element itself keeps the focus inside. */
 export function Dialog({ title, children, onClose, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   const stay = onClose === undefined;
-  // Before the element is taken out: only then does closing it give the focus back.
+  // Closing returns the focus only while the element is still in the document.
   useLayoutEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
@@ -26,7 +26,7 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
       className={`dialog ${className}`}
       aria-labelledby={heading}
       closedby={stay ? "none" : "any"}
-      // Esc pressed twice closes even a dialog that refused the first time: the key itself is refused.
+      // A second Esc closes even a dialog that cancelled the first one, so the key itself is cancelled.
       onKeyDown={(event) => stay && event.key === "Escape" && event.preventDefault()}
       onCancel={(event) => {
         if (event.target !== event.currentTarget) return;
@@ -34,7 +34,7 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
         onClose?.();
       }}
       onClose={({ target, currentTarget }) => {
-        // Says so, too, when it was closed to be opened again, and for a dialog inside.
+        // The event also comes for a nested dialog, and when this dialog was reopened meanwhile.
         if (currentTarget.open || target !== currentTarget) return;
         if (stay) reopen(currentTarget);
         else onClose();

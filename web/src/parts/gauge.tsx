@@ -2,7 +2,7 @@ import { count } from "../format";
 
 export const WARN_FROM = 0.8;
 
-/** How much of a limit is used, as a bar. */
+/** Bar that shows how much of a limit is used. */
 export function Gauge({ used, limit, label }: { used: number; limit: number; label: string }) {
   const share = limit > 0 ? Math.min(used / limit, 1) : 0;
   const state = share >= 1 ? "full" : share >= WARN_FROM ? "warn" : "calm";

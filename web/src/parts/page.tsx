@@ -7,7 +7,7 @@ export interface PageProps {
   readonly children: ReactNode;
 }
 
-/** A page's frame. Its heading takes the focus, so that screen readers say where one has come to. */
+/** Frame of a page. Its heading takes the focus, so that screen readers announce the page. */
 export function Page({ title, intro, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -39,7 +39,7 @@ export function Loading() {
   );
 }
 
-/** What a list says that has nothing to list. */
+/** Message in place of an empty list. */
 export function Empty({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="empty">

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** A wide thing that scrolls sideways on narrow screens; reachable by keyboard, so that it can be scrolled. */
+/** Region that scrolls sideways on narrow screens. It takes the focus, so that keyboards can scroll it. */
 export function ScrollRegion({ label, children }: { label: string; children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a <fieldset> is for fields

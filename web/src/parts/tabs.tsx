@@ -5,7 +5,7 @@ export interface Tab {
   readonly content: ReactNode;
 }
 
-/** Tabs as the ARIA practices describe them: arrows move, one stop in the tab order. */
+/** Tabs as the ARIA practices describe them: arrow keys move, and the tab order has one stop. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const [chosen, setChosen] = useState(0);
   const id = useId();

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
 
-/** An element's width in CSS pixels, kept up to date. */
+/** Observes an element's width, in CSS pixels. */
 export function useWidth<T extends HTMLElement>(): [ref: RefObject<T | null>, width: number] {
   const ref = useRef<T>(null);
   const [width, setWidth] = useState(600);

@@ -3,7 +3,7 @@ import { SERVICE_URL } from "../session/client";
 import { useSession } from "../session/session";
 import { curlOf } from "../start/samples";
 
-/** What the form beside it does, as a command to take away. */
+/** Shows the form's call as a curl command. */
 export function AsCurl({ path, body }: { path: string; body: object }) {
   const { key = "" } = useSession();
   return (

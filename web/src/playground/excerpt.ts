@@ -1,6 +1,6 @@
 import type { RecallResult } from "../api";
 
-/** The part of a memory's text that was found. */
+/** Returns the part of a memory's text that matched. */
 export function excerpt({ text, match }: RecallResult): string {
   if (match === undefined) return text;
   return [...text].slice(match.start, match.end).join("");

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** The object that a JSON text says; nothing for a blank one; what is wrong with it, as a sentence. */
+/** Parses a JSON object. Returns undefined for a blank text, and a sentence with the problem for an invalid one. */
 export function parseMetadata(json: string): JsonObject | undefined | string {
   if (json.trim() === "") return undefined;
   try {
@@ -8,6 +8,6 @@ export function parseMetadata(json: string): JsonObject | undefined | string {
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return isObject ? (value as JsonObject) : "It must be an object: {…}";
   } catch (error) {
-    return `This is not JSON yet: ${(error as Error).message}`;
+    return `This is not valid JSON: ${(error as Error).message}`;
   }
 }

@@ -5,14 +5,14 @@ import { Page } from "../parts/page";
 import { RecallPanel } from "./recall-panel";
 import { StorePanel } from "./store-panel";
 
-/** `#/playground`, `#/playground/<namespace>` */
+/** Page of `#/playground` and `#/playground/<namespace>`. */
 export function PlaygroundPage({ rest: [given = ""] }: { rest: readonly string[] }) {
   const [namespace, setNamespace] = useState(given || "quickstart");
   const { data } = useQuery(memories.listNamespaces, { pageSize: 100 }, { retry: false });
   return (
     <Page
       title="Playground"
-      intro="Store and recall from here. Each costs one call of your plan, as anywhere."
+      intro="Store and recall memories. Each successful store or recall costs one call of your plan."
     >
       <div className="field field-short">
         <label htmlFor="namespace">Namespace</label>

@@ -59,7 +59,7 @@ export function RecallPanel({ namespace }: { namespace: string }) {
       <div aria-live="polite" className="stack">
         {data && (
           <p className="hint">
-            {counted(data.results.length, "result")} · {ms} ms there and back ·{" "}
+            {counted(data.results.length, "result")} · {ms} ms round trip ·{" "}
             {counted(data.queryTokens, "query token")}
           </p>
         )}

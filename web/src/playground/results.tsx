@@ -4,12 +4,12 @@ import { ago } from "../format";
 import { OpenMemory } from "../memories/open-memory";
 import { excerpt, isPart } from "./excerpt";
 
-/** Recalled memories, best first, each with its score as a bar. */
+/** Lists recalled memories, best first, each with a bar for its score. */
 export function Results({ results, namespace }: { results: readonly RecallResult[]; namespace: string }) {
   const [opened, setOpened] = useState<string>();
   const [deleted, setDeleted] = useState<readonly string[]>([]);
   const left = results.filter(({ id }) => !deleted.includes(id));
-  if (results.length === 0) return <p className="quiet">Nothing is stored in this namespace.</p>;
+  if (results.length === 0) return <p className="quiet">This namespace holds no memories.</p>;
   return (
     <>
       <ol className="results">
@@ -20,7 +20,7 @@ export function Results({ results, namespace }: { results: readonly RecallResult
               {excerpt(result)}
             </button>
             <p className="hint">
-              {isPart(result) && "the part of a longer memory that was found · "}
+              {isPart(result) && "matching part of a longer memory · "}
               {result.score > STRONG_MATCH && <span className="badge badge-good">strong match</span>}{" "}
               {ago(result.createdAt)}
             </p>

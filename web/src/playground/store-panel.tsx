@@ -45,7 +45,7 @@ export function StorePanel({ namespace }: { namespace: string }) {
       <details>
         <summary>Metadata</summary>
         <div className="field">
-          <label htmlFor="metadata">A JSON object, handed back with the memory</label>
+          <label htmlFor="metadata">A JSON object that is returned with the memory</label>
           <textarea
             id="metadata"
             className="mono"

@@ -1,6 +1,6 @@
 import { useRef, useState } from "react";
 
-/** How long a call took, there and back, in whole milliseconds. */
+/** Measures a call's round trip in whole milliseconds. */
 export function useTimed() {
   const started = useRef(0);
   const [ms, setMs] = useState<number>();

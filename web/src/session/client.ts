@@ -3,7 +3,7 @@ import { createConnectTransport } from "@connectrpc/connect-web";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { currentKey, signOut } from "./session";
 
-/** Where the service is: the page's own address, with whatever path it is served under. */
+/** Address of the service: the address of this page, including the path under which it is served. */
 export const SERVICE_URL = new URL(".", location.href).href.replace(/\/$/, "");
 
 const withKey: Interceptor = (next) => (request) => {
@@ -13,7 +13,7 @@ const withKey: Interceptor = (next) => (request) => {
   return next(request);
 };
 
-/** For balancers that send calls for one namespace to one replica; the service does not read it. */
+/** Adds the namespace as a header, for balancers that send its calls to one replica. The service ignores it. */
 const byNamespace: Interceptor = (next) => (request) => {
   const { namespace } = request.message as { namespace?: unknown };
   if (typeof namespace === "string" && namespace !== "")

@@ -2,7 +2,7 @@ import { createConnectQueryKey } from "@connectrpc/connect-query";
 import { accounts, memories } from "../api";
 import { queryClient } from "./client";
 
-/** Without a cardinality a key matches single and paged queries alike. */
+/** Makes a query key without a cardinality, so that it matches both single and paged queries. */
 const cardinality = undefined;
 const KEYS = {
   account: createConnectQueryKey({ schema: accounts.getAccount, cardinality }),
@@ -13,7 +13,7 @@ const KEYS = {
   map: createConnectQueryKey({ schema: memories.mapNamespace, cardinality }),
 };
 
-/** Asks again for what a call has changed. */
+/** Reloads the data that a call has changed. */
 export function refresh(...names: (keyof typeof KEYS)[]): void {
   for (const name of names) void queryClient.invalidateQueries({ queryKey: KEYS[name] });
 }

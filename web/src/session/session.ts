@@ -1,11 +1,11 @@
 import { createStore, useStore } from "../store";
 
-/** Who is signed in. The key is kept in this tab only, and never put into an address. */
+/** The signed-in user. The key stays in this tab and is never put into an address. */
 export interface Session {
   readonly key: string | undefined;
-  /** The key was just made and its owner has not yet said that it is saved. */
+  /** True if the key is new and its owner has not yet confirmed that it is saved. */
   readonly unsaved: boolean;
-  /** Why the user was signed out, when it was not their doing. */
+  /** Reason why the user was signed out, if they did not sign out themselves. */
   readonly notice: string | undefined;
 }
 
@@ -14,7 +14,7 @@ const UNSAVED = "recalld.unsaved";
 
 const session = createStore<Session>({
   key: read(KEY),
-  // Survives a reload: closing the reveal by accident must not lose the key.
+  // This survives a reload, because closing the dialog by accident must not lose the key.
   unsaved: read(UNSAVED) !== undefined,
   notice: undefined,
 });
@@ -57,6 +57,6 @@ function write(name: string, value: string | undefined): void {
     if (value === undefined) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, value);
   } catch {
-    // Storage may be forbidden: then the key lasts as long as the page.
+    // If the browser forbids storage, the key lasts as long as the page.
   }
 }

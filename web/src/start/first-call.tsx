@@ -5,14 +5,14 @@ import { counted } from "../format";
 import { Icon } from "../parts/icon";
 
 const POLL_MS = 2_000;
-/** After this it stops asking, and offers a button. */
+/** After this time the page stops polling and offers a button. */
 const WAIT_MS_MAX = 10 * 60_000;
 
-/** Waits for the account's first call; turns green when it has come. */
+/** Waits for the account's first call and turns green when it arrives. */
 export function FirstCall() {
   const [since, setSince] = useState(Date.now);
   const [tired, setTired] = useState(false);
-  // Asks only while the page is visible: the client's own default.
+  // By the client's default, it polls only while the page is visible.
   const { data } = useQuery(
     accounts.getAccount,
     {},
@@ -34,7 +34,7 @@ export function FirstCall() {
       {!came && !tired && <p>Waiting for your first call…</p>}
       {!came && tired && (
         <p>
-          No call so far.{" "}
+          No call has arrived yet.{" "}
           <button type="button" onClick={again}>
             Wait again
           </button>

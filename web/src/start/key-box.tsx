@@ -3,7 +3,7 @@ import { CopyButton } from "../parts/copy";
 import { Icon } from "../parts/icon";
 import { SERVICE_URL } from "../session/client";
 
-/** A new key, to copy or to download. It can be shown this once only. */
+/** Shows a new key to copy or download. It cannot be shown again. */
 export function KeyBox({ apiKey }: { apiKey: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
@@ -49,6 +49,6 @@ function save(name: string, text: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // Not at once: some browsers read the blob after the click returns.
+  // Some browsers read the blob only after the click returns, so it is released later.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

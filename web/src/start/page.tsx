@@ -8,8 +8,8 @@ export function QuickStartPage() {
   const { key, unsaved } = useSession();
   if (key === undefined) return null;
   return (
-    <Page title="Quick start" intro="Store one memory and recall it, with the key of this tab.">
-      {/* Once is enough: while the key is being revealed, the same stands in the dialog. */}
+    <Page title="Quick start" intro="Store one memory and recall it with this tab's key.">
+      {/* While the dialog reveals the key, it shows the same steps. */}
       {!unsaved && (
         <section className="card stack">
           <QuickStart apiKey={key} />
@@ -19,15 +19,17 @@ export function QuickStartPage() {
       <section className="next">
         <a className="card" href={linkTo("playground")}>
           <strong>Playground</strong>
-          <span className="quiet">Store and recall from this page, and see the scores.</span>
+          <span className="quiet">Store and recall from a form, and see the scores.</span>
         </a>
         <a className="card" href={linkTo("keys")}>
           <strong>API keys</strong>
-          <span className="quiet">One per application: read-only, or for one namespace.</span>
+          <span className="quiet">
+            Create a key for each application. A key can be read-only or limited to one namespace.
+          </span>
         </a>
         <a className="card" href={linkTo("docs")}>
           <strong>API reference</strong>
-          <span className="quiet">Every call, field and error, and a way to try them.</span>
+          <span className="quiet">Read about every call, field and error, and try the calls.</span>
         </a>
       </section>
     </Page>

@@ -3,7 +3,7 @@ import { Tabs } from "../parts/tabs";
 import { SERVICE_URL } from "../session/client";
 import { samplesOf } from "./samples";
 
-/** The first two calls, in four languages, with the key filled in. */
+/** Shows the first two calls in four languages, with the key filled in. */
 export function QuickStart({ apiKey }: { apiKey: string }) {
   const samples = samplesOf({ url: SERVICE_URL, key: apiKey, namespace: "quickstart" });
   const tabs = samples.map(({ name, needs, code }) => ({

@@ -5,7 +5,7 @@ import { KeyBox } from "./key-box";
 import { QuickStart } from "./quick-start";
 import { Saved } from "./saved";
 
-/** Shows a new account's key, once, and beside it what to do with it. */
+/** Shows a new account's key once, next to the first steps with it. */
 export function Reveal({ apiKey }: { apiKey: string }) {
   return (
     <Dialog title="Your key is ready" className="dialog-wide">
@@ -15,8 +15,8 @@ export function Reveal({ apiKey }: { apiKey: string }) {
             <span className="step">1</span> Save it now
           </h3>
           <p>
-            It is shown <strong>this once</strong>. We keep only a hash of it: if it is lost, so are the
-            account and its memories.
+            The key is shown <strong>only once</strong>. We keep only a hash of it: if you lose it, you lose
+            the account and its memories.
           </p>
           <KeyBox apiKey={apiKey} />
           <Saved action="Continue" onSaved={markSaved} />

@@ -1,6 +1,6 @@
-/** What a sample is filled in with. */
+/** Values that fill in a sample. */
 export interface Filling {
-  /** The service's address, without a slash at its end. */
+  /** Address of the service, without a slash at the end. */
   readonly url: string;
   readonly key: string;
   readonly namespace: string;
@@ -8,7 +8,7 @@ export interface Filling {
 
 export interface Sample {
   readonly name: string;
-  /** What it needs on the user's machine. */
+  /** Requirements on the user's machine, as sentences. */
   readonly needs: string;
   readonly code: string;
 }
@@ -16,25 +16,25 @@ export interface Sample {
 const TEXT = "Ada moved to Lisbon in May and works from a small studio near the river.";
 const QUERY = "Where does Ada live?";
 
-/** Each stores one memory and recalls it, and works when pasted into a shell. */
+/** Samples that store one memory and recall it. Each works when pasted into a shell. */
 export function samplesOf(filling: Filling): readonly Sample[] {
   return [
     { name: "curl", needs: "Paste it into a terminal.", code: curl(filling) },
     {
       name: "TypeScript",
-      needs: "Needs Node.js 20 or newer. Makes a folder and installs Connect's client into it.",
+      needs: "This needs Node.js 20 or newer. It creates a folder and installs Connect's client in it.",
       code: typeScript(filling),
     },
-    { name: "Python", needs: "Needs Python 3.8 or newer, nothing else.", code: python(filling) },
+    { name: "Python", needs: "This needs only Python 3.8 or newer.", code: python(filling) },
     {
       name: "gRPC",
-      needs: "Uses buf through npx. The contract comes from the server's reflection.",
+      needs: "This runs buf through npx, which reads the contract by the server's reflection.",
       code: grpc(filling),
     },
   ];
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -111,7 +111,7 @@ END`;
 }
 
 function grpc({ url, key, namespace }: Filling): string {
-  // Without TLS the two sides cannot agree on HTTP/2, so it must be known before.
+  // Without TLS, the two sides cannot negotiate HTTP/2, so the client must choose it.
   const plain = url.startsWith("http:") ? " --http2-prior-knowledge" : "";
   const call = (rpc: string, body: object) =>
     [

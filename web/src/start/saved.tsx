@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Lets go of a key only when its owner says that it is saved; leaving the page before that asks first. */
+/** Shows a key until its owner confirms that it is saved. Leaving the page before that asks first. */
 export function Saved({ action, onSaved }: { action: string; onSaved(): void }) {
   const [saved, setSaved] = useState(false);
   useEffect(() => {

@@ -8,7 +8,7 @@ import { DayPlot } from "./day-plot";
 
 const SPANS = [7, 30, 90];
 
-/** What was used day by day. */
+/** Shows usage by day. */
 export function Daily() {
   const [span, setSpan] = useState(30);
   const { data, error } = useQuery(accounts.getUsage, { days: span });
@@ -55,16 +55,16 @@ function Tokens({ days, span }: { days: readonly DayUsage[]; span: number }) {
   );
 }
 
-/** The plot's figures in words, for screen readers and for whoever wants them exact. */
+/** Shows the plot's exact figures as a table, also for screen readers. */
 function DayTable({ days }: { days: readonly DayUsage[] }) {
   const used = days.filter((day) => day.stores + day.recalls > 0).reverse();
   return (
     <details>
       <summary>Show as a table</summary>
-      {used.length === 0 && <p className="quiet">No calls in this time.</p>}
+      {used.length === 0 && <p className="quiet">There were no calls in these days.</p>}
       {used.length > 0 && (
         <table>
-          <caption className="unseen">Usage by day, the newest first; days without calls left out</caption>
+          <caption className="unseen">Usage by day, newest first, without days that have no calls</caption>
           <thead>
             <tr>
               <th scope="col">Day (UTC)</th>

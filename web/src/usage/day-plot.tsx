@@ -9,7 +9,7 @@ const LEFT = 40;
 const BOTTOM = 24;
 const TOP = 8;
 
-/** Stores and recalls of each day as stacked bars. A table beside it says the same in words. */
+/** Plots each day's stores and recalls as stacked bars. A table below shows the same figures. */
 export function DayPlot({ days }: { days: readonly DayUsage[] }) {
   const [box, width] = useWidth<HTMLDivElement>();
   const [pointed, setPointed] = useState<number>();
@@ -84,7 +84,7 @@ function Bar({ day, x, step, y, lit }: BarProps) {
   );
 }
 
-/** Some days are named, counted back from today. */
+/** Labels some of the days, counted back from today. */
 function DayLabel({ day, index, days, x }: { day: DayUsage; index: number; days: number; x: number }) {
   const every = days <= 7 ? 1 : days <= 30 ? 7 : 21;
   if ((days - 1 - index) % every !== 0) return null;

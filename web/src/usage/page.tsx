@@ -10,7 +10,7 @@ import { Daily } from "./daily";
 export function UsagePage() {
   const { data: account, error } = useQuery(accounts.getAccount, {});
   return (
-    <Page title="Usage" intro="What this account has used of its plan.">
+    <Page title="Usage" intro="This page shows how much of its plan this account has used.">
       <ErrorNote error={error} />
       {!account && !error && <Loading />}
       {account && (
@@ -46,7 +46,7 @@ function Quota({ used, limit, plan }: { used: number; limit: number; plan: strin
       <div className="figures">
         <p>
           <strong className="figure">{count(used)}</strong>{" "}
-          <span>{unlimited ? "used, of as many as you like" : `of ${count(limit)} used`}</span>
+          <span>{unlimited ? "used; your plan has no limit" : `of ${count(limit)} used`}</span>
         </p>
         {!unlimited && (
           <p>
@@ -56,7 +56,7 @@ function Quota({ used, limit, plan }: { used: number; limit: number; plan: strin
       </div>
       {!unlimited && <Gauge used={used} limit={limit} label="Calls used of the plan" />}
       <p className="hint">
-        A successful store or recall is one call. Everything else, and every call that fails, is free.
+        Each successful store or recall counts as one call. All other calls, and calls that fail, are free.
       </p>
       {left === 0 && limit > 0 && <QuotaNote />}
       {left > 0 && used >= limit * WARN_FROM && (
@@ -64,7 +64,7 @@ function Quota({ used, limit, plan }: { used: number; limit: number; plan: strin
           <Icon name="alert" />
           <div>
             <strong>{counted(left, "call is", "calls are")} left</strong>
-            <p>When they are used, storing and recalling stop. Reading and deleting go on.</p>
+            <p>After that, you can no longer store or recall. You can still read and delete.</p>
           </div>
         </div>
       )}

@@ -1,4 +1,4 @@
-/** Whole numbers from 0 to at least `max`, four steps at most, each 1, 2 or 5 times a power of ten. */
+/** Returns whole numbers from 0 to at least `max`, in up to four steps of 1, 2 or 5 times a power of ten. */
 export function niceTicks(max: number): number[] {
   const raw = Math.max(max / 4, 1);
   const power = 10 ** Math.floor(Math.log10(raw));

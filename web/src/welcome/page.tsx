@@ -4,14 +4,14 @@ import { useSession } from "../session/session";
 import { SignInForm } from "./sign-in";
 import { SignUpForm } from "./sign-up";
 
-/** The first page a stranger sees. */
+/** First page of a visitor who is not signed in. */
 export function Welcome() {
   const { notice } = useSession();
   return (
     <div className="welcome">
       <Page
         title="Memory for programs that talk"
-        intro="Store short texts. Ask for them later in plain words, and get the ones that mean the same."
+        intro="Store short texts. Ask for them later in plain words, and get those with a similar meaning."
       >
         {notice && (
           <div className="note note-warn" role="alert">
@@ -39,10 +39,10 @@ function Promises() {
         <strong>Found by meaning.</strong> “Where do I live?” finds “moved to Lisbon in May”.
       </li>
       <li>
-        <strong>Yours alone.</strong> Accounts never see each other; namespaces keep users apart.
+        <strong>Private.</strong> Accounts never see each other, and namespaces keep users apart.
       </li>
       <li>
-        <strong>Nothing leaves this server.</strong> The model runs here; no text goes to anyone else.
+        <strong>Nothing leaves this server.</strong> The model runs here, and no text goes to anyone else.
       </li>
     </ul>
   );

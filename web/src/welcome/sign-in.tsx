@@ -10,7 +10,7 @@ const client = createClient(AccountService, transport);
 
 export function SignInForm() {
   const [key, setKey] = useState("");
-  // Tried before it is kept: a mistyped key is said here, not on the next page.
+  // The key is tried before it is kept, so that a mistyped key is reported here and not on the next page.
   const attempt = useMutation({
     mutationFn: (candidate: string) =>
       client.getAccount({}, { headers: { authorization: `Bearer ${candidate}` } }),
@@ -23,7 +23,7 @@ export function SignInForm() {
   return (
     <form method="post" className="card stack" onSubmit={submit}>
       <h2>Sign in with a key</h2>
-      <p className="quiet">Kept in this tab only, until you close it.</p>
+      <p className="quiet">The key stays in this tab until you close it.</p>
       <div className="field">
         <label htmlFor="key">API key</label>
         <input
@@ -36,7 +36,7 @@ export function SignInForm() {
           value={key}
           onChange={(event) => setKey(event.target.value)}
         />
-        <p className="hint">Any key of the account.</p>
+        <p className="hint">You can use any key of the account.</p>
       </div>
       <ErrorNote error={attempt.error} />
       <button type="submit" disabled={attempt.isPending}>

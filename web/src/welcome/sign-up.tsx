@@ -18,10 +18,10 @@ export function SignUpForm() {
     signUp.mutate({ email: email.trim() });
   };
   return (
-    // A form that the script has not yet taken over must not put its fields into the address: post.
+    // Until the script handles the form, the method POST keeps its fields out of the address.
     <form method="post" className="card stack" onSubmit={submit}>
       <h2>Get an API key</h2>
-      <p className="quiet">Free, no card. It works at once.</p>
+      <p className="quiet">It is free, needs no card and works at once.</p>
       <div className="field">
         <label htmlFor="email">
           Email <span className="quiet">(optional)</span>
@@ -37,12 +37,12 @@ export function SignUpForm() {
           onChange={(event) => setEmail(event.target.value)}
         />
         <p id="email-hint" className="hint">
-          Shown to you only. Nothing is ever sent to it.
+          Only you can see it. We never send anything to it.
         </p>
       </div>
       <ErrorNote error={signUp.error} />
       <button type="submit" className="button-main" disabled={signUp.isPending}>
-        {signUp.isPending ? "Making your key…" : "Create my key"}
+        {signUp.isPending ? "Creating your key…" : "Create my key"}
       </button>
     </form>
   );

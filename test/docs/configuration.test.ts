@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { type Config, loadConfig } from "../../src/config.js";
+import { HUB } from "../../src/embedding/download/pull.js";
+import { SETTINGS } from "../../src/settings.js";
+
+import { quoted, rows, section, unquoted } from "../support/documents.js";
+
+describe("docs/configuration.md", () => {
+  const settings = rows(section("docs/configuration.md", "## Settings"));
+  const keyOf: Record<(typeof SETTINGS)[number], keyof Config> = {
+    PORT: "port",
+    HOST: "host",
+    DATA_DIR: "dataDir",
+    MONGODB_URI: "mongodbUri",
+    MODEL: "model",
+    MODELS_DIR: "modelsDir",
+    MODELS_HUB: "modelsHub",
+    MODEL_POOLING: "modelPooling",
+    MODEL_QUERY_PREFIX: "modelQueryPrefix",
+    MODEL_PASSAGE_PREFIX: "modelPassagePrefix",
+    EMBED_WORKERS: "embedWorkers",
+    SIGNUP: "signUp",
+    SIGNUPS_PER_HOUR: "signUpsPerHour",
+    SIGNUPS_PER_HOUR_TOTAL: "signUpsPerHourTotal",
+    FREE_CALLS: "freeCalls",
+    PLANS_FILE: "plansFile",
+    CONNECTIONS_MAX: "connectionsMax",
+    CONNECTIONS_PER_ADDRESS_MAX: "connectionsPerAddressMax",
+    TRUSTED_PROXIES: "trustedProxies",
+    TLS_CERT: "tls",
+    TLS_KEY: "tls",
+    CORS_ORIGINS: "corsOrigins",
+    LOG_LEVEL: "logLevel",
+    METRICS_PORT: "metricsPort",
+    METRICS_ACCOUNTS_MAX: "metricsAccountsMax",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "otlpEndpoint",
+    INDEX_MEMORY_BYTES_MAX: "indexMemoryBytesMax",
+    QUERY_CACHE_BYTES_MAX: "queryCacheBytesMax",
+    DRAIN_NOTICE_MS: "drainNoticeMs",
+    SHUTDOWN_TIMEOUT_MS: "shutdownTimeoutMs",
+  };
+  const accepts = (name = "", value: string | number) => {
+    try {
+      loadConfig({ [unquoted(name)]: String(value) });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  test("lists every setting, in the order of the source", () => {
+    expect(settings.map(([name]) => unquoted(name))).toEqual(SETTINGS);
+  });
+
+  test.each(settings)("tells the default of %s: %s", (name, shown) => {
+    const value = loadConfig({})[keyOf[unquoted(name) as (typeof SETTINGS)[number]]];
+    const none = value === undefined || (Array.isArray(value) && value.length === 0);
+    // Some defaults depend on other settings and are given in words.
+    const said: Record<string, string> = {
+      MODELS_HUB: `\`${HUB}\``,
+      MODEL_POOLING: "the model's own",
+      MODEL_QUERY_PREFIX: "the model's own",
+      MODEL_PASSAGE_PREFIX: "the model's own",
+      MODELS_DIR: "`models` in `DATA_DIR`",
+      EMBED_WORKERS: "cores less one, at least 1",
+    };
+    expect(shown).toBe(said[unquoted(name)] ?? (none ? "none" : `\`${value}\``));
+  });
+
+  const ranges = settings.flatMap(([name, , values = ""]) => {
+    const [, min, max] = /^(\d+) (?:to (\d+)|or more)/.exec(values) ?? [];
+    return min === undefined ? [] : [{ name, min: Number(min), max: max && Number(max) }];
+  });
+  test.each(ranges)("tells the range of $name", ({ name, min, max }) => {
+    expect(accepts(name, min)).toBe(true);
+    expect(accepts(name, min - 1)).toBe(false);
+    if (!max) return;
+    expect(accepts(name, max)).toBe(true);
+    expect(accepts(name, max + 1)).toBe(false);
+  });
+
+  test.each(["SIGNUP", "LOG_LEVEL", "MODEL_POOLING"])("tells the choices of %s", (name) => {
+    const values = quoted(settings.find(([each]) => unquoted(each) === name)?.[2]);
+    expect(values.filter((value) => !accepts(name, value))).toEqual([]);
+    const choices = /one of (.*)$/.exec(
+      (() => {
+        try {
+          return String(loadConfig({ [name]: "?" }));
+        } catch (error) {
+          return (error as Error).message;
+        }
+      })(),
+    )?.[1];
+    expect(values.join(", ")).toBe(choices);
+  });
+});

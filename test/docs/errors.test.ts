@@ -1,0 +1,43 @@
+import type { Code } from "@connectrpc/connect";
+import { codeFromString, codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
+import { describe, expect, test } from "vitest";
+import { type ErrorCode, MemoryError, REASONS } from "../../src/errors.js";
+import { toConnectError } from "../../src/server/wire/errors.js";
+
+import { read, rows, section, sources, unquoted } from "../support/documents.js";
+
+describe("docs/errors.md", () => {
+  const listed = new Map(
+    rows(section("docs/errors.md", "## Codes")).map(([code, http]) => [unquoted(code), http]),
+  );
+  const [, union = ""] = /export type ErrorCode =([^;]+);/.exec(read("src/errors.ts")) ?? [];
+  const codes = [...union.matchAll(/"(\w+)"/g)].map(([, code]) => code as ErrorCode);
+
+  test.each(codes)("lists %s with the status it has on the wire", (code) => {
+    const { code: onWire } = toConnectError(new MemoryError(code, ""));
+    expect(codeToString(onWire)).toBe(code);
+    expect(listed.get(code)).toContain(String(codeToHttpStatus(onWire)));
+  });
+
+  test.each([...listed])("lists only codes that there are: %s", (code, http) => {
+    const onWire = codeFromString(code) as Code | undefined;
+    expect(onWire).toBeDefined();
+    expect(http).toContain(String(codeToHttpStatus(onWire as Code)));
+  });
+
+  const reasons = rows(section("docs/errors.md", "## Reasons"));
+
+  test("lists every reason of the catalogue, and no other", () => {
+    expect(reasons.map(([reason]) => unquoted(reason)).sort()).toEqual(Object.keys(REASONS).sort());
+  });
+
+  test.each(Object.entries(REASONS))("says of %s when it is given", (reason, when) => {
+    const [, , meaning] = reasons.find(([cell]) => unquoted(cell) === reason) ?? [];
+    expect(`${meaning}.`).toContain(when);
+  });
+
+  test.each(Object.keys(REASONS))("lists no reason that nothing gives: %s", (reason) => {
+    const given = new RegExp(`(?:\\breason: |denied\\(\\s*)"${reason}"`);
+    expect([...sources.values()].some((source) => given.test(source))).toBe(true);
+  });
+});

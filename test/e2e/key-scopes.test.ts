@@ -1,0 +1,163 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LOCAL_DATABASE } from "../support/databases.js";
+import { type Door, doorsOf, type RpcName } from "../support/doors.js";
+import { type Keys, KINDS, ok, openAccount, TIMEOUT_MS } from "../support/keys.js";
+import type { TestServer } from "../support/server.js";
+
+const FREE_CALLS = "1000000";
+// Each row has the outcomes for the kinds of keys, in the order of KINDS, of calls on the namespace `mine`.
+const [READ_ONLY, OTHER, REVOKED] = ["KEY_READ_ONLY", "KEY_OTHER_NAMESPACE", "unauthenticated"];
+const READS = ["ok", "ok", "ok", OTHER, "ok", OTHER, REVOKED];
+const WRITES = ["ok", READ_ONLY, "ok", OTHER, READ_ONLY, READ_ONLY, REVOKED];
+const MANAGES = ["ok", READ_ONLY, OTHER, OTHER, READ_ONLY, READ_ONLY, REVOKED];
+const FOR_ALL = ["ok", "ok", "ok", "ok", "ok", "ok", REVOKED];
+
+const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
+  Store: WRITES,
+  Recall: READS,
+  GetMemory: READS,
+  DeleteMemory: WRITES,
+  DeleteNamespace: WRITES,
+  ListNamespaces: FOR_ALL,
+  ListMemories: READS,
+  MapNamespace: READS,
+  SignUp: KINDS.map(() => "ok"),
+  GetAccount: FOR_ALL,
+  GetUsage: FOR_ALL,
+  CreateKey: MANAGES,
+  ListKeys: MANAGES,
+  RevokeKey: MANAGES,
+  CloseAccount: MANAGES,
+};
+const RPCS = Object.keys(TABLE) as RpcName[];
+const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+
+describe("scopes", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await (await LOCAL_DATABASE.make()).start({ FREE_CALLS });
+  }, TIMEOUT_MS);
+  afterAll(() => server.stop());
+
+  describe.each(DOORS)("through %s", (name) => {
+    const door = () => doorsOf(server.url).find((each) => each.name === name) as Door;
+    let account: { id: string; keys: Keys };
+    beforeAll(async () => {
+      account = await openAccount(door());
+    }, TIMEOUT_MS);
+
+    /** Makes a request about something that exists. */
+    const requestFor = async (rpc: RpcName): Promise<JsonObject> => {
+      const key = account.keys.full;
+      const stored = await ok(door(), "Store", { request: { text: "a", namespace: "mine" }, key });
+      const memory = { namespace: "mine", id: stored.id as string };
+      if (rpc === "Store") return { text: "b", namespace: "mine" };
+      if (rpc === "Recall") return { query: "a", namespace: "mine" };
+      if (rpc === "GetMemory" || rpc === "DeleteMemory") return memory;
+      if (rpc === "DeleteNamespace") return { namespace: "mine", force: true };
+      if (rpc === "ListMemories" || rpc === "MapNamespace") return { namespace: "mine" };
+      if (rpc === "CloseAccount") return { account_id: account.id };
+      if (rpc !== "RevokeKey") return {};
+      const made = await ok(door(), "CreateKey", { request: { name: "to go" }, key });
+      return { id: (made.key as JsonObject).id as string };
+    };
+
+    it.each(RPCS)("%s is for whom the table says, and costs nothing when refused", async (rpc) => {
+      const used = async () =>
+        (await ok(door(), "GetAccount", { key: account.keys.full })).calls_used as number;
+      // The full key comes last, because it may close the account.
+      for (const kind of KINDS.toReversed()) {
+        const request = await requestFor(rpc);
+        const before = await used();
+        const { code, reason, message } = await door().call(rpc, request, { key: account.keys[kind] });
+        const told = code === "permission_denied" ? reason : code;
+        expect([kind, told]).toEqual([kind, TABLE[rpc][KINDS.indexOf(kind)]]);
+        if (code === "permission_denied")
+          expect(message).toMatch(/^this key (may only read|is for the namespace)/);
+        if (rpc === "CloseAccount" && code === "ok") continue;
+        const paid = code === "ok" && (rpc === "Store" || rpc === "Recall");
+        expect(await used()).toBe(before + (paid ? 1 : 0));
+      }
+      if (rpc === "CloseAccount") account = await openAccount(door());
+    });
+
+    it("shows a single-namespace key its own namespace only", async () => {
+      const { keys } = account;
+      for (const namespace of ["mine", "other", "third"])
+        await ok(door(), "Store", { request: { text: "a", namespace }, key: keys.full });
+      const names = async (key: string) =>
+        ((await ok(door(), "ListNamespaces", { key })).namespaces as JsonObject[]).map(
+          (each) => each.namespace,
+        );
+      expect(await names(keys.full)).toEqual(["mine", "other", "third"]);
+      expect(await names(keys["read-only"])).toEqual(["mine", "other", "third"]);
+      expect(await names(keys.mine)).toEqual(["mine"]);
+      expect(await names(keys["read-only other"])).toEqual(["other"]);
+    });
+
+    it("makes, lists and revokes keys", async () => {
+      const { body } = await door().call("SignUp", {});
+      const key = String(body.api_key);
+      const scope = { access: "KEY_ACCESS_READ_ONLY", namespace: "n/ß" };
+      const made = await ok(door(), "CreateKey", { request: { name: "<b>agent</b>", ...scope }, key });
+      expect(made.api_key).toMatch(/^rcl_[0-9A-Za-z]{49}$/);
+      expect(made.key).toMatchObject({
+        id: expect.stringMatching(/^key_[0-9a-z]{26}$/),
+        name: "<b>agent</b>",
+        prefix: String(made.api_key).slice(0, 8),
+        ...scope,
+        replaces: "",
+        current: false,
+      });
+      const { keys } = await ok(door(), "ListKeys", { key });
+      const [first, second] = keys as [JsonObject, JsonObject];
+      expect(first).toMatchObject({
+        name: "first key",
+        access: "KEY_ACCESS_FULL",
+        namespace: "",
+        current: true,
+      });
+      expect(second).toEqual(made.key);
+      expect(JSON.stringify(keys)).not.toContain(key);
+      await ok(door(), "RevokeKey", { request: { id: second.id as string }, key });
+      const revoked = await door().call("GetAccount", {}, { key: String(made.api_key) });
+      expect(revoked.code).toBe("unauthenticated");
+      const last = await door().call("RevokeKey", { id: first.id as string }, { key });
+      expect(last).toMatchObject({ code: "failed_precondition", reason: "LAST_KEY" });
+      await ok(door(), "RevokeKey", { request: { id: first.id as string, force: true }, key });
+      expect((await door().call("GetAccount", {}, { key })).code).toBe("unauthenticated");
+    });
+
+    it.runIf(doorsOf("http://127.0.0.1:1").some((each) => each.name === name && each.json))(
+      "names the field of an access that is none",
+      async () => {
+        for (const access of ["FULL", "", 7, true]) {
+          const outcome = await door().call("CreateKey", { access }, { key: account.keys.full });
+          expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["access"] });
+        }
+      },
+    );
+
+    it.each([
+      ["CreateKey", { name: "x".repeat(65) }, "invalid_argument", "name"],
+      ["CreateKey", { name: "a\u0000b" }, "invalid_argument", "name"],
+      ["CreateKey", { namespace: " a" }, "invalid_argument", "namespace"],
+      ["CreateKey", { grace_seconds: 86_401, replaces: "key_x" }, "invalid_argument", "grace_seconds"],
+      ["CreateKey", { grace_seconds: -1, replaces: "key_x" }, "invalid_argument", "grace_seconds"],
+      ["CreateKey", { replaces: "key_x" }, "not_found", "replaces"],
+      ["CreateKey", { replaces: "key_x", access: "KEY_ACCESS_READ_ONLY" }, "invalid_argument", "access"],
+      ["CreateKey", { replaces: "key_x", namespace: "n" }, "invalid_argument", "namespace"],
+      ["CreateKey", { grace_seconds: 1 }, "invalid_argument", "grace_seconds"],
+      ["RevokeKey", { id: "" }, "invalid_argument", "id"],
+      ["RevokeKey", { id: "key_x" }, "not_found", "id"],
+      ["CloseAccount", { account_id: "" }, "invalid_argument", "account_id"],
+      ["CloseAccount", { account_id: "acc_x" }, "invalid_argument", "account_id"],
+      ["GetUsage", { days: 0 }, "invalid_argument", "days"],
+      ["GetUsage", { days: 91 }, "invalid_argument", "days"],
+    ] as const)("%s with %j is %s", async (rpc, request, code, field) => {
+      const outcome = await door().call(rpc, request, { key: account.keys.full });
+      expect(outcome).toMatchObject({ code, fields: [field] });
+    });
+  });
+});

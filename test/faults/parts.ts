@@ -1,0 +1,159 @@
+import { spawn } from "node:child_process";
+import { startStandIn } from "../support/mongo/stand-in.js";
+import { newDataDir, startServer } from "../support/server.js";
+import { changeModelWhileAsleep } from "./asleep.js";
+import { backUpUnderLoad } from "./backup.js";
+import { count, seconds, total } from "./figures.js";
+import { callByForeignTools } from "./foreign/part.js";
+import { killUnderLoad } from "./kills.js";
+import { floodPart, largestPart, rollingPart } from "./load-parts.js";
+import { FREE_CALLS, inRuns, onMongo, REPLICAS } from "./on-mongo.js";
+import { outage } from "./outage.js";
+import { changeModelUnderLoad } from "./reembed.js";
+import { retryStores, storeHereRecallThere } from "./replicas.js";
+import { randomSequences } from "./sequences.js";
+import { type Name, SIZES } from "./sizes.js";
+
+/** Each part's work: given its size and a seed, it resolves with a sentence that says what was done. */
+export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
+  simulator: (size) =>
+    vitest(
+      "test/simulation",
+      { SIMULATED_SCHEDULES: size },
+      `${count(size)} schedules, 3 replicas, 0 faults`,
+    ),
+
+  async kills(size, seed) {
+    const dataDir = newDataDir();
+    const figures = await killUnderLoad({
+      start: (env) => startServer({ dataDir, env }),
+      kills: size,
+      storesBefore: (chance) => 1 + chance.below(60),
+      // Some accounts reach their limit before the kill, some do not.
+      callsLimit: 25,
+      seed,
+    });
+    const { kills, acknowledged, unanswered, paidUnanswered } = figures;
+    return (
+      `${kills} kills -9: ${count(acknowledged)} stores acknowledged, 0 lost; ` +
+      `${count(unanswered)} calls in flight, ${count(paidUnanswered)} of them paid; no limit passed`
+    );
+  },
+
+  async replicas(size, seed) {
+    const done = await inRuns(size, seed, (urls, times, seed) => storeHereRecallThere({ urls, times, seed }));
+    const stored = total(done.map((each) => each.stored));
+    return `${count(stored)} stored on one of ${REPLICAS}, recalled on another: 0 missed`;
+  },
+
+  async retries(size, seed) {
+    const done = await inRuns(size, seed, (urls, times, seed) => retryStores({ urls, times, seed }));
+    const replayed = total(done.map((each) => each.replayed));
+    return `${count(size)} keys on ${REPLICAS} servers, ${count(replayed)} retries: 0 duplicates, each paid once`;
+  },
+
+  async sequences(size, seed) {
+    const half = Math.ceil(size / 2);
+    const local = await startServer({ env: { FREE_CALLS } });
+    const alone = await randomSequences({ urls: [local.url], sequences: half, seed });
+    await local.stop();
+    const shared = await inRuns(half, seed + 1, (urls, sequences, seed) =>
+      randomSequences({ urls, sequences, seed }),
+    );
+    const operations = alone.operations + total(shared.map((each) => each.operations));
+    const recalls = alone.recalls + total(shared.map((each) => each.recalls));
+    return (
+      `${count(half)} on local, ${count(half)} on ${REPLICAS} servers: ` +
+      `${count(operations)} operations, ${count(recalls)} recalls, 0 leaks`
+    );
+  },
+
+  async outage(size, seed) {
+    const database = await startStandIn();
+    const server = await startServer({ env: { MONGODB_URI: `${database.uri}/recalld`, FREE_CALLS } });
+    try {
+      const figures = await outage({ url: server.url, database, awayMs: size, seed });
+      return (
+        `${size / 1000} s without MongoDB: ${count(figures.acknowledged)} stores acknowledged, 0 lost; ` +
+        `${count(figures.refused)} calls refused, the slowest call took ${seconds(figures.slowestMs)}; ` +
+        `back after ${seconds(figures.recoveryMs)}`
+      );
+    } finally {
+      await server.kill();
+      await database.stop();
+    }
+  },
+
+  async reembed(size, seed) {
+    const dataDir = newDataDir();
+    const figures = await changeModelUnderLoad({
+      start: (env) => startServer({ dataDir, env }),
+      replicas: 1,
+      env: { DATA_DIR: dataDir },
+      memories: size,
+      killAt: 0.5,
+      seed,
+    });
+    const { calls, recalls, tookMs } = figures;
+    return (
+      `${count(size)} memories got another model in ${seconds(tookMs)}, with one kill -9: ${count(calls)} calls, ` +
+      `0 failed; ${count(recalls)} recalls, 0 with mixed models`
+    );
+  },
+
+  async asleep(size, seed) {
+    const long = size >= SIZES.asleep.long;
+    const figures = await onMongo((MONGODB_URI) =>
+      changeModelWhileAsleep({
+        start: (env) => startServer({ env, until: "listening" }),
+        replicas: REPLICAS,
+        env: { MONGODB_URI },
+        memories: size,
+        asleepMs: long ? { min: 5_000, max: 90_000 } : { min: 500, max: 8_000 },
+        seed,
+      }),
+    );
+    const { stops, kills, answered, unanswered, kept, forgotten, tookMs } = figures;
+    return (
+      `${count(size)} memories on ${REPLICAS} replicas got another model in ${seconds(tookMs)} beside ${stops} stops ` +
+      `of a process and ${kills} kills -9: ${count(answered)} calls answered, ${count(unanswered)} not; ` +
+      `${count(kept)} acknowledged, 0 lost; ${count(forgotten)} forgotten, 0 brought back; 0 recalls with mixed models`
+    );
+  },
+
+  async backup(size, seed) {
+    const { memories, forgotten, meanwhile, bytes, ms } = await backUpUnderLoad({ memories: size, seed });
+    return (
+      `a backup of ${count(bytes)} bytes in ${seconds(ms)}, ${count(meanwhile)} stores meanwhile: restored, ` +
+      `${count(memories)} acknowledged before, 0 missing; ${count(forgotten)} forgotten before, 0 there`
+    );
+  },
+
+  rolling: rollingPart,
+  largest: largestPart,
+  flood: floodPart,
+
+  foreign: (examples, seed) => callByForeignTools({ examples, seed }),
+
+  snapshots: (size) =>
+    vitest(
+      "test/vectors",
+      { DAMAGED_SNAPSHOTS: size },
+      `${count(size)} damaged snapshots: 0 crashes, 0 wrong answers`,
+    ),
+};
+
+/** Runs a part that is also a test and reads its size from the environment. */
+function vitest(path: string, env: Record<string, number>, done: string): Promise<string> {
+  const set = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
+  const child = spawn("npx", ["vitest", "run", path], {
+    env: { ...process.env, ...set },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  child.stderr.on("data", (chunk) => (output += chunk));
+  return new Promise((resolve, reject) => {
+    child.once("close", (code) => (code === 0 ? resolve(done) : reject(new Error(output.slice(-3000)))));
+  });
+}

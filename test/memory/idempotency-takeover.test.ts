@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { unavailable } from "../../src/errors.js";
+import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
+import type { IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
+import type { Stored } from "../../src/memory/ports/log.js";
+import {
+  aProcess,
+  asked,
+  clock,
+  endsAt,
+  house,
+  idsInLog,
+  never,
+  OWNER_TIMEOUT_MS,
+  room,
+  start,
+  undone,
+  vector,
+  withChanges,
+  writing,
+} from "./idempotent-stores.js";
+import { CALLER, memoryOf, scopeOf } from "./room.js";
+
+describe("a store whose owner died", () => {
+  const beforeAppend = (reached: () => void) => writing("x", { before: endsAt(reached) });
+  const afterAppend = (reached: () => void) => writing("x", { after: endsAt(reached) });
+
+  it("before it appended: is stored by the next call at once, where no other process can be", async () => {
+    await start(aProcess(), asked("x"), beforeAppend);
+    const { answered, replayed } = await aProcess().run(asked("x"), writing("x"));
+    expect(replayed).toBe(false);
+    expect(await idsInLog()).toEqual([answered.id]);
+  });
+
+  it("after it appended: is not stored again by the next call, where no other process can be", async () => {
+    await start(aProcess(), asked("x"), afterAppend);
+    const { answered, replayed } = await aProcess().run(asked("x"), writing("x"));
+    expect(replayed).toBe(false);
+    expect(await idsInLog()).toEqual([answered.id]);
+    expect(await aProcess().run(asked("x"), never)).toEqual({ answered, replayed: true });
+  });
+
+  it.each([
+    ["before", beforeAppend],
+    ["after", afterAppend],
+  ])(
+    "%s it appended: is left alone until it can make no attempt any more, where it may live",
+    async (_, died) => {
+      const [first, second] = [aProcess({ exclusive: false }), aProcess({ exclusive: false })];
+      await start(first, asked("x"), died);
+      await expect(second.run(asked("x"), never)).rejects.toMatchObject({ code: "unavailable" });
+      clock.atMs += OWNER_TIMEOUT_MS;
+      const { answered } = await second.run(asked("x"), writing("x"));
+      expect(await idsInLog()).toEqual([answered.id]);
+    },
+  );
+
+  it.each(["before it confirmed", "behind that"])(
+    "and that only slept, %s, brings back nothing that was deleted meanwhile",
+    async (where) => {
+      let wake = () => {};
+      const asleep = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const { running } = await start(aProcess({ exclusive: false }), asked("x"), (reached) => {
+        const sleeps = () => {
+          reached();
+          return asleep;
+        };
+        return writing("x", where === "behind that" ? { confirmed: sleeps } : { before: sleeps });
+      });
+      clock.atMs += OWNER_TIMEOUT_MS;
+      const { answered } = await aProcess({ exclusive: false }).run(asked("x"), writing("x"));
+      await deleteMemory(room.ports, { caller: CALLER, namespace: "a", id: answered.id });
+      wake();
+      await running.catch(() => {});
+      expect(await idsInLog()).toEqual([]);
+    },
+  );
+
+  it("is stored once though one that took over fails, and a third one stores before the first goes on", async () => {
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const other = () => aProcess({ exclusive: false });
+    const { running } = await start(other(), asked("x"), (reached) => {
+      const confirmed = () => {
+        reached();
+        return asleep;
+      };
+      return writing("x", { confirmed });
+    });
+    clock.atMs += OWNER_TIMEOUT_MS;
+    const before = () => Promise.reject(unavailable("the model is away"));
+    await expect(other().run(asked("x"), writing("x", { before }))).rejects.toThrow("the model is away");
+    // It comes at once, because the call that failed has released the key.
+    const { answered } = await other().run(asked("x"), writing("x"));
+    wake();
+    expect((await running).answered.id).toBe(answered.id);
+    expect(await idsInLog()).toEqual([answered.id]);
+    // The first call's answer came second, so its charge was refunded.
+    expect(undone).toBe(1);
+  });
+
+  it("and whose write lands late is found by the call that took over, while that embeds", async () => {
+    let late: (() => Promise<number>) | undefined;
+    const { log } = house.storage;
+    const stalls = withChanges(log, {
+      append: (batch) => {
+        late = () => log.append(batch);
+        return new Promise(() => {});
+      },
+    });
+    await room.append("a", memoryOf({ sequence: 1, vector }));
+    const stalled = house.room({ log: stalls });
+    const first: IdempotentWork = {
+      write: async ({ memoryId: id, confirm }) => {
+        const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text: "x" });
+        const memoryIn = () => confirm().then(() => entry);
+        await stalled.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
+        return entry;
+      },
+      undo: async () => {},
+    };
+    void aProcess({ exclusive: false }).run(asked("x"), first);
+    while (late === undefined) await new Promise((resolve) => setImmediate(resolve));
+    clock.atMs += OWNER_TIMEOUT_MS;
+    const lands = async () => {
+      await late?.();
+      // A recall reads it, so that the appender does not meet it any more.
+      await room.size("a");
+    };
+    const { answered } = await aProcess({ exclusive: false }).run(
+      asked("x"),
+      writing("x", { before: lands }),
+    );
+    expect((await idsInLog()).filter((id) => id === answered.id)).toHaveLength(1);
+  });
+
+  it("is stored once though several take over at the same moment", async () => {
+    await start(aProcess(), asked("x"), beforeAppend);
+    const processes = Array.from({ length: 8 }, () => aProcess({ exclusive: false }));
+    clock.atMs += OWNER_TIMEOUT_MS;
+    const outcomes = await Promise.all(
+      processes.map((idempotency) => idempotency.run(asked("x"), writing("x"))),
+    );
+    expect(new Set(outcomes.map(({ answered }) => answered.id)).size).toBe(1);
+    expect(await idsInLog()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach } from "vitest";
+import {
+  Idempotency,
+  type IdempotentRequest,
+  type IdempotentWork,
+  type Outcome,
+} from "../../src/memory/idempotency/idempotency.js";
+import type { Stored } from "../../src/memory/ports/log.js";
+import { entriesOf } from "../contract/samples.js";
+import { HandClock } from "./clock.js";
+import { House, memoryOf, type Room, scopeOf } from "./room.js";
+
+export const OWNER_TIMEOUT_MS = 30_000;
+
+export let house: House;
+export let room: Room;
+export let clock: HandClock;
+/** Texts of the written memories, in the order of their writes. */
+export let written: string[];
+
+beforeEach(async () => {
+  house = await House.open();
+  room = house.room();
+  clock = new HandClock();
+  written = [];
+  undone = 0;
+});
+afterEach(() => house.close());
+
+/** Makes the idempotency of a separate process. */
+export const aProcess = ({ exclusive = true } = {}) =>
+  new Idempotency({ claims: house.storage.claims, log: house.storage.log, clock, exclusive });
+
+export const asked = (text: string, given: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
+  scope: scopeOf("a"),
+  idempotencyKey: "key",
+  content: [text, "{}"],
+  ...given,
+});
+
+export const vector = new Float32Array(16).fill(0.25);
+/** Number of refunds of attempts. */
+export let undone = 0;
+/**
+ * Makes work that stores a text. `before` and `after` run around the moment from which it may be in the log.
+ */
+export const writing = (
+  text: string,
+  {
+    before,
+    confirmed,
+    after,
+  }: { before?: () => unknown; confirmed?: () => unknown; after?: () => unknown } = {},
+): IdempotentWork => ({
+  write: async ({ memoryId: id, confirm }) => {
+    await before?.();
+    const entry: Stored = memoryOf({ sequence: 0, vector }, { id, opId: id, text });
+    const memoryIn = async () => {
+      await confirm();
+      await confirmed?.();
+      return entry;
+    };
+    await room.namespaces.append(scopeOf("a"), { memoryIn, admit: async () => {}, idempotent: true });
+    written.push(text);
+    await after?.();
+    return entry;
+  },
+  undo: async () => void undone++,
+});
+/** Wraps a port and replaces some of its methods. */
+export function withChanges<T extends object>(port: T, changes: Partial<T>): T {
+  return new Proxy(port, {
+    get: (_, name) => {
+      const method = changes[name as keyof T] ?? port[name as keyof T];
+      return typeof method === "function" ? method.bind(port) : method;
+    },
+  });
+}
+const dies = () => new Promise<never>(() => {});
+export const never: IdempotentWork = {
+  write: async () => {
+    throw new Error("it must not be written again");
+  },
+  undo: async () => {},
+};
+
+export const idsInLog = async () => {
+  const logId = await house.storage.log.find(scopeOf("a"));
+  if (logId === undefined) return [];
+  const entries = await entriesOf(house.storage.log, { logId, from: 1, limit: 100 });
+  return entries.flatMap(({ entry }) => (entry.op === "store" ? [entry.id] : []));
+};
+/** Reports that it was reached, and never ends. */
+export const endsAt = (reached: () => void) => () => {
+  reached();
+  return dies();
+};
+/** Runs until `reached` is called inside. The rest continues by itself. */
+export const start = (
+  idempotency: Idempotency,
+  request: IdempotentRequest,
+  work: (reached: () => void) => IdempotentWork,
+) =>
+  new Promise<{ running: Promise<Outcome> }>((resolve) => {
+    const handle: { running?: Promise<Outcome> } = {};
+    const running = idempotency.run(
+      request,
+      work(() => setImmediate(() => resolve(handle as { running: Promise<Outcome> }))),
+    );
+    handle.running = running;
+    running.catch(() => {});
+  });

@@ -1,0 +1,168 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { type ClientHttp2Stream, constants } from "node:http2";
+import { connect } from "node:net";
+import { setImmediate as immediate } from "node:timers/promises";
+import { describe, expect, it, vi } from "vitest";
+import { ONE_PORT_LIMITS } from "../../src/server/port/one-port-limits.js";
+import { whenTaken } from "../../src/server/port/slow-readers.js";
+import {
+  ask1,
+  ask2,
+  counts,
+  dial,
+  keepAlive,
+  LARGE,
+  PREFACE,
+  REQUEST,
+  raw,
+  serve,
+  text,
+  until,
+  untilEnd,
+} from "../support/one-port.js";
+
+describe("the limits of one port", () => {
+  it("headers beyond the limit are refused on both protocols", async () => {
+    const port = await serve({ headerBytesMax: 2048 });
+    const long = { "x-long": "a".repeat(4096) };
+    const request = get({ port, host: "127.0.0.1", headers: long });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    expect(response.statusCode).toBe(431);
+    const session = dial(port);
+    await once(session, "remoteSettings"); // the limit holds from here on
+    const stream = session.request({ ":path": "/", ...long });
+    await expect(once(stream, "close")).rejects.toThrow();
+    expect(stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+
+  it("connections beyond the limit are refused", async () => {
+    const port = await serve({ connectionsMax: 1 });
+    const first = raw(port);
+    await once(first, "connect");
+    await untilEnd(raw(port));
+    expect(counts).toMatchObject({ open: 1, refused: { total: 1, address: 0 } });
+    first.destroy();
+    await until(() => counts.open === 0);
+  });
+
+  it("connections of one address beyond its limit are refused, and again admitted when one has closed", async () => {
+    const port = await serve({ connectionsPerAddressMax: 2 });
+    const first = raw(port);
+    const second = dial(port);
+    await Promise.all([once(first, "connect"), ask2(second, "/a")]);
+    await untilEnd(raw(port));
+    expect(counts).toMatchObject({ open: 2, refused: { total: 0, address: 1 } });
+    expect(await ask2(second, "/b")).toBe("GET /b over 2.0");
+    first.destroy();
+    await vi.waitFor(() => ask1(port, "/c"), { timeout: 5_000 });
+  });
+
+  it("a proxy stands for many clients, and may have as many connections as there are", async () => {
+    const port = await serve({ connectionsPerAddressMax: 1, isProxy: (address) => address === "127.0.0.1" });
+    const agents = [keepAlive(), keepAlive(), keepAlive()];
+    const answers = await Promise.all(agents.map((agent) => ask1(port, "/a", agent)));
+    expect(answers).toEqual(Array(3).fill("GET /a over 1.1"));
+  });
+
+  it("who sends request upon request without waiting is cut off, and all that waited is told", async () => {
+    const taken: Promise<void>[] = [];
+    const port = await serve(
+      { pipelinedMax: 4 },
+      (request) => void taken.push(whenTaken(request) as Promise<void>),
+    );
+    const patient = raw(port);
+    patient.write(REQUEST.repeat(4));
+    await until(() => taken.length === 4);
+    await untilEnd(raw(port), REQUEST.repeat(9));
+    expect(taken).toHaveLength(8);
+    expect(counts.cutOff).toEqual({ first_bytes: 0, request: 0, answer: 0, pipelining: 1 });
+    await Promise.all(taken.slice(4));
+    expect(patient.destroyed).toBe(false);
+    patient.destroy();
+    await Promise.all(taken);
+  });
+
+  it("more headers than it may have end an HTTP/2 call", async () => {
+    const session = dial(await serve({ headerLinesMax: 16 }));
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`x-${n}`, "1"]));
+    const stream = session.request({ ":path": "/", ...many });
+    await expect(once(stream, "close")).rejects.toThrow();
+    expect(stream.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    expect(await ask2(session, "/b")).toBe("GET /b over 2.0");
+  });
+
+  it("a session that resets calls in a flood is ended", async () => {
+    const session = dial(await serve());
+    await ask2(session, "/a");
+    let goaway: number | undefined;
+    session.once("goaway", (code) => {
+      goaway = code;
+    });
+    // The server allows 900 at once, and 30 a second.
+    for (let call = 0; call < 5_000 && !session.destroyed; call++) {
+      const stream = session.request({ ":path": "/slow" });
+      stream.on("error", () => {});
+      await immediate();
+      stream.close(constants.NGHTTP2_CANCEL);
+      await immediate();
+    }
+    await vi.waitUntil(() => session.destroyed, { timeout: 10_000 });
+    expect(goaway).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }, 30_000);
+
+  it("a session that sends calls and their resets all in one go is ended too", async () => {
+    const port = await serve();
+    const frame = (type: number, { flags, id, payload }: { flags: number; id: number; payload: Buffer }) => {
+      const head = Buffer.alloc(9);
+      head.writeUIntBE(payload.length, 0, 3);
+      head.writeUInt8(type, 3);
+      head.writeUInt8(flags, 4);
+      head.writeUInt32BE(id, 5);
+      return Buffer.concat([head, payload]);
+    };
+    // HPACK writes GET, http and / by their numbers in the static table. The host has no name.
+    const headers = Buffer.from([0x82, 0x86, 0x84]);
+    const cancel = Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL]);
+    const bytes = [Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")];
+    bytes.push(frame(4, { flags: 0, id: 0, payload: Buffer.alloc(0) }));
+    for (let id = 1; id < 5_000; id += 2) {
+      bytes.push(frame(1, { flags: 5, id, payload: headers }), frame(3, { flags: 0, id, payload: cancel }));
+    }
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {}).resume();
+    const closed = once(socket, "close");
+    socket.write(Buffer.concat(bytes));
+    await closed;
+  }, 10_000);
+
+  it("a session runs no more calls at a time than it may", async () => {
+    const session = dial(await serve({ streamsMax: 3 }));
+    await once(session, "remoteSettings");
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
+  });
+
+  it("a session may leave as many large answers unread as it runs calls", async () => {
+    const session = dial(await serve());
+    const streams: ClientHttp2Stream[] = [];
+    while (streams.length < ONE_PORT_LIMITS.streamsMax) {
+      const stream = session.request({ ":path": "/large" });
+      await once(stream, "response"); // calls that come at once would all be taken
+      streams.push(stream);
+    }
+    for (const stream of streams) expect((await text(stream)).length).toBe(LARGE.length);
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["half a preface", "PRI"],
+    ["a preface", PREFACE],
+    ["a whole request", REQUEST],
+  ])("a client that half-closes after %s is let go", async (_, bytes) => {
+    const socket = raw(await serve());
+    const ended = untilEnd(socket);
+    socket.end(bytes);
+    await ended;
+    await until(() => socket.destroyed || socket.readableEnded);
+  });
+});
