@@ -32,6 +32,32 @@ export function foreignCharset(type: string): string | undefined {
   return values.find((value) => !UTF8.test(value));
 }
 
+/** How a request says that its body is written. */
+export interface Encoding {
+  readonly codec: "json" | "proto";
+  readonly enveloped: boolean;
+  /** The name of the compression, if any. */
+  readonly compression: string | null;
+}
+
+/** How the body of a call is written, by its normalized headers; undefined for types that are not served. */
+export function encodingOf(header: Headers): Encoding | undefined {
+  const type = header.get("content-type") ?? "";
+  const [, wrapped, codec] = /^application\/(?:(connect|grpc(?:-web)?)\+?)?(json|proto|)$/.exec(type) ?? [];
+  if (codec === undefined || (wrapped === undefined && codec === "")) return undefined;
+  return {
+    // gRPC's default is Protobuf.
+    codec: codec === "json" ? "json" : "proto",
+    enveloped: wrapped !== undefined,
+    compression: header.get(encodingHeader(wrapped)),
+  };
+}
+
+function encodingHeader(wrapped: string | undefined): string {
+  if (wrapped === undefined) return "content-encoding";
+  return wrapped === "connect" ? "connect-content-encoding" : "grpc-encoding";
+}
+
 function isServed(type: string): boolean {
   return SERVED.test(bare(type));
 }

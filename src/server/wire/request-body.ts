@@ -3,6 +3,7 @@ import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid, MemoryError } from "../../errors.js";
+import type { Encoding } from "./content-type.js";
 import { toConnectError } from "./errors.js";
 import { checkJson } from "./json-body.js";
 
@@ -22,14 +23,6 @@ const FIRST_BYTES = 16_384;
 
 /** Each holds up to a whole body; there are no more threads for it either. */
 const UNZIPS_MAX = 4;
-
-/** How a request says that its body is written. */
-export interface Encoding {
-  readonly codec: "json" | "proto";
-  readonly enveloped: boolean;
-  /** The name of the compression, if any. */
-  readonly compression: string | null;
-}
 
 export interface BodyOptions extends Encoding {
   /** What the body is to become. */

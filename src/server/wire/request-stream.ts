@@ -1,6 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { Encoding } from "./content-type.js";
 import { translated } from "./errors.js";
-import { checkMessage, cutOff, ENVELOPE_BYTES, type Encoding, tooLarge, unwrap } from "./request-body.js";
+import { checkMessage, cutOff, ENVELOPE_BYTES, tooLarge, unwrap } from "./request-body.js";
 
 /** Bits of an envelope other than "compressed": the end of a stream, which is no message. */
 const OTHER_FLAGS = 0b1111_1110;

@@ -1,0 +1,40 @@
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
+import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { invalid } from "../../errors.js";
+import { toConnectError } from "../wire/errors.js";
+import { shown } from "../wire/json-text.js";
+import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
+import { tooLarge } from "../wire/request-body.js";
+
+/** On the plain paths JSON alone is spoken, and a body over the limit is 413, as HTTP clients expect. */
+export function plain(handler: UniversalHandler, bytesMax: number) {
+  return async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    if (request.method === "POST" && !isJson(request)) {
+      return withBody({ status: 415 }, unsupported(request.header.get("content-type") ?? "none"));
+    }
+    // Before the gate: what is not going to be read need not be awaited.
+    if (Number(request.header.get("content-length")) > bytesMax) return refused(bytesMax);
+    return handler(withoutQuery(request));
+  };
+}
+
+/** On a plain path everything stands in the body: a query would be passed over in silence. */
+function withoutQuery(request: UniversalServerRequest): UniversalServerRequest {
+  const name = /\?([^=&]+)/.exec(request.url)?.[1];
+  if (name === undefined || request.method !== "POST") return request;
+  const error = invalid(shown(name), "stands in the query, which is not read here; send it in the body");
+  return { ...request, body: refusing(error) };
+}
+
+function refused(bytesMax: number): UniversalServerResponse {
+  const error = errorToJsonBytes(toConnectError(tooLarge(bytesMax)), { useProtoFieldName: true });
+  return { status: 413, header: new Headers({ "content-type": "application/json" }), body: once(error) };
+}
+
+function isJson({ header }: UniversalServerRequest): boolean {
+  return header.get("content-type") === "application/json";
+}
