@@ -19,6 +19,7 @@ import { clientAddresses, clientAddressKey } from "./port/client-address.js";
 import { addPortal } from "./portal/portal.js";
 import type { PortalFile } from "./portal/portal-files.js";
 import { type AccountPorts, accountService } from "./rpc/account-service.js";
+import { handMessage } from "./rpc/bodies.js";
 import { BodyRoom, bodyRoomKey } from "./rpc/body-room.js";
 import { contextOf, gate } from "./rpc/caller.js";
 import { CALL_TIMEOUT_MS, deadline } from "./rpc/deadline.js";
@@ -93,7 +94,7 @@ export function createApp(options: AppOptions): FastifyInstance {
         throw translated(error);
       }
     },
-    interceptors: [translateErrors(onFault), deadline(CALL_TIMEOUT_MS, onFault)],
+    interceptors: [handMessage, translateErrors(onFault), deadline(CALL_TIMEOUT_MS, onFault)],
     acceptCompression: [compressionGzip],
     readMaxBytes: BODY_BYTES_MAX,
     writeMaxBytes: ANSWER_BYTES_MAX,

@@ -1,54 +1,70 @@
-import { createContextValues } from "@connectrpc/connect";
+import type { Message } from "@bufbuild/protobuf";
+import { createContextKey, createContextValues, type Interceptor } from "@connectrpc/connect";
 import type {
   UniversalHandler,
   UniversalServerRequest,
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { encodingOf } from "../wire/content-type.js";
+import { type Encoding, encodingOf } from "../wire/content-type.js";
 import { toConnectError, translated } from "../wire/errors.js";
-import { refusing } from "../wire/plain-errors.js";
-import { checkedBody, ENVELOPE_BYTES, tooLarge } from "../wire/request-body.js";
+import { decodedBody, tooLarge } from "../wire/request-body.js";
 import { checkedStream } from "../wire/request-stream.js";
 import { type Reservation, reservationOf } from "./body-room.js";
 
 /** Of all that a call of health or reflection sends, however long it lasts. */
 const STREAM_BYTES_MAX = 65_536;
 
-/** Checks a body while it is read, behind the gate; `tooLargeStatus` replaces Connect's own. */
+/** The decoded message of a unary call; set while its body is read. */
+const messageKey = createContextKey<Message | undefined>(undefined, { description: "message" });
+
+/** Hands the message that was decoded with the body to the call, which got an empty one from Connect. */
+export const handMessage: Interceptor = (next) => (request) => {
+  const message = request.contextValues.get(messageKey);
+  return message === undefined || request.stream ? next(request) : next({ ...request, message });
+};
+
+/**
+ * Reads bodies strictly, behind the gate. Its calls need the interceptor `handMessage`; `tooLargeStatus`
+ * replaces Connect's own status.
+ */
 export function strict(
   handler: UniversalHandler,
   { bytesMax, tooLargeStatus }: { bytesMax: number; tooLargeStatus?: number },
 ): UniversalHandler {
   const { input: message, methodKind } = handler.method;
-  const checked = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+  const read = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const encoding = encodingOf(request.header);
     if (encoding === undefined) return handler(request);
     const options = { message, ...encoding, bytesMax };
+    const bytes = request.body as AsyncIterable<Uint8Array>;
     if (methodKind !== "unary") {
-      const stream = countedBody(request, request.body as AsyncIterable<Uint8Array>);
-      return handler({ ...request, body: checkedStream(stream, options) });
+      return handler({ ...request, body: checkedStream(countedBody(request, bytes), options) });
     }
+    const { header, contextValues = createContextValues() } = request;
     let large = false;
-    const onTooLarge = () => {
-      large = true;
-    };
-    const claiming = { bytesSaid: bytesSaid(request.header), claim: claimOf(request) };
-    const body = checkedBody(bodyOf(request, options), { ...options, onTooLarge, ...claiming });
-    const response = await handler({ ...request, body });
+    const body = decodedBody(bytes, {
+      ...options,
+      bytesSaid: bytesSaid(header),
+      claim: claimOf(request),
+      onMessage: (decoded) => contextValues.set(messageKey, decoded),
+      onTooLarge: () => {
+        large = true;
+      },
+    });
+    describeDecoded(header, encoding);
+    const response = await handler({ ...request, contextValues, body });
     return large && tooLargeStatus !== undefined ? { ...response, status: tooLargeStatus } : response;
   };
-  return Object.assign(checked, handler);
+  return Object.assign(read, handler);
 }
 
-/** The body as it comes, or its refusal when it says itself that it is too large: Connect's would have no reason. */
-function bodyOf(
-  { header, body }: UniversalServerRequest,
-  { enveloped, bytesMax }: { enveloped: boolean; bytesMax: number },
-): AsyncIterable<Uint8Array> {
-  const bytes = Number(header.get("content-length"));
+/** Makes the headers describe the body that Connect gets. An envelope says itself that it is not compressed. */
+function describeDecoded(header: Headers, { enveloped, compression }: Encoding): void {
   header.delete("content-length");
-  const isTooLarge = bytes > bytesMax + (enveloped ? ENVELOPE_BYTES : 0);
-  return isTooLarge ? refusing(tooLarge(bytesMax)) : (body as AsyncIterable<Uint8Array>);
+  if (enveloped || compression !== "gzip") return;
+  header.delete("content-encoding");
+  // Connect compresses its answer as the request was, unless the client says what it accepts.
+  if (!header.get("accept-encoding")) header.set("accept-encoding", "gzip");
 }
 
 /** Takes room for a request's body; opened with the first claim, when the gate has said whose it is. */

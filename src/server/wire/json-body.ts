@@ -1,5 +1,12 @@
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
@@ -7,16 +14,26 @@ import { checkNothingIsLost, shown } from "./json-text.js";
 const NESTING_MAX = 64;
 
 /**
- * Checks a JSON body, before it is decoded, for what Protobuf's own JSON rules let pass or report
- * without naming the field: numbers in quotes, unknown fields, a field given twice, broken JSON and
- * bytes that are not UTF-8.
+ * Decodes a JSON body. Checks it first for what Protobuf's own JSON rules let pass or report without
+ * naming the field: numbers in quotes, unknown fields, a field given twice, broken JSON and bytes that
+ * are not UTF-8.
  *
  * @throws MemoryError `invalid_argument` that names the field.
  */
-export function checkJson(message: DescMessage, bytes: Uint8Array): void {
+export function readJson(message: DescMessage, bytes: Uint8Array): Message {
   const text = decode(bytes);
-  checkMessage(message, parse(text));
+  const value = parse(text);
+  checkMessage(message, value);
   checkNothingIsLost(text);
+  return decodeChecked(message, value);
+}
+
+function decodeChecked(message: DescMessage, value: JsonValue): Message {
+  try {
+    return fromJson(message, value);
+  } catch (error) {
+    throw ConnectError.from(error, Code.InvalidArgument);
+  }
 }
 
 /** Not leniently: two names that differ in a broken byte would become one. */
@@ -28,7 +45,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function parse(json: string): unknown {
+function parse(json: string): JsonValue {
   try {
     return JSON.parse(json);
   } catch {

@@ -1,11 +1,12 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Encoding } from "./content-type.js";
 import { toConnectError } from "./errors.js";
-import { checkJson } from "./json-body.js";
+import { readJson } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -14,6 +15,9 @@ const TOO_LARGE = "BODY_TOO_LARGE";
 /** gRPC and gRPC-Web put a byte of flags and four of length before a message. */
 export const ENVELOPE_BYTES = 5;
 const COMPRESSED_FLAG = 1;
+
+/** An empty message, as Connect decodes it in place of the one that was decoded here. */
+const EMPTY = { json: Buffer.from("{}"), proto: Buffer.alloc(0) };
 
 /** A body is held as it came and as it is decoded; the latter is taken to be as large. */
 const DECODED_TIMES = 2;
@@ -31,6 +35,8 @@ export interface BodyOptions extends Encoding {
   readonly bytesMax: number;
   /** What `Content-Length` says. */
   readonly bytesSaid: number | undefined;
+  /** Called with the decoded message before the body ends. */
+  onMessage(message: Message): void;
   /** Called before `resource_exhausted` is thrown. */
   onTooLarge(): void;
   /**
@@ -42,15 +48,16 @@ export interface BodyOptions extends Encoding {
 }
 
 /**
- * The body of a unary call, checked before it is decoded: what cannot be read is the caller's
- * mistake, and Connect would call it a fault of ours. Yields the bytes as they came.
+ * Reads, checks and decodes the body of a unary call. What cannot be read is the caller's mistake, and
+ * Connect would call it a fault of the server. Yields an empty message in the place of the decoded one,
+ * uncompressed, so that Connect repeats none of the work. An envelope that Connect refuses is yielded as it came.
  *
  * @throws ConnectError when read: `invalid_argument`, `resource_exhausted` beyond `bytesMax`, or
  * `canceled` when the caller breaks off, or is cut off, before the end.
  */
-export async function* checkedBody(
+export async function* decodedBody(
   body: AsyncIterable<Uint8Array>,
-  { message, codec, bytesMax, bytesSaid, onTooLarge, claim, ...encoding }: BodyOptions,
+  { message, codec, bytesMax, bytesSaid, onMessage, onTooLarge, claim, ...encoding }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
     const { enveloped } = encoding;
@@ -58,8 +65,8 @@ export async function* checkedBody(
     const bytes = await readAll(body, reading);
     const plain = await unwrap(bytes, { ...encoding, bytesMax });
     await claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
-    if (plain !== undefined) checkMessage(plain, { message, codec });
-    yield bytes;
+    if (plain !== undefined) onMessage(decode(plain, { message, codec }));
+    yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
     if (error.reason === TOO_LARGE) onTooLarge();
@@ -154,13 +161,17 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   }
 }
 
-/** Refuses what cannot be decoded, in words of ours. @throws MemoryError `invalid_argument` */
-export function checkMessage(
+/** Decodes a message. @throws MemoryError `invalid_argument`, with a text that names the field where it can. */
+export function decode(
   bytes: Uint8Array,
   { message, codec }: { message: DescMessage; codec: Encoding["codec"] },
-): void {
-  if (codec === "json") checkJson(message, bytes);
-  else checkBinary(message, bytes);
+): Message {
+  return codec === "json" ? readJson(message, bytes) : readBinary(message, bytes);
+}
+
+/** The body with an empty message in the place of its own; flags other than "compressed" stay Connect's to judge. */
+function emptied(bytes: Uint8Array, { codec, enveloped }: Pick<Encoding, "codec" | "enveloped">): Uint8Array {
+  return enveloped ? encodeEnvelope((bytes[0] as number) & ~COMPRESSED_FLAG, EMPTY[codec]) : EMPTY[codec];
 }
 
 const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
@@ -174,9 +185,9 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-function checkBinary(message: DescMessage, bytes: Uint8Array): void {
+function readBinary(message: DescMessage, bytes: Uint8Array): Message {
   try {
-    fromBinary(message, bytes);
+    return fromBinary(message, bytes);
   } catch {
     // Not the decoder's own message: it speaks of offsets and wire types.
     throw invalid("body", `is not a well-formed ${message.name}: cut off, not UTF-8, or nested too deep`);

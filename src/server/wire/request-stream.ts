@@ -1,7 +1,8 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import type { Encoding } from "./content-type.js";
 import { translated } from "./errors.js";
-import { checkMessage, cutOff, ENVELOPE_BYTES, tooLarge, unwrap } from "./request-body.js";
+import { cutOff, decode, ENVELOPE_BYTES, tooLarge, unwrap } from "./request-body.js";
 
 /** Bits of an envelope other than "compressed": the end of a stream, which is no message. */
 const OTHER_FLAGS = 0b1111_1110;
@@ -15,7 +16,7 @@ export interface StreamOptions extends Encoding {
 
 /**
  * The body of a streaming call: its messages one by one, each checked before it is decoded. Yields
- * whole envelopes, with the bytes as they came.
+ * whole envelopes, unpacked.
  *
  * @throws ConnectError when read: `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
  */
@@ -27,8 +28,8 @@ export async function* checkedStream(
     for await (const envelope of envelopesOf(body, options.bytesMax)) {
       const isMessage = ((envelope[0] as number) & OTHER_FLAGS) === 0;
       const plain = isMessage ? await unwrap(envelope, options) : undefined;
-      if (plain !== undefined) checkMessage(plain, { message, codec });
-      yield envelope;
+      if (plain !== undefined) decode(plain, { message, codec });
+      yield plain === undefined ? envelope : encodeEnvelope(0, plain);
     }
   } catch (error) {
     throw translated(error);
