@@ -10,11 +10,38 @@ export type ErrorCode =
   | "unavailable"
   | "internal";
 
+/**
+ * All reasons that an error can give, each with a sentence that says when. Programs branch on the names;
+ * `docs/errors.md` lists each with its sentence and what a caller can do.
+ */
+export const REASONS = {
+  QUOTA_EXHAUSTED: "All calls of the account's plan are used.",
+  BODY_TOO_LARGE: "The body is over 1,048,576 bytes, as sent or after decompressing.",
+  RATE_LIMITED: "Too many sign-ups come from this address or in all.",
+  KEY_RATE_LIMITED: "The key makes more calls a second than its plan allows.",
+  CONCURRENCY_LIMITED: "The key has as many running calls as its plan allows.",
+  BODIES_LIMITED:
+    "The bodies of running calls, the caller's or everyone's, fill the memory reserved for them.",
+  PLAN_UNKNOWN: "The operator removed the account's plan and must assign another.",
+  KEY_READ_ONLY: "The key may only read.",
+  KEY_OTHER_NAMESPACE: "The key is for another namespace, or the call is about the account.",
+  NAMESPACE_NOT_EMPTY: "The namespace holds memories, and `force` is not set.",
+  LAST_KEY: "It is the account's last key, and `force` is not set.",
+  KEYS_LIMIT: "The account has 50 keys.",
+  IDEMPOTENCY_KEY_REUSED: "The `Idempotency-Key` was used for another request within 24 hours.",
+  IDEMPOTENT_MEMORY_DELETED: "The memory that this `Idempotency-Key` stored was deleted.",
+  STORAGE_NOT_WRITABLE: "The database cannot write; its disk may be full.",
+  MODEL_BUSY: "The model has too much work to finish before the call's deadline.",
+  ABANDONED_WORK: "The account broke off too many calls while the model read their texts.",
+} as const;
+
+export type Reason = keyof typeof REASONS;
+
 export interface ErrorOptions {
   /** The request's field that is wrong, in the contract's snake_case. */
   field?: string;
-  /** A constant that programs can branch on, such as `QUOTA_EXHAUSTED`. */
-  reason?: string;
+  /** A constant that programs can branch on. */
+  reason?: Reason;
   /** How long a caller does well to wait before trying again. */
   retryAfterMs?: number;
   /** What led here; logged, never sent. */
@@ -28,7 +55,7 @@ export interface ErrorOptions {
 export class MemoryError extends Error {
   override readonly name = "MemoryError";
   readonly field: string | undefined;
-  readonly reason: string | undefined;
+  readonly reason: Reason | undefined;
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -53,14 +80,16 @@ export function unavailable(message: string, cause?: unknown, retryAfterMs = 100
   return new MemoryError("unavailable", message, { cause, retryAfterMs });
 }
 
-const NOT_WRITABLE = "STORAGE_NOT_WRITABLE";
-
 /** The database answers and refuses to write, which trying again at once does not change. */
 export function notWritable(cause?: unknown): MemoryError {
   const message = "the database could not write; its disk may be full";
-  return new MemoryError("unavailable", message, { reason: NOT_WRITABLE, retryAfterMs: 1000, cause });
+  return new MemoryError("unavailable", message, {
+    reason: "STORAGE_NOT_WRITABLE",
+    retryAfterMs: 1000,
+    cause,
+  });
 }
 
 export function isNotWritable(error: unknown): boolean {
-  return error instanceof MemoryError && error.reason === NOT_WRITABLE;
+  return error instanceof MemoryError && error.reason === "STORAGE_NOT_WRITABLE";
 }

@@ -14,7 +14,7 @@ import { USAGE_DAYS_MAX } from "../src/accounts/usage.js";
 import { type Config, loadConfig } from "../src/config.js";
 import { FAMILIES, familyOf } from "../src/embedding/convention/families.js";
 import { HUB } from "../src/embedding/download/pull.js";
-import { type ErrorCode, MemoryError } from "../src/errors.js";
+import { type ErrorCode, MemoryError, REASONS } from "../src/errors.js";
 import { MAP_POINTS_MAX } from "../src/memory/calls/map.js";
 import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../src/memory/idempotency/idempotency.js";
 import { count } from "../src/memory/input/count.js";
@@ -96,16 +96,20 @@ describe("docs/errors.md", () => {
     expect(http).toContain(String(codeToHttpStatus(onWire as Code)));
   });
 
-  test("lists every reason that the source gives, and no other", () => {
-    const given = [...sources.values()].flatMap((source) => {
-      const literal = [...source.matchAll(/(?:\breason: |denied\(\s*)"([A-Z_]+)"/g)].map(([, each]) => each);
-      const named = [...source.matchAll(/\breason: ([A-Z_]+)\b/g)].map(
-        ([, name]) => new RegExp(`const ${name} = "([A-Z_]+)"`).exec(source)?.[1],
-      );
-      return [...literal, ...named];
-    });
-    const reasons = rows(section("docs/errors.md", "## Reasons")).map(([reason]) => unquoted(reason));
-    expect(reasons.sort()).toEqual([...new Set(given)].sort());
+  const reasons = rows(section("docs/errors.md", "## Reasons"));
+
+  test("lists every reason of the catalogue, and no other", () => {
+    expect(reasons.map(([reason]) => unquoted(reason)).sort()).toEqual(Object.keys(REASONS).sort());
+  });
+
+  test.each(Object.entries(REASONS))("says of %s when it is given", (reason, when) => {
+    const [, , meaning] = reasons.find(([cell]) => unquoted(cell) === reason) ?? [];
+    expect(`${meaning}.`).toContain(when);
+  });
+
+  test.each(Object.keys(REASONS))("lists no reason that nothing gives: %s", (reason) => {
+    const given = new RegExp(`(?:\\breason: |denied\\(\\s*)"${reason}"`);
+    expect([...sources.values()].some((source) => given.test(source))).toBe(true);
   });
 });
 

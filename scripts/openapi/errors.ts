@@ -1,3 +1,4 @@
+import type { Reason } from "../../src/errors.js";
 import type { Schema } from "./schemas.js";
 
 /** One way for a call to fail, as callers see it. */
@@ -5,7 +6,7 @@ export interface Failure {
   readonly status: number;
   readonly code: string;
   /** A constant in the error's details that programs can branch on. */
-  readonly reason?: string;
+  readonly reason?: Reason;
   readonly when: string;
   /** RPCs (by name) that it can happen to; left out, all. */
   readonly rpcs?: readonly string[];

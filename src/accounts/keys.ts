@@ -1,4 +1,4 @@
-import { invalid, MemoryError } from "../errors.js";
+import { invalid, MemoryError, type Reason } from "../errors.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
 import { type Key, type KeyAccess, makeKey } from "./key.js";
@@ -169,6 +169,6 @@ function tooMany(): MemoryError {
   });
 }
 
-function denied(reason: string, message: string): MemoryError {
+function denied(reason: Reason, message: string): MemoryError {
   return new MemoryError("permission_denied", message, { reason });
 }

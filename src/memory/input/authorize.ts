@@ -1,4 +1,4 @@
-import { MemoryError } from "../../errors.js";
+import { MemoryError, type Reason } from "../../errors.js";
 import type { Caller, Quota } from "../ports/quota.js";
 
 /** Access that a call needs. */
@@ -41,6 +41,6 @@ function refusalOf({ access, namespace }: Caller, action: Action): MemoryError |
   return denied("KEY_OTHER_NAMESPACE", `this key is for the namespace ${namespace} alone`);
 }
 
-function denied(reason: string, message: string): MemoryError {
+function denied(reason: Reason, message: string): MemoryError {
   return new MemoryError("permission_denied", message, { reason });
 }

@@ -112,7 +112,7 @@ export class BodyRoom {
   }
 
   #refusal(owner: string): MemoryError {
-    const options = { reason: "BODIES_LIMITED", retryAfterMs: PAUSE_MS };
+    const options = { reason: "BODIES_LIMITED", retryAfterMs: PAUSE_MS } as const;
     if (this.#ownerOf(owner).held === 0) {
       return new MemoryError("unavailable", "the server receives too many large bodies now", options);
     }

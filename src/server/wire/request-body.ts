@@ -10,8 +10,6 @@ import { readJson } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
 
-const TOO_LARGE = "BODY_TOO_LARGE";
-
 /** gRPC and gRPC-Web put a byte of flags and four of length before a message. */
 export const ENVELOPE_BYTES = 5;
 const COMPRESSED_FLAG = 1;
@@ -69,7 +67,7 @@ export async function* decodedBody(
     yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
-    if (error.reason === TOO_LARGE) onTooLarge();
+    if (error.reason === "BODY_TOO_LARGE") onTooLarge();
     throw toConnectError(error);
   }
 }
@@ -77,7 +75,7 @@ export async function* decodedBody(
 /** The error for a body over the limit. */
 export function tooLarge(bytesMax: number): MemoryError {
   const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;
-  return new MemoryError("resource_exhausted", message, { reason: TOO_LARGE });
+  return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });
 }
 
 interface Reading extends Pick<BodyOptions, "bytesMax" | "bytesSaid" | "enveloped" | "claim"> {}
