@@ -30,6 +30,9 @@ describe("the client's address", () => {
     ["IPv6", "fd00::1", "2001:db8::5", "2001:db8::5"],
     ["IPv6 in brackets, with a port", "fd00::1", "[2001:db8::5]:443", "2001:db8::5"],
     ["a zone", "fd00::1%eth0", "2001:db8::5", "2001:db8::5"],
+    ["IPv4 in an IPv6 address, in hexadecimal digits", "::ffff:a00:1", "198.51.100.1", "198.51.100.1"],
+    ["an IPv6 address that ends like a proxy's", "::10.0.0.1", "198.51.100.1", "::10.0.0.1"],
+    ["a short form of a proxy's address", "10.0.0.1", "6.6.6.6, 10.1", "10.0.0.1"],
     ["a connection that is gone", "", "198.51.100.1", ""],
   ])("%s", (_, remote, forwarded, expected) => {
     expect(addressOf(remote, forwarded)).toBe(expected);
