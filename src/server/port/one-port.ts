@@ -1,19 +1,17 @@
-import { type IncomingMessage, type RequestListener, Server, type ServerOptions } from "node:http";
+import { type IncomingMessage, type RequestListener, Server } from "node:http";
 import { createServer as createHttp2Server, type Http2Server, type Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
-import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
 import { ConnectionCounts } from "./connection-counts.js";
 import { ConnectionLimit } from "./connection-limit.js";
 import { type Protocol, sniff } from "./first-bytes.js";
+import { http1Options, takeConnectionListener } from "./http1.js";
 import { Http2Sessions, http2Options } from "./http2-sessions.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "./one-port-limits.js";
 import { Pace } from "./pace.js";
 import { SlowReaders } from "./slow-readers.js";
 import type { Tls } from "./tls.js";
+import { TlsHandshakes } from "./tls-handshakes.js";
 import { UnreadBodies } from "./unread.js";
-
-/** How often Node looks for connections beyond its HTTP/1 timeouts; at its default of 30 s they mean little. */
-const TIMEOUT_CHECK_MS = 1000;
 
 /** How often a closing server looks for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
@@ -51,9 +49,7 @@ export class OnePortServer extends Server {
   readonly #counts: ConnectionCounts;
   readonly #http1: (socket: Socket) => void;
   readonly #http2: Http2Server;
-  readonly #tls: TlsServer | undefined;
-  /** Connections whose handshake is not over, by the other side's address and port. */
-  readonly #handshaking = new Map<string, Socket>();
+  readonly #handshakes: TlsHandshakes | undefined;
   readonly #connections: ConnectionLimit;
   readonly #answers: SlowReaders;
   readonly #openings = new Pace();
@@ -82,7 +78,7 @@ export class OnePortServer extends Server {
     this.#http2.on("request", (request, response) => this.emit("request", request, response));
     this.#sessions = new Http2Sessions(limits, counts);
     this.#http2.on("session", (session) => this.#sessions.admit(session));
-    this.#tls = tls && this.#createTls(tls);
+    this.#handshakes = tls && this.#createHandshakes(tls);
     this.#connections = new ConnectionLimit(limits.connectionsPerAddressMax, isProxy);
     this.on("connection", (socket: Socket) => this.#take(socket));
     this.on("drop", () => {
@@ -111,7 +107,8 @@ export class OnePortServer extends Server {
    */
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
-    for (const socket of [...this.#sniffing, ...this.#handshaking.values()]) socket.destroy();
+    for (const socket of this.#sniffing) socket.destroy();
+    this.#handshakes?.end();
     this.#sessions.close();
     // A keep-alive connection that is busy now must go as soon as it idles; Node does not see to that.
     const drain = setInterval(() => this.closeIdleConnections(), DRAIN_CHECK_MS);
@@ -122,23 +119,18 @@ export class OnePortServer extends Server {
   /** Ends every connection at once, whatever runs on it. */
   override closeAllConnections(): void {
     super.closeAllConnections();
-    const others = [this.#sniffing, this.#handshaking.values(), this.#http2Sockets];
-    for (const socket of others.flatMap((sockets) => [...sockets])) socket.destroy();
+    for (const socket of [...this.#sniffing, ...this.#http2Sockets]) socket.destroy();
+    this.#handshakes?.end();
   }
 
-  /** Never listens: it is given this server's connections, and its decrypted ones go the common way. */
-  #createTls({ cert, key, onRenewal }: Tls): TlsServer {
-    const handshakeTimeout = this.#limits.firstBytesTimeoutMs;
-    const server = createTlsServer({ cert, key, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout });
-    server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
-      if (error.code === "ERR_TLS_HANDSHAKE_TIMEOUT") this.#counts.cutOff.first_bytes += 1;
-      socket.destroy();
-    });
-    onRenewal?.((files) => server.setSecureContext(files));
-    return server.on("secureConnection", (socket) => {
-      this.#handshaking.delete(remoteOf(socket));
+  #createHandshakes(tls: Tls): TlsHandshakes {
+    return new TlsHandshakes(tls, {
+      timeoutMs: this.#limits.firstBytesTimeoutMs,
+      onTimeout: () => {
+        this.#counts.cutOff.first_bytes += 1;
+      },
       // What was agreed on (ALPN) is not looked at: the first bytes tell the same.
-      this.#sniff(socket);
+      onSecure: (socket) => this.#sniff(socket),
     });
   }
 
@@ -155,17 +147,8 @@ export class OnePortServer extends Server {
     socket.once("close", () => {
       this.#counts.open -= 1;
     });
-    if (this.#tls === undefined) this.#sniff(socket);
-    else this.#shakeHands(socket);
-  }
-
-  #shakeHands(socket: Socket): void {
-    const remote = remoteOf(socket);
-    this.#handshaking.set(remote, socket);
-    socket.once("close", () => {
-      if (this.#handshaking.get(remote) === socket) this.#handshaking.delete(remote);
-    });
-    this.#tls?.emit("connection", socket);
+    if (this.#handshakes === undefined) this.#sniff(socket);
+    else this.#handshakes.begin(socket);
   }
 
   #sniff(socket: Socket): void {
@@ -205,32 +188,4 @@ export class OnePortServer extends Server {
 /** Tells it by the socket or stream: a request and its response hear of their end only later. */
 function isGone(request: IncomingMessage | Http2ServerRequest): boolean {
   return "stream" in request ? (request.stream?.destroyed ?? true) : request.socket.destroyed;
-}
-
-function remoteOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
-}
-
-function http1Options(limits: OnePortLimits): ServerOptions {
-  return {
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    // Node's own answer would have no body: whoever handles requests refuses those without a host.
-    requireHostHeader: false,
-    maxHeaderSize: limits.headerBytesMax,
-    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-  };
-}
-
-/**
- * Takes over the listener with which Node turns a socket into an HTTP/1 connection. A second server
- * that never listens could be given the sockets instead, but Node would not enforce its timeouts.
- */
-function takeConnectionListener(server: Server): (socket: Socket) => void {
-  const [listener] = server.listeners("connection");
-  if (listener === undefined)
-    throw new Error("this version of Node accepts HTTP/1 connections in another way");
-  server.removeAllListeners("connection");
-  return listener as (socket: Socket) => void;
 }
