@@ -6,24 +6,24 @@ import { pino } from "pino";
 /** Error causes that are followed when an error is logged. */
 const CAUSES_MAX = 5;
 
-/** What may wait for a reader of the log that is behind, or has stopped; further lines are dropped. */
+/** Maximum number of bytes that wait for a slow or stopped reader of the log; further lines are dropped. */
 const WAITING_BYTES_MAX = 1_048_576;
 
-/** How long the end of the program waits for such a reader. */
+/** Time that the end of the program waits for such a reader. */
 const FLUSH_TIMEOUT_MS = 1_000;
 
 export interface Log {
   readonly logger: FastifyBaseLogger;
-  /** Lines that nobody took, since the start. */
+  /** Number of lines that were dropped since the start. */
   readonly dropped: () => number;
 }
 
 /**
- * Structured logs on stderr, a JSON object a line. Nothing that holds a text or a key is ever handed to it.
+ * Writes structured logs to stderr, one JSON object a line. No caller hands it a text or a key.
  *
- * Through Node's own stream: it writes at once what the system takes, so that nothing is lost at an
- * exit, and keeps the rest without waiting. A write of pino's own would wait for the reader of a pipe,
- * in the main thread or in one that then holds up the exit.
+ * It writes through Node's own stream, which writes at once what the system takes, so that nothing is lost at
+ * an exit, and keeps the rest without waiting. Pino's own writer would wait for the reader of a pipe, in the
+ * main thread or in one that then delays the exit.
  */
 export function openLog(level: string, stream: Writable = process.stderr): Log {
   let dropped = 0;
@@ -47,7 +47,7 @@ export function openLog(level: string, stream: Writable = process.stderr): Log {
   return { logger, dropped: () => dropped };
 }
 
-/** Resolves when all lines were taken, or after a second. */
+/** Resolves when all lines are written, or after a second. */
 export async function flushLog(stream: Writable = process.stderr): Promise<void> {
   if (stream.writableLength === 0) return;
   const taken = new Promise<void>((resolve) => stream.write("", () => resolve()));
@@ -55,7 +55,7 @@ export async function flushLog(stream: Writable = process.stderr): Promise<void>
 }
 
 /**
- * Not pino's own serialiser, which copies every property of an error: a database driver's errors
+ * Pino's own serialiser is not used: it copies every property of an error, and a database driver's errors
  * carry the documents they were about.
  */
 export function describeError(error: unknown): unknown {

@@ -1,7 +1,7 @@
 import { cors } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** How long a browser may remember what it was allowed: as long as Chromium does at most. */
+/** Time for which a browser may remember what it was allowed, the longest that Chromium takes. */
 const PREFLIGHT_SECONDS = 7200;
 
 const METHODS = [...new Set([...cors.allowedMethods, "DELETE"])].join(", ");
@@ -22,11 +22,11 @@ const ANSWER_HEADERS = [
 ].join(", ");
 
 /**
- * Lets pages of the given origins call from a browser; `*` is all. Without any, no header is sent and
- * browsers let no other page call. A key travels in a header and never by itself, so that credentials,
- * as CORS means them, are not allowed to any.
+ * Lets pages of the given origins call from a browser; `*` is all. Without any, no header is sent, and
+ * browsers let no other page call. Credentials, as CORS means them, are never allowed: a key travels in a
+ * header that the page sets.
  *
- * @returns whether the request is answered: browsers ask before they send.
+ * @returns a function that answers preflights, and tells whether it did.
  */
 export function allowOrigins(
   origins: readonly string[],
@@ -34,7 +34,7 @@ export function allowOrigins(
   const all = origins.includes("*");
   return ({ method, headers }, reply) => {
     if (origins.length === 0) return false;
-    // The answer depends on who asks: caches must know, even where the answer is no.
+    // The answer depends on the origin: caches must know, even where the answer is no.
     if (!all) reply.header("vary", "Origin");
     const { origin } = headers;
     if (origin === undefined || !(all || origins.includes(origin))) return false;

@@ -23,28 +23,30 @@ import {
 import { allowOrigins } from "./cors.js";
 import { isProbe } from "./probes.js";
 
-/** Browsers that came once over HTTPS do not come over HTTP for a year. */
+/** Tells browsers that came once over HTTPS not to come over HTTP for a year. */
 const HSTS = "max-age=31536000";
 
-/** A caller's own request id is taken over when it looks like one, and not like a key: it is logged. */
+/**
+ * Pattern of a caller's own request id that is taken over. It must not look like a key, because it is logged.
+ */
 const REQUEST_ID = /^(?!.*rcl_)[A-Za-z0-9._:-]{1,128}$/;
 
 export interface HttpServerOptions {
   readonly readiness: Readiness;
   readonly logger: FastifyBaseLogger;
-  /** Blocks of addresses (CIDR). */
+  /** Blocks of addresses (CIDR) whose `X-Forwarded-For` counts. */
   readonly trustedProxies: readonly string[];
   readonly connections: Pick<OnePortLimits, "connectionsMax" | "connectionsPerAddressMax">;
-  /** Kept by the server, for whoever wants to see them. */
+  /** Counts that the server keeps and others read. */
   readonly connectionCounts: ConnectionCounts;
   readonly corsOrigins: readonly string[];
-  /** HTTPS when given. */
+  /** Certificate and key; with them the server speaks HTTPS. */
   readonly tls: Tls | undefined;
-  /** Told of an error of ours that no RPC met. */
+  /** Called with an error that no RPC met. */
   onFault(error: unknown): void;
 }
 
-/** A server without a route: what holds for every request, whatever it asks. */
+/** Creates a server without routes, with all that holds for every request. */
 export function httpServer(options: HttpServerOptions): FastifyInstance {
   const { logger, readiness, tls, onFault } = options;
   const app = Fastify({
@@ -61,14 +63,14 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     exposeHeadRoutes: false,
-    // A namespace of 256 bytes, percent-encoded.
+    // Room for a namespace of 256 bytes, percent-encoded.
     routerOptions: { maxParamLength: 768 },
     frameworkErrors: answerUnroutable,
     clientErrorHandler: (error, socket) => {
       if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") options.connectionCounts.cutOff.request += 1;
       answerUnreadable(error, socket);
     },
-    // What comes while running calls finish is served like them: readiness keeps new callers away.
+    // Requests that come while running calls finish are served like them: readiness keeps new callers away.
     return503OnClosing: false,
   });
   const isPreflight = allowOrigins(options.corsOrigins);
@@ -80,7 +82,8 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       "cache-control": NOT_KEPT,
     });
     if (tls !== undefined) reply.header("strict-transport-security", HSTS);
-    // Whoever keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is over.
+    // A client that keeps its connection would come again; HTTP/2 has GOAWAY for this, once the notice is
+    // over.
     if (readiness.leaving && request.raw.httpVersionMajor === 1) reply.raw.setHeader("connection", "close");
     const refusal = refusalOf(request.raw);
     if (refusal !== undefined) return sendError(reply, ...refusal);
@@ -96,7 +99,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
   return app;
 }
 
-/** What HTTP/1.1 forbids (RFC 9112, 3.2) or asks that nobody here can do. */
+/** Refuses what HTTP/1.1 forbids (RFC 9112, 3.2) and expectations that this server cannot meet. */
 function refusalOf({ headers, headersDistinct, httpVersion }: IncomingMessage): [number, string] | undefined {
   if (httpVersion === "1.1" && headersDistinct.host?.length !== 1) {
     return [400, "the request must have one Host header"];
@@ -106,13 +109,16 @@ function refusalOf({ headers, headersDistinct, httpVersion }: IncomingMessage): 
   return [417, "of Expect only 100-continue is served here"];
 }
 
-/** Connect needs a host to read a request at all; HTTP/1.0 may leave it out, and nothing here depends on it. */
+/**
+ * Sets a host where there is none: Connect needs one to read a request, HTTP/1.0 may leave it out, and
+ * nothing here depends on it.
+ */
 function nameHost({ headers }: IncomingMessage): void {
   const host = headers[":authority"] ?? headers.host;
   if (!URL.canParse(`http://${host ?? ""}`)) headers.host = "localhost";
 }
 
-/** Node would leave out what is over its own bound, which might be the key. */
+/** Refuses too many headers: Node would leave out those over its own bound, and one might be the key. */
 function tooManyHeaders(reply: FastifyReply): FastifyReply {
   const message = `the request has more than ${ONE_PORT_LIMITS.headerLinesMax} headers`;
   return sendError(reply, 431, message);

@@ -1,14 +1,16 @@
 import type { FastifyInstance } from "fastify";
 import { MemoryError } from "../../errors.js";
 
-/** Begins to listen; answers the address. @throws MemoryError `failed_precondition`, naming the setting. */
+/**
+ * Begins to listen and returns the address. @throws MemoryError `failed_precondition`, naming the setting.
+ */
 export async function listen(
   app: FastifyInstance,
   { host, port, tls, setting = "PORT" }: { host: string; port: number; tls?: unknown; setting?: string },
 ): Promise<string> {
   try {
     const address = await app.listen({ host, port });
-    // Fastify, which did not make the server, does not know of its TLS.
+    // Fastify did not make the server, and so does not know of its TLS.
     return tls === undefined ? address : address.replace(/^http:/, "https:");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -2,18 +2,18 @@ import { METHODS } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { sendError } from "../wire/plain-errors.js";
 
-/** Every method that Node can read. CONNECT has no path, and Node never hands it to a route. */
+/** Methods that Node can read. CONNECT has no path, and Node never hands it to a route. */
 const READABLE = METHODS.filter((method) => method !== "CONNECT");
 
 /**
- * Answers 405 with `Allow` where a path exists, but not for this method. To be called before the
- * first route and, through what it returns, after the last.
+ * Answers 405 with `Allow` where a path exists, but not for this method. Call it before the first route, and
+ * the function that it returns after the last.
  */
 export function noteMethods(app: FastifyInstance): () => void {
   for (const method of READABLE) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
-  // As a method without a body, so that Fastify does not first answer 400 for a missing Content-Type.
+  // QUERY counts as a method without a body, or Fastify would first answer 400 for a missing Content-Type.
   app.addHttpMethod("QUERY", { hasBody: false, overrideExisting: true });
   const offered = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {

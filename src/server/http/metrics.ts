@@ -7,7 +7,7 @@ import { shapeFastifyErrors } from "../wire/plain-errors.js";
 import { noteMethods } from "./methods.js";
 import { addProbes } from "./probes.js";
 
-/** Those who scrape and probe are few. */
+/** Maximum number of connections: few clients scrape and probe. */
 const CONNECTIONS_MAX = 64;
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -20,8 +20,8 @@ export interface MetricsOptions {
 }
 
 /**
- * Serves `/metrics` and the probes on a port of its own: what the public can reach has no way to it,
- * and it answers when all connections of the other port are taken.
+ * Serves `/metrics` and the probes on a separate port. The public cannot reach it, and it answers when all
+ * connections of the other port are taken.
  */
 export function createMetricsApp({ exposition, logger, readiness }: MetricsOptions): FastifyInstance {
   const app = Fastify({
@@ -52,7 +52,7 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
   return app;
 }
 
-/** Whoever asks while it runs gets the same answer: scrapes cannot pile up. */
+/** Shares one run of the work among all who ask while it runs, so that scrapes cannot pile up. */
 function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {

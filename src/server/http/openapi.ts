@@ -3,7 +3,7 @@ import { openapi } from "../../../gen/openapi.js";
 import { addFile } from "../portal/portal.js";
 import { fileOf } from "../portal/portal-files.js";
 
-/** What a language model must know to use the service; every line is held by a test or by the contract. */
+/** Text that tells a language model how to use the service; a test or the contract holds every line. */
 const LLMS_TXT = `# recalld
 
 > A semantic memory service: store short texts in a namespace, recall by meaning the ones nearest to a question. JSON over HTTP; Connect, gRPC and gRPC-Web on the same port.
@@ -21,7 +21,7 @@ A namespace comes into being with its first memory; one that nobody stored to ha
 - [OpenAPI 3.1](openapi.json): every path, field, limit, example and error
 `;
 
-/** The reference for programs: what the portal shows at `#/docs` is made from it. */
+/** Serves the reference for programs, which the portal's `#/docs` is made from. */
 export function addReference(app: FastifyInstance): void {
   addFile(app, fileOf("/openapi.json", Buffer.from(JSON.stringify(openapi))));
   addFile(app, fileOf("/llms.txt", Buffer.from(LLMS_TXT)));

@@ -1,4 +1,4 @@
-/** Short second paths of RPCs, for callers who speak plain HTTP and JSON. */
+/** Short second paths of RPCs, for callers that speak plain HTTP and JSON. */
 export const PLAIN_PATHS = {
   "/recalld.v1.MemoryService/Store": "/store",
   "/recalld.v1.MemoryService/Recall": "/recall",

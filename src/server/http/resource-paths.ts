@@ -8,7 +8,7 @@ import { plainKey } from "../rpc/observe.js";
 import { once, refusing } from "../wire/plain-errors.js";
 import { readQuery } from "../wire/query.js";
 
-/** A path that names what it is about: its parameters and query become the RPC's request. */
+/** Path that names its resource: its parameters and query become the RPC's request. */
 export interface ResourcePath {
   readonly method: HTTPMethods;
   readonly url: string;
@@ -39,7 +39,7 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
         const values = contextOf(request.raw).set(plainKey, true);
         const posted = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
         posted.header.set("content-type", "application/json");
-        // Of a body that is not read.
+        // These describe a body that is not read.
         for (const name of ["content-length", "content-encoding"]) posted.header.delete(name);
         const body = bodyOf(request, handler.method.input);
         await universalResponseToNodeResponse(await handler({ ...posted, method: "POST", body }), reply.raw);
@@ -48,7 +48,10 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
   }
 }
 
-/** The request as JSON. What the path and the query both say, or the query says twice, is there twice, and so refused. */
+/**
+ * Writes the request as JSON. A field that the path and the query both give, or the query gives twice, is in
+ * it twice, and so refused.
+ */
 function bodyOf({ params, url }: FastifyRequest, message: DescMessage): AsyncIterable<Uint8Array> {
   try {
     // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
@@ -58,7 +61,7 @@ function bodyOf({ params, url }: FastifyRequest, message: DescMessage): AsyncIte
     const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
     return once(Buffer.from(`{${members.join(",")}}`));
   } catch (error) {
-    // Said behind the gate, when the body is read.
+    // The error is answered after the gate, when the body is read.
     return refusing(error);
   }
 }
@@ -67,7 +70,7 @@ function fieldOf(message: DescMessage, name: string): DescField | undefined {
   return message.fields.find((field) => field.name === name || field.jsonName === name);
 }
 
-/** Query values are text; for a field that is none they are meant as JSON means them. */
+/** Converts a query value, which is text, to what JSON has for the field. */
 function readAs(text: string, field: DescField | undefined): string | boolean {
   const isFlag = field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text);
   return isFlag ? text === "true" : text;

@@ -11,15 +11,15 @@ import { getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
 import { callerOf } from "./caller.js";
 
-/** All that the accounts' calls need. */
+/** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
   KeysOptions &
   CloseOptions & { readonly usage: Pick<Usage, "read" | "remove"> };
 
-/** The largest int32, which says of a limit that there is none. */
+/** Largest int32, which says of a limit that there is none. */
 const CALLS_ON_WIRE_MAX = 2_147_483_647;
 
-/** recalld.v1.AccountService: translates between the wire and the accounts. */
+/** Translates recalld.v1.AccountService between the wire and the accounts. */
 export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof AccountService>> {
   const { accounts, usage } = ports;
   return {

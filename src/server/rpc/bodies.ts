@@ -11,20 +11,20 @@ import { decodedBody, tooLarge } from "../wire/request-body.js";
 import { checkedStream } from "../wire/request-stream.js";
 import { type Reservation, reservationOf } from "./body-room.js";
 
-/** Of all that a call of health or reflection sends, however long it lasts. */
+/** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
 const STREAM_BYTES_MAX = 65_536;
 
-/** The decoded message of a unary call; set while its body is read. */
+/** Decoded message of a unary call; set while its body is read. */
 const messageKey = createContextKey<Message | undefined>(undefined, { description: "message" });
 
-/** Hands the message that was decoded with the body to the call, which got an empty one from Connect. */
+/** Hands the decoded message to the call, which got an empty one from Connect. */
 export const handMessage: Interceptor = (next) => (request) => {
   const message = request.contextValues.get(messageKey);
   return message === undefined || request.stream ? next(request) : next({ ...request, message });
 };
 
 /**
- * Reads bodies strictly, behind the gate. Its calls need the interceptor `handMessage`; `tooLargeStatus`
+ * Reads bodies strictly, after the gate. The router needs the interceptor `handMessage`; `tooLargeStatus`
  * replaces Connect's own status.
  */
 export function strict(
@@ -67,7 +67,10 @@ function describeDecoded(header: Headers, { enveloped, compression }: Encoding):
   if (!header.get("accept-encoding")) header.set("accept-encoding", "gzip");
 }
 
-/** Takes room for a request's body; opened with the first claim, when the gate has said whose it is. */
+/**
+ * Takes room for a request's body. The reservation is opened with the first claim, when the gate has found
+ * whose it is.
+ */
 function claimOf({ contextValues }: UniversalServerRequest): (bytes: number) => Promise<void> {
   let place: Reservation | undefined;
   return (bytes) => {
@@ -76,7 +79,7 @@ function claimOf({ contextValues }: UniversalServerRequest): (bytes: number) => 
   };
 }
 
-/** Counts the bytes of a stream of messages, whoever reads them. */
+/** Counts the bytes of a stream of messages while they are read. */
 async function* countedBody(
   request: UniversalServerRequest,
   body: AsyncIterable<Uint8Array>,

@@ -3,7 +3,7 @@ import { MemoryError } from "../../errors.js";
 import { clientAddressKey, networkOf } from "../port/client-address.js";
 import { callerKey, takenKey } from "./caller.js";
 
-/** A call that finds no room now does well to come back after this. */
+/** Time after which a refused call may find room. */
 const PAUSE_MS = 1_000;
 
 export interface BodyRoomLimits {
@@ -11,7 +11,7 @@ export interface BodyRoomLimits {
   readonly bytesMax: number;
   /** Maximum number of calls that wait for room. Each holds what HTTP/2 lets it send unread. */
   readonly waitingMax: number;
-  /** How long a call waits before it is refused. */
+  /** Time that a call waits before it is refused. */
   readonly waitMs: number;
 }
 
@@ -33,9 +33,9 @@ interface Waiter {
 }
 
 /**
- * Counts the bytes of all bodies that are being received or whose calls still run. An owner, which is
- * a key or, without one, a client's network, never holds more than what is still free: one alone gets
- * half of the room, two get a third each, and there is always some left for the next.
+ * Counts the bytes of all bodies that are being received or whose calls still run. An owner is a key or,
+ * without one, a client's network. It never holds more than what is still free: a single owner gets half of
+ * the room, two get a third each, and some is always left for the next.
  */
 export class BodyRoom {
   #held = 0;
@@ -48,7 +48,7 @@ export class BodyRoom {
     return this.#held;
   }
 
-  /** Opens an empty place; it must be closed. */
+  /** Opens an empty reservation, which the caller must close. */
   open(owner: string): Reservation {
     return new Reservation(
       (bytes) => this.#take(owner, bytes),
@@ -56,11 +56,14 @@ export class BodyRoom {
     );
   }
 
-  /** @throws MemoryError `resource_exhausted` or `unavailable` when there is no room in time. */
+  /**
+   * Takes room, and waits for it if necessary. @throws MemoryError `resource_exhausted` or `unavailable` when
+   * there is no room in time.
+   */
   async #take(owner: string, bytes: number): Promise<void> {
     if (this.#fits(owner, bytes)) return this.#hold(owner, bytes);
     const { waiting } = this.#ownerOf(owner);
-    // The same rule as for bytes: nobody takes all the places to wait.
+    // The same rule as for bytes: no owner takes all the places to wait.
     if (waiting >= this.limits.waitingMax - this.#waiters.size) throw this.#refusal(owner);
     await this.#wait(owner, bytes);
   }
@@ -102,7 +105,9 @@ export class BodyRoom {
     return this.#owners.get(owner) ?? { held: 0, waiting: 0 };
   }
 
-  /** Owners who hold nothing and wait for nothing are forgotten. */
+  /**
+   * Adds to what an owner holds and waits for. Owners who hold nothing and wait for nothing are forgotten.
+   */
   #note(name: string, { held = 0, waiting = 0 }: Partial<Owner>): void {
     const owner = this.#ownerOf(name);
     owner.held += held;
@@ -122,7 +127,7 @@ export class BodyRoom {
   }
 }
 
-/** The room that one body takes. */
+/** Room that one body takes. */
 export class Reservation {
   #bytes = 0;
   #closed = false;
@@ -132,7 +137,7 @@ export class Reservation {
     private readonly give: (bytes: number) => void,
   ) {}
 
-  /** Takes so many bytes in all, more or fewer than before; may wait. @throws MemoryError without room. */
+  /** Changes the reservation to this number of bytes in all; may wait. @throws MemoryError without room. */
   async resize(bytes: number): Promise<void> {
     const more = bytes - this.#bytes;
     if (more > 0) await this.take(more);
@@ -149,12 +154,12 @@ export class Reservation {
   }
 }
 
-/** The room for a call's body; set for every RPC. */
+/** Room for a call's body; set for every RPC. */
 export const bodyRoomKey = createContextKey<BodyRoom | undefined>(undefined, {
   description: "room for bodies",
 });
 
-/** Opens the place of a call that the gate let in; it closes when the answer was taken. */
+/** Opens the reservation of a call that the gate let in; it is closed when the answer was taken. */
 export function reservationOf(values: ContextValues): Reservation {
   const room = values.get(bodyRoomKey) ?? new BodyRoom();
   const key = values.get(callerKey)?.keyHash;

@@ -11,20 +11,20 @@ import type { Caller } from "../../memory/ports/quota.js";
 import { whenTaken } from "../port/slow-readers.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 
-/** Who asks; set by the gate, read by the handlers and the log line. */
+/** Caller of an RPC; set by the gate, read by the handlers and the log line. */
 export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
 
-/** When the answer was taken, or nobody waits for it any more; set for every RPC. */
+/** Resolves when the answer was taken, or no client waits for it any more; set for every RPC. */
 export const takenKey = createContextKey(Promise.resolve(), { description: "answer taken" });
 
-/** What every call's context begins with. */
+/** Creates the context values of a call. */
 export function contextOf(request: object): ContextValues {
   const values = createContextValues();
   const taken = whenTaken(request);
   return taken === undefined ? values : values.set(takenKey, taken);
 }
 
-/** The caller of an RPC behind the gate. */
+/** Returns the caller of an RPC after the gate. */
 export function callerOf(context: HandlerContext): Caller {
   const caller = context.values.get(callerKey);
   if (caller === undefined) throw new Error(`${context.method.name} is served without the gate`);
@@ -32,15 +32,18 @@ export function callerOf(context: HandlerContext): Caller {
 }
 
 export interface GateOptions {
-  /** Answers who holds a key. */
+  /** Finds the principal that holds a key. */
   authenticate(key: string | undefined): Promise<Principal>;
   readonly plans: Plans;
   readonly keyLimits: KeyLimits;
-  /** RPCs that need no key, as `service/method`, or `service/` for all of one. */
+  /** RPCs that need no key, as `service/method`, or `service/` for all of a service. */
   readonly open: readonly string[];
 }
 
-/** Runs before the body is read: finds out who asks, turns strangers away, and who asks too often. */
+/**
+ * Builds the gate, which runs before the body is read: it finds the caller, and refuses unknown keys and keys
+ * that call too often.
+ */
 export function gate({ open, ...options }: GateOptions): (context: HandlerContext) => Promise<void> {
   return async (context) => {
     const name = `${context.service.typeName}/${context.method.name}`;
@@ -57,11 +60,11 @@ async function admit(
   const { standing, refusal, end } = keyLimits.admit(caller.keyHash, plans.get(caller.plan));
   setRateLimitHeaders(context.responseHeader, standing);
   if (refusal !== undefined) throw refusal;
-  // An answer that nobody reads is held in memory: until it is taken, the call counts as running.
+  // An unread answer is held in memory: until it is taken, the call counts as running.
   void context.values.get(takenKey).then(end);
 }
 
-/** The key of `Authorization: Bearer KEY` or `X-API-Key: KEY`; the former wins. */
+/** Reads the key of `Authorization: Bearer KEY` or `X-API-Key: KEY`; the former wins. */
 function keyOf(header: Headers): string | undefined {
   const authorization = header.get("authorization");
   if (authorization === null) return header.get("x-api-key") ?? undefined;

@@ -2,24 +2,24 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Code, ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import { MemoryError } from "../../errors.js";
 
-/** What a call may take at most, whatever its client allows it. */
+/** Maximum duration of a call, whatever its client allows it. */
 export const CALL_TIMEOUT_MS = 30_000;
 
-/** When a call that begins now must be over, in milliseconds of the process's monotonic clock. */
+/** Computes when a call that begins now must be over, in milliseconds of the process's monotonic clock. */
 export function deadlineOf(context: Pick<HandlerContext, "timeoutMs">): number {
   return performance.now() + Math.min(CALL_TIMEOUT_MS, context.timeoutMs() ?? CALL_TIMEOUT_MS);
 }
 
-/** The longest time that a timer of Node's can have, about 24.8 days; beyond it, one fires at once. */
+/** Longest time that a timer of Node's can have, about 24.8 days; beyond it, a timer fires at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 const UNITS_MS: Record<string, number> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 };
 
 /**
- * Ends unary calls after `maxMs` with `deadline_exceeded`, however much longer the client allowed;
- * a shorter time of the client's own holds as well. The caller is answered even when the handler
- * ignores its signal: the handler then runs on, and its outcome is dropped. `onFault` hears of a fault
- * of ours that nobody is told of any more.
+ * Ends unary calls after `maxMs` with `deadline_exceeded`, however much longer the client allowed. A shorter
+ * time of the client's own holds as well. The caller is answered even when the handler ignores its signal:
+ * the handler then runs on, and its outcome is dropped. `onFault` is called with a fault that no caller is
+ * told of any more.
  */
 export function deadline(
   maxMs: number,
@@ -40,7 +40,7 @@ export function deadline(
   };
 }
 
-/** Shortens what a client allows to what a timer can wait: longer ones would end the call at once. */
+/** Shortens a client's timeout to what a timer can wait: a longer one would end the call at once. */
 export function capTimeouts(headers: IncomingHttpHeaders): void {
   if (Number(headers["connect-timeout-ms"]) > TIMER_MS_MAX) headers["connect-timeout-ms"] = `${TIMER_MS_MAX}`;
   const [, amount, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(String(headers["grpc-timeout"])) ?? [];
@@ -49,16 +49,19 @@ export function capTimeouts(headers: IncomingHttpHeaders): void {
   }
 }
 
-/** Not one that only says that the call was aborted, and not a caller's mistake. */
+/**
+ * Tells whether an error is a fault of the server: neither a caller's mistake nor one that only says that the
+ * call was aborted.
+ */
 function isFault(error: unknown): boolean {
   if (error instanceof MemoryError) return error.code === "internal";
   return !(error instanceof ConnectError) && (error as Error | undefined)?.name !== "AbortError";
 }
 
 /**
- * A signal that aborts with its parent or after `maxMs`. Made by hand, because what
- * `AbortSignal.any` and `AbortSignal.timeout` make stays in memory for the whole time, long after
- * the call, when a handler leaves a listener on it.
+ * Makes a signal that aborts with its parent or after `maxMs`. `AbortSignal.any` and `AbortSignal.timeout`
+ * are not used: when a handler leaves a listener on them, they stay in memory for the whole time, long after
+ * the call.
  */
 function openLimit(parent: AbortSignal, maxMs: number): { signal: AbortSignal; close(): void } {
   const controller = new AbortController();
@@ -75,7 +78,7 @@ function openLimit(parent: AbortSignal, maxMs: number): { signal: AbortSignal; c
   return { signal: controller.signal, close };
 }
 
-/** The outcome of the work, or the signal's reason as soon as it aborts. */
+/** Resolves with the outcome of the work, or rejects with the signal's reason as soon as it aborts. */
 function untilAborted<T>(
   signal: AbortSignal,
   work: () => Promise<T>,
@@ -84,7 +87,7 @@ function untilAborted<T>(
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(ConnectError.from(signal.reason, Code.Canceled));
     if (signal.aborted) return onAbort();
-    // Before the work listens itself: its own words about the abort must come second.
+    // Listens before the work does: its own error about the abort must come second.
     signal.addEventListener("abort", onAbort);
     work().then(resolve, (error) => {
       if (signal.aborted) onLate(error);

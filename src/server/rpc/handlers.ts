@@ -13,14 +13,14 @@ import { type ObserveOptions, observed } from "./observe.js";
 import { plain } from "./plain-handler.js";
 
 export interface HandlerOptions extends Pick<ObserveOptions, "onBegin" | "onEnd"> {
-  /** Second paths by the RPC's own: the same handler serves both. */
+  /** Second paths, by the RPC's own path: the same handler serves both. */
   readonly plainPaths: Readonly<Record<string, string>>;
   readonly bodyBytesMax: number;
 }
 
 /**
- * Dresses the router's handlers: bodies are checked strictly, what only HTTP refused gets a
- * body of Connect's shape, and each call is reported once. Then mounts the plain paths.
+ * Wraps the router's handlers and mounts the plain paths. Bodies are checked strictly, a refusal that only
+ * HTTP knows gets a body of Connect's shape, and each call is reported once.
  */
 export function dressHandlers(
   router: ConnectRouter,
@@ -36,7 +36,7 @@ export function dressHandlers(
   }
 }
 
-/** Checks the bodies of the handlers from this one on, which are open to all and not reported. */
+/** Checks the bodies of the handlers from index `from` on, which need no key and are not reported. */
 export function dressOpenHandlers(
   router: ConnectRouter,
   { from, bytesMax }: { from: number; bytesMax: number },
@@ -46,7 +46,7 @@ export function dressOpenHandlers(
   }
 }
 
-/** Brings a request into the one form that the other checks know, and its answer into the form it came in. */
+/** Normalizes a request for the other wrappers, and answers in the form in which the request came. */
 function lenient(handler: UniversalHandler): UniversalHandler {
   const read = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     normalizeHeaders(request.header);
@@ -56,7 +56,7 @@ function lenient(handler: UniversalHandler): UniversalHandler {
   return Object.assign(read, handler);
 }
 
-/** Says in a body what a bare 405 or 415 means. */
+/** Adds a body that explains a bare 405 or 415. */
 function explained(handler: UniversalHandler): UniversalHandler {
   const explain = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const response = await handler(request);

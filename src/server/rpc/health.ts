@@ -4,17 +4,20 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../ge
 import { clientAddressKey, networkOf } from "../port/client-address.js";
 import type { Readiness } from "../port/readiness.js";
 
-/** Watches that may be open at a time; more are refused with `resource_exhausted`. */
+/** Maximum number of open watches; more are refused with `resource_exhausted`. */
 export const WATCHES_MAX = 256;
 
-/** Watches of one client address (of IPv6, one /64), so that nobody without a key shuts the others out. */
+/**
+ * Maximum number of watches of one client address (of IPv6, one /64), so that no client without a key shuts
+ * the others out.
+ */
 export const WATCHES_PER_ADDRESS_MAX = 32;
 
 export interface HealthOptions {
   readonly readiness: Pick<Readiness, "now" | "onChange">;
-  /** The services that can be asked about; the empty name stands for the whole server. */
+  /** Services that can be asked about; the empty name stands for the whole server. */
   readonly services: readonly DescService[];
-  /** Aborted when the server begins to close: a watch has no end of its own and would hold it open. */
+  /** Aborted when the server begins to close: a watch never ends by itself and would hold it open. */
   readonly shutdownSignal: AbortSignal;
 }
 
@@ -33,7 +36,7 @@ export function registerHealth(router: ConnectRouter, options: HealthOptions): v
       statuses: Object.fromEntries([...names].map((name) => [name, { status: overall() }])),
     }),
     watch: ({ service }, { signal, values }) => {
-      // An unknown service is watched as well, so the protocol says: it might come into being.
+      // The protocol has unknown services watched as well, because they might be added.
       const statusOf = () => (names.has(service) ? overall() : Status.SERVICE_UNKNOWN);
       const ended = () => signal.aborted || options.shutdownSignal.aborted;
       const network = networkOf(values.get(clientAddressKey));
@@ -49,7 +52,7 @@ interface Watched {
   nextChange(): Promise<void>;
 }
 
-/** The status now, and again each time it has changed. */
+/** Yields the status now, and again each time it has changed. */
 async function* watch({ statusOf, ended, nextChange }: Watched) {
   let last: Status | undefined;
   for (;;) {
@@ -63,8 +66,8 @@ async function* watch({ statusOf, ended, nextChange }: Watched) {
 }
 
 /**
- * Waits for readiness to change, the server to close or the given signal to abort. However many
- * wait, one listener stands at each source: Node warns of a leak at eleven.
+ * Waits for readiness to change, the server to close or the given signal to abort. All waiting calls share
+ * one listener at each source, because Node warns of a leak at eleven.
  */
 function changesOf({ readiness, shutdownSignal }: HealthOptions) {
   const waiting = new Set<() => void>();
@@ -85,7 +88,7 @@ function changesOf({ readiness, shutdownSignal }: HealthOptions) {
     });
 }
 
-/** Lets so many streams be open at a time, in all and of each network. */
+/** Limits the number of open streams, in all and of each network. */
 function limited() {
   const open = new Map<string, number>();
   let total = 0;

@@ -4,21 +4,24 @@ import { Budget } from "../../memory/pacing/budget.js";
 import { turn } from "../../memory/pacing/turn.js";
 import { callerOf, takenKey } from "./caller.js";
 
-/** What all answers with texts may weigh that are made but not taken yet, and those to one account. */
+/** Maximum weight of all answers with texts that are made and not taken yet, and of those to one account. */
 const HELD_BYTES_MAX = 100_663_296;
 const ACCOUNT_BYTES_MAX = HELD_BYTES_MAX / 4;
-/** Answers with texts that are free to ask for: made at once, and waiting for that. */
+/** Maximum number of free answers with texts that are made at once, and that wait for it. */
 const MAKING_MAX = 8;
 const WAITING_MAX = 256;
 const WAIT_MS = 5_000;
-/** A text is held as such, as a part of a message, and written out; JSON may write a byte as six. */
+/**
+ * Copies of a text in memory: the text, its part of a message, and the written answer, where JSON may take
+ * six bytes for one.
+ */
 const COPIES = 4;
-/** An answer of so much is written out when it is its turn. */
+/** Weight above which only one answer is written out at a time. */
 const LONG_BYTES = 262_144;
 
 /**
- * Bounds the answers that hold texts. Each may take some megabytes, is held until its client takes it,
- * and of lists and single memories there is no charge that would bound their number.
+ * Bounds the answers that hold texts. Each may take some megabytes and is held until its client takes it.
+ * Lists and single memories are not charged, so no quota bounds their number.
  */
 export class HeldAnswers {
   #bytes = 0;
@@ -30,7 +33,7 @@ export class HeldAnswers {
     what: "lists",
   });
 
-  /** Makes an answer that costs nothing: few at a time. */
+  /** Makes an answer that costs nothing; few are made at a time. */
   free<T>(
     context: HandlerContext,
     make: () => Promise<T>,
@@ -39,7 +42,10 @@ export class HeldAnswers {
     return this.#making.run(1, () => this.hold(context, make, textsOf));
   }
 
-  /** @throws MemoryError `unavailable` when the answers that were not taken yet take too much memory. */
+  /**
+   * Makes an answer, and counts it until it was taken. @throws MemoryError `unavailable` when the answers
+   * that were not taken yet take too much memory.
+   */
   async hold<T>(
     context: HandlerContext,
     make: () => Promise<T>,
@@ -53,7 +59,7 @@ export class HeldAnswers {
     const bytes = textsOf(made).reduce((sum, text) => sum + text.length, 0) * COPIES;
     this.#add(accountId, bytes);
     void context.values.get(takenKey).then(() => this.#add(accountId, -bytes));
-    // Writing it out holds the thread for some milliseconds: one such answer at a time.
+    // Writing the answer out holds the thread for some milliseconds: one at a time.
     if (bytes > LONG_BYTES) await turn();
     return made;
   }

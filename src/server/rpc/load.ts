@@ -2,31 +2,31 @@ import type { HandlerContext } from "@connectrpc/connect";
 import { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
 import { unavailable } from "../../errors.js";
 
-/** Calls are turned away while the event loop is late by more than this, smoothed. */
+/** Delay of the event loop, smoothed, above which calls are refused. */
 export const LOOP_DELAY_MS_MAX = 500;
 
-/** How often its delay is looked at. */
+/** Time between two measurements of the delay. */
 const LOOP_CHECK_MS = 100;
 
 /**
- * Of each new look. A single pause of less than 2.5 s, such as of a garbage collection, sheds
- * nothing; a loop that is late all the time does after half a second.
+ * Weight of each new measurement. A single pause of less than 2.5 s, such as a garbage collection, refuses
+ * nothing; a loop that is always late does after half a second.
  */
 const NEW_SHARE = 0.2;
 
 /**
- * The share of each of the model's queues behind which new calls are turned away. The rest is for
- * calls that are let in already and still send their text.
+ * Share of each of the model's queues above which new calls are refused. The rest is for calls that are let
+ * in already and still send their text.
  */
 export const QUEUE_SHARE_MAX = 0.75;
 
-/** Texts and queries that wait for the model, as shares of what may. */
+/** Texts and queries that wait for the model, as shares of the maximum. */
 export interface QueueShares {
   readonly text: number;
   readonly query: number;
 }
 
-/** Watches how busy this process is. */
+/** Measures how busy this process is. */
 export class Load {
   #loopDelayMs = 0;
   #dueMs = performance.now() + LOOP_CHECK_MS;
@@ -34,15 +34,15 @@ export class Load {
 
   constructor(private readonly queues: () => QueueShares) {}
 
-  /** Smoothed. */
+  /** Delay of the event loop in milliseconds, smoothed. */
   get loopDelayMs(): number {
     return this.#loopDelayMs;
   }
 
   /**
-   * Turns a call away that had to wait too long, before its key is looked up, its body read and
-   * anything charged. Health and readiness do not ask: being busy is no reason to be sent no calls,
-   * for then the other replicas would be busier still.
+   * Refuses a call that would have to wait too long, before its key is looked up, its body read and anything
+   * charged. Health and readiness do not ask: a busy replica must still be sent calls, or the others would be
+   * busier still.
    *
    * @throws MemoryError `unavailable`.
    */
@@ -65,7 +65,7 @@ export class Load {
   }
 }
 
-/** For the gate: what belongs to the service itself, health and reflection, is never turned away. */
+/** Refuses calls in the gate, except those of health and reflection. */
 export function shedLoad(load: Pick<Load, "admit">): (context: HandlerContext) => void {
   return ({ service, method }) => {
     if (!service.typeName.startsWith("recalld.")) return;
@@ -73,7 +73,7 @@ export function shedLoad(load: Pick<Load, "admit">): (context: HandlerContext) =
   };
 }
 
-/** What the model has to read for a call. */
+/** Tells which of the model's queues a call needs. */
 const FIELDS = new Map<string, keyof QueueShares>([
   [MemoryService.method.store.name, "text"],
   [MemoryService.method.recall.name, "query"],

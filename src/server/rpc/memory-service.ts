@@ -18,10 +18,10 @@ import { deadlineOf } from "./deadline.js";
 import { HeldAnswers } from "./held-answers.js";
 import { stepsKey } from "./observe.js";
 
-/** All that the room's calls need. */
+/** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
 
-/** recalld.v1.MemoryService: translates between the wire and the room. */
+/** Translates recalld.v1.MemoryService between the wire and the room. */
 export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
   const held = new HeldAnswers();
   return {

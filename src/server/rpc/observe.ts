@@ -10,12 +10,12 @@ import { callerKey } from "./caller.js";
 
 export type Protocol = "connect" | "grpc" | "grpc-web" | "json";
 
-/** One call that has ended, as the log sees it: whatever its protocol and however it ended. */
+/** One call that has ended, as it is logged, whatever its protocol and however it ended. */
 export interface Call {
-  /** `service/method` of the contract. */
+  /** RPC as `service/method` of the contract. */
   readonly method: string;
   readonly protocol: Protocol;
-  /** `ok`, or Connect's name of the error. */
+  /** Outcome: `ok`, or Connect's name of the error. */
   readonly code: string;
   readonly ms: number;
   readonly requestId: string | null;
@@ -23,7 +23,7 @@ export interface Call {
   readonly accountId: string | undefined;
 }
 
-/** What is told of a call while it runs. */
+/** Receiver of what happens to one call while it runs. */
 export interface CallWatcher {
   readonly traceId?: string | undefined;
   /** Times the steps of the call. */
@@ -31,26 +31,29 @@ export interface CallWatcher {
   end(ended: Ended): void;
 }
 
-/** How a call ended. */
+/** Outcome of a call. */
 export type Ended = Pick<Call, "code" | "ms" | "accountId">;
 
 export interface ObserveOptions {
-  /** The handler serves a plain path. */
+  /** True if the handler serves a plain path. */
   readonly plain?: boolean;
   onBegin(call: Pick<Call, "method" | "protocol"> & { readonly header: Headers }): CallWatcher;
   onEnd(call: Call): void;
 }
 
-/** Who times the steps of a call. */
+/** Timer of the steps of a call. */
 export const stepsKey = createContextKey<Steps<CallStep> | undefined>(undefined, { description: "steps" });
 
-/** Set by whoever hands a plain path's request to an RPC's handler. */
+/** Set when a plain path's request is handed to an RPC's handler. */
 export const plainKey = createContextKey(false, { description: "plain path" });
 
-/** W3C Trace Context, version 00 and what may follow: the trace's id. */
+/** Trace id in a `traceparent` header of W3C Trace Context, version 00 and later ones. */
 const TRACE_PARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/** Reports each call once, at its end: refusals by the gate and unreadable bodies too, which interceptors never see. */
+/**
+ * Reports each call once, at its end. That includes refusals by the gate and unreadable bodies, which
+ * interceptors never see.
+ */
 export function observed(handler: UniversalHandler, options: ObserveOptions): UniversalHandler {
   const method = `${handler.service.typeName}/${handler.method.name}`;
   const observe = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
@@ -83,7 +86,7 @@ export function observed(handler: UniversalHandler, options: ObserveOptions): Un
   return Object.assign(observe, handler);
 }
 
-/** The response's body, passed on; its last bytes and its trailer tell how the call ended. */
+/** Passes the response's body on. Its last bytes and its trailer tell how the call ended. */
 async function* watched(response: UniversalServerResponse, end: (code: string) => void) {
   let last: Uint8Array | undefined;
   try {

@@ -10,19 +10,24 @@ import { shown } from "../wire/json-text.js";
 import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
 import { tooLarge } from "../wire/request-body.js";
 
-/** On the plain paths JSON alone is spoken, and a body over the limit is 413, as HTTP clients expect. */
+/**
+ * Serves an RPC on a plain path, where a body must be JSON, and one over the limit is 413, as HTTP clients
+ * expect.
+ */
 export function plain(handler: UniversalHandler, bytesMax: number) {
   return async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     if (request.method === "POST" && !isJson(request)) {
       return withBody({ status: 415 }, unsupported(request.header.get("content-type") ?? "none"));
     }
-    // Before the gate: what is not going to be read need not be awaited.
+    // Before the gate: a body that will not be read need not be awaited.
     if (Number(request.header.get("content-length")) > bytesMax) return refused(bytesMax);
     return handler(withoutQuery(request));
   };
 }
 
-/** On a plain path everything stands in the body: a query would be passed over in silence. */
+/**
+ * Refuses a query of a plain path: everything stands in the body, and the query would be ignored in silence.
+ */
 function withoutQuery(request: UniversalServerRequest): UniversalServerRequest {
   const name = /\?([^=&]+)/.exec(request.url)?.[1];
   if (name === undefined || request.method !== "POST") return request;

@@ -2,8 +2,8 @@ import type { RateLimitStatus } from "../../accounts/key-limits.js";
 
 /**
  * Tells where a key stands with its limits: `RateLimit-Policy` and `RateLimit`, as
- * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is said as its size (`q`) in the seconds
- * that fill it (`w`, rounded up: whoever keeps to it is never refused).
+ * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
+ * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
  */
 export function setRateLimitHeaders(header: Headers, { rate, concurrency }: RateLimitStatus): void {
   const policies: string[] = [];

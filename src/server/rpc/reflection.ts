@@ -22,14 +22,14 @@ export function registerReflection(router: ConnectRouter, services: readonly Des
   router.service(v1alpha.ServerReflection, { serverReflectionInfo: (asked) => converse(asked, contract) });
 }
 
-/** What can be asked for, computed once. */
+/** Answers to every question that can be asked, computed once. */
 interface Contract {
   readonly services: readonly DescService[];
   readonly files: ReadonlyMap<string, DescFile>;
-  /** The file of everything that has a full name. */
+  /** File that declares each full name. */
   readonly symbols: ReadonlyMap<string, DescFile>;
   readonly extensions: readonly DescExtension[];
-  /** As they are sent: writing them anew takes longer than a stranger's question should cost. */
+  /** Files as they are sent: serializing them for each question would let strangers cost too much. */
   readonly bytes: ReadonlyMap<DescFile, Uint8Array>;
 }
 
@@ -69,7 +69,7 @@ function serviceList(services: readonly DescService[]) {
   } as const;
 }
 
-/** The file with all it imports, so that the client need not ask again. */
+/** Lists the file with all its imports, so that the client need not ask again. */
 function fileAnswer(file: DescFile | undefined, what: string, { bytes }: Contract) {
   if (file === undefined) return failure(Code.NotFound, `not found: ${what}`);
   const files = [...withImports([file]).values()];
@@ -86,7 +86,7 @@ function extensionNumbers(typeName: string, contract: Contract) {
   } as const;
 }
 
-/** Connect's codes have gRPC's numbers. */
+/** Converts an error code to gRPC's number, which is Connect's too. */
 function failure(errorCode: Code, errorMessage: string) {
   return { case: "errorResponse", value: { errorCode, errorMessage } } as const;
 }
@@ -121,7 +121,7 @@ function withImports(
   return seen;
 }
 
-/** A type's full name and those of its members. */
+/** Lists a type's full name and those of its members. */
 function namesIn(type: DescMessage | DescEnum | DescExtension | DescService): string[] {
   const within = (scope: string, members: readonly { name: string }[]) =>
     members.map(({ name }) => (scope === "" ? name : `${scope}.${name}`));

@@ -6,19 +6,19 @@ import { clientAddressKey, networkOf } from "../port/client-address.js";
 
 const HOUR_SECONDS = 3_600;
 
-/** Networks that are remembered at most; of more, those seen least recently start afresh. */
+/** Maximum number of networks that are remembered; beyond it, those seen least recently start afresh. */
 const NETWORKS_MAX = 10_000;
 
 export interface SignUpLimits {
-  /** Of one client address; of IPv6, of one /64. */
+  /** Sign-ups of one client address an hour; of IPv6, of one /64. */
   readonly perHour: number;
-  /** Of all together: whoever has many addresses meets this one. */
+  /** Sign-ups of all addresses together, which bounds a client that has many. */
   readonly perHourTotal: number;
 }
 
 /**
- * Counts attempts to sign up, in this process alone: with replicas, each admits as many. A limit of n
- * an hour admits n at once, and then one each nth of an hour.
+ * Counts attempts to sign up, in this process alone: with replicas, each admits as many. A limit of n an hour
+ * admits n at once, and then one each nth of an hour.
  */
 export class SignUpLimit {
   readonly #networks = new Map<string, number>();
@@ -39,13 +39,13 @@ export class SignUpLimit {
     if (own.waitMs > 0) throw tooMany("too many sign-ups from this address", own.waitMs);
     if (total.waitMs > 0) throw tooMany("too many sign-ups at this time", total.waitMs);
     this.#totalMs = total.fullAtMs;
-    // Deleted first, to stand last: the map is in the order of use.
+    // Deleted first, so that it comes last: the map is in the order of use.
     this.#networks.delete(network);
     this.#networks.set(network, own.fullAtMs);
     this.#forget(now);
   }
 
-  /** Those who owe nothing any more, and any above the bound. */
+  /** Forgets networks that owe nothing any more, and any above the bound. */
   #forget(now: number): void {
     for (const [network, fullAtMs] of this.#networks) {
       if (fullAtMs > now && this.#networks.size <= NETWORKS_MAX) break;
@@ -54,14 +54,14 @@ export class SignUpLimit {
   }
 }
 
-/** Turns those away who sign up too often, before their request is read. */
+/** Refuses clients that sign up too often, before their request is read. */
 export function limitSignUps(limit: SignUpLimit): (context: HandlerContext) => void {
   return ({ method, values }) => {
     if (method === AccountService.method.signUp) limit.admit(values.get(clientAddressKey));
   };
 }
 
-/** That many at once, then spread over the hour. */
+/** Rate that admits the whole limit at once, then spreads it over the hour. */
 function hourly(perHour: number): Rate {
   return { perSecond: perHour / HOUR_SECONDS, burst: perHour };
 }
