@@ -23,17 +23,17 @@ import type { Leave } from "./server/port/drain.js";
 import { Readiness } from "./server/port/readiness.js";
 import { within } from "./storage/within.js";
 
-/** From the last call's end: for what is counted, snapshots and the database to be written and closed. */
+/** Time from the last call's end in which counts, snapshots and the database are written and closed. */
 const CLOSE_TIMEOUT_MS = 30_000;
 
-/** A running service. */
+/** Running service. */
 export interface Service {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** Address of the one port, such as `http://127.0.0.1:8080`. */
   readonly address: string;
-  /** Of `/metrics`, where `METRICS_PORT` asks for it. */
+  /** Address of `/metrics`, where `METRICS_PORT` asks for it. */
   readonly metricsAddress: string | undefined;
   readonly model: ModelIdentity;
-  /** How the model reads texts, and who says so. */
+  /** Rules by which the model reads texts, and their source. */
   readonly convention: FoundConvention;
   /** Finishes what runs, flushes and closes. */
   close(leave: Leave): Promise<void>;
@@ -41,15 +41,15 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly logger: FastifyBaseLogger;
-  /** Lines of the log that nobody took. */
+  /** Number of lines of the log that were dropped. */
   readonly droppedLines: () => number;
   /** Aborted when the program is to end, maybe before it has started. */
   readonly stopping: AbortSignal;
-  /** Told when another program has made the database too new for this one, which must end. */
+  /** Called when another program has made the database too new for this one, which must end. */
   onTooNew(error: unknown): void;
 }
 
-/** Builds the house from its settings: the only place that names concrete adapters. */
+/** Builds the service from its settings: the only place that names concrete adapters. */
 export async function openService(config: Config, options: ServiceOptions): Promise<Service> {
   const closers: Closers = [];
   const closeAll = async () => {

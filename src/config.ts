@@ -10,15 +10,15 @@ export interface Config {
   readonly mongodbUri: string | undefined;
   readonly model: string;
   readonly modelsDir: string;
-  /** Where models are downloaded from; undefined is Hugging Face. */
+  /** URL that models are downloaded from; undefined is Hugging Face. */
   readonly modelsHub: string | undefined;
-  /** How the model is to be read; undefined leaves it to the model's files. An empty prefix is none. */
+  /** Rule by which the model pools; undefined leaves it to the model's files. An empty prefix is none. */
   readonly modelPooling: (typeof POOLINGS)[number] | undefined;
   readonly modelQueryPrefix: string | undefined;
   readonly modelPassagePrefix: string | undefined;
   readonly embedWorkers: number;
   readonly signUp: "open" | "closed";
-  /** Sign-ups of one client address; that many at once, then spread over the hour. */
+  /** Sign-ups of one client address an hour: that many at once, then spread over the hour. */
   readonly signUpsPerHour: number;
   /** Sign-ups of all client addresses together. */
   readonly signUpsPerHourTotal: number;
@@ -27,7 +27,7 @@ export interface Config {
   readonly plansFile: string | undefined;
   /** Open connections; more are refused. */
   readonly connectionsMax: number;
-  /** Of one client address; trusted proxies have no limit of their own. */
+  /** Maximum number of connections of one client address; trusted proxies have no limit. */
   readonly connectionsPerAddressMax: number;
   /** Blocks of addresses (CIDR) whose `X-Forwarded-For` counts. */
   readonly trustedProxies: readonly string[];
@@ -36,16 +36,16 @@ export interface Config {
   /** Origins whose pages may call from a browser; `*` alone is all. */
   readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
-  /** Of `/metrics`; undefined is none. */
+  /** Port of `/metrics`; undefined is none. */
   readonly metricsPort: number | undefined;
   /** Accounts that are named in metrics. */
   readonly metricsAccountsMax: number;
-  /** Where traces are sent, by OTLP; undefined is nowhere. */
+  /** Address that traces are sent to, by OTLP; undefined is nowhere. */
   readonly otlpEndpoint: string | undefined;
   readonly indexMemoryBytesMax: number;
-  /** For the embeddings of recent queries; 0 keeps none. */
+  /** Memory for the embeddings of recent queries; 0 keeps none. */
   readonly queryCacheBytesMax: number;
-  /** From SIGTERM, how long the service goes on while it says that it is not ready. */
+  /** Time that the service goes on from SIGTERM while it says that it is not ready. */
   readonly drainNoticeMs: number;
   readonly shutdownTimeoutMs: number;
 }
@@ -53,12 +53,12 @@ export interface Config {
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** As `src/embedding/encode/convention.ts` has them. */
+/** Poolings, the same as in `src/embedding/encode/convention.ts`. */
 const POOLINGS = ["mean", "cls", "last", "model"] as const;
 /** More sign-ups an hour than any one process could serve: as good as no limit. */
 const SIGN_UPS_MAX = 10_000_000;
 
-/** All that is wrong with the settings, a line each. */
+/** Error with all problems of the settings, a line each. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join("\n"));

@@ -1,4 +1,4 @@
-/** The closed list of what can go wrong; `docs/errors.md` says what each means to a caller. */
+/** Closed list of what can go wrong; `docs/errors.md` says what each means to a caller. */
 export type ErrorCode =
   | "invalid_argument"
   | "unauthenticated"
@@ -11,7 +11,7 @@ export type ErrorCode =
   | "internal";
 
 /**
- * All reasons that an error can give, each with a sentence that says when. Programs branch on the names;
+ * Closed list of reasons, each with a sentence that says when it is given. Programs branch on the names;
  * `docs/errors.md` lists each with its sentence and what a caller can do.
  */
 export const REASONS = {
@@ -38,19 +38,19 @@ export const REASONS = {
 export type Reason = keyof typeof REASONS;
 
 export interface ErrorOptions {
-  /** The request's field that is wrong, in the contract's snake_case. */
+  /** Field of the request that is wrong, in the contract's snake_case. */
   field?: string;
-  /** A constant that programs can branch on. */
+  /** Constant that programs can branch on. */
   reason?: Reason;
-  /** How long a caller does well to wait before trying again. */
+  /** Time that a caller should wait before it tries again. */
   retryAfterMs?: number;
-  /** What led here; logged, never sent. */
+  /** Cause; logged, never sent. */
   cause?: unknown;
 }
 
 /**
- * The one error of this program whose message may reach a caller. Whatever else is thrown is a
- * fault of ours: it is logged and answered as `internal`, without its text.
+ * Error whose message may reach a caller; the only one. Everything else that is thrown is a fault of the
+ * server: it is logged and answered as `internal`, without its text.
  */
 export class MemoryError extends Error {
   override readonly name = "MemoryError";
@@ -70,17 +70,17 @@ export class MemoryError extends Error {
   }
 }
 
-/** The caller's input is wrong: names the field and says what it must be. */
+/** Creates the error for a caller's wrong input: names the field and says what it must be. */
 export function invalid(field: string, message: string): MemoryError {
   return new MemoryError("invalid_argument", `${field} ${message}`, { field });
 }
 
-/** Something this program stands on is away for now; trying again later is right. */
+/** Creates the error for something that is away for now; trying again later is right. */
 export function unavailable(message: string, cause?: unknown, retryAfterMs = 1000): MemoryError {
   return new MemoryError("unavailable", message, { cause, retryAfterMs });
 }
 
-/** The database answers and refuses to write, which trying again at once does not change. */
+/** Creates the error for a database that refuses to write, which trying again at once does not change. */
 export function notWritable(cause?: unknown): MemoryError {
   const message = "the database could not write; its disk may be full";
   return new MemoryError("unavailable", message, {

@@ -6,10 +6,10 @@ import { MemoryError } from "./errors.js";
 import { flushLog, openLog } from "./server/logging.js";
 import { VERSION } from "./version.js";
 
-/** From ^C, which nobody balances by, to the end of taking calls: for those that are on their way. */
+/** Time from ^C to the end of taking calls, for those that are on their way. No balancer has to notice. */
 const INTERRUPT_NOTICE_MS = 500;
 
-/** Signals so close to the first are the same one: a terminal and npm both send ^C. */
+/** Time in which a second signal counts as the first: a terminal and npm both send ^C. */
 const SAME_SIGNAL_MS = 1_000;
 
 async function main(): Promise<void> {
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
       .then(() => exit(exitCode))
       .catch(fail);
   };
-  // From the beginning, and for every repeat: as process 1 of a container there is no default that would end it.
+  // Set first, and for every repeat: process 1 of a container has no default that would end it.
   process.on("SIGTERM", () => stop(config.drainNoticeMs));
   process.on("SIGINT", () => stop(Math.min(config.drainNoticeMs, INTERRUPT_NOTICE_MS)));
   const service = await opening;
@@ -61,12 +61,12 @@ function banner({ mongodbUri, dataDir, model, signUp }: Config, service: Service
   ].join("\n");
 }
 
-/** The hosts of a connection string, without its user, password and options. */
+/** Returns the hosts of a connection string, without its user, password and options. */
 function hostsOf(uri: string): string {
   return uri.replace(/^[^:]+:\/\/(?:[^@/]*@)?([^/?]*).*$/, "$1");
 }
 
-/** One clear line for what the operator can mend, a stack for what we must. */
+/** Prints one line for a problem that the operator can fix, and a stack for a fault, then exits. */
 async function fail(error: unknown): Promise<never> {
   say(error);
   return exit(1);

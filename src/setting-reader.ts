@@ -4,7 +4,7 @@ import { type Environment, misspelt, type Setting } from "./settings.js";
 /** The longest instruction in front of a query that any model's card asks for is some 150. */
 const PREFIX_CHARS_MAX = 1_000;
 
-/** Of OpenTelemetry's protocols the one that its specification has SDKs speak. */
+/** Protocol of OpenTelemetry's that its specification has SDKs speak. */
 const OTLP_PROTOCOL = "http/protobuf";
 
 /** Reads single settings; a malformed one is noted, and its fallback taken, so that all are read. */
@@ -96,7 +96,10 @@ export class SettingReader {
     return url;
   }
 
-  /** What the library that reads it could not use, it would log; the value may hold a password, and is not repeated. */
+  /**
+   * Checks a collector's address. The library would log one that it cannot use, with the password that it may
+   * hold; here the value is not repeated.
+   */
   #collector(name: string, example: string): void {
     const url = this.env[name];
     if (!url || (/^https?:/.test(url) && URL.canParse(url))) return;
@@ -118,7 +121,7 @@ export function whyNoBlock(value: string): string | undefined {
   const lengthMax = { 0: 0, 4: 32, 6: 128 }[isIP(address)] as number;
   const good = /^\d{1,3}$/.test(length) && Number(length) <= lengthMax && rest.length === 0;
   if (!good) return "it must be a block of addresses (CIDR), such as 10.0.0.0/8 or 192.0.2.7/32";
-  // Whoever trusts everybody lets every caller choose its own address.
+  // Otherwise every caller could choose its own address.
   return Number(length) === 0 ? "it would trust everybody; name the proxies' own addresses" : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Every setting, as `docs/configuration.md` lists them. */
+/** Names of all settings, as `docs/configuration.md` lists them. */
 export const SETTINGS = [
   "PORT",
   "HOST",
@@ -38,14 +38,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function misspelt(env: Environment): string[] {
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
-    // Short names (PORT, HOST, MODEL) have neighbours of their own, such as PATH or SPORT.
+    // Short names (PORT, HOST, MODEL) have neighbours such as PATH or SPORT.
     const meant = SETTINGS.find((setting) => setting.length > 5 && isNear(name, setting));
     if (meant !== undefined) problems.push(`${name} is not a setting; did you mean ${meant}?`);
   }
   return problems;
 }
 
-/** Whether two different names are at most two edits (Levenshtein) apart. */
+/** Tells whether two different names are at most two edits (Levenshtein) apart. */
 function isNear(a: string, b: string): boolean {
   if (a === b || Math.abs(a.length - b.length) > 2 || (SETTINGS as readonly string[]).includes(a))
     return false;

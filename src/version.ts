@@ -1,2 +1,2 @@
-/** Of this program; a test holds it against package.json. */
+/** Version of this program; a test holds it against package.json. */
 export const VERSION = "0.1.0";

@@ -15,17 +15,18 @@ import type { Storage } from "../storage/storage.js";
 import { readPlans } from "./plans.js";
 import { openStorage, openVectors } from "./storage.js";
 
-/** How the operator's commands reach the database that the settings name. */
+/** Access of the operator's commands to the database that the settings name. */
 export interface AdminClient {
   readonly ask: Answering;
   close(): Promise<void>;
 }
 
 /**
- * Over MongoDB the commands work on it themselves. The embedded database has one owner: where that is
- * a server, it is asked; where there is none, the command is the owner for as long as a request takes.
+ * Opens the operator's access to the database. Over MongoDB the commands work on it themselves. The embedded
+ * database has one owner: if that is a server, it is asked; otherwise the command is the owner for as long as
+ * a request takes.
  *
- * @throws MemoryError `failed_precondition` when there is none, unless the command is to make one.
+ * @throws MemoryError `failed_precondition` when there is no database, unless the command is to make one.
  */
 export async function openAdminClient(
   config: Config,
@@ -58,7 +59,7 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
   return { ask: async (request) => operate(ports, request), close: () => storage.close() };
 }
 
-/** Erases an account's memories where no service runs that has their namespaces open, and no model is loaded. */
+/** Erases an account's memories where no service has their namespaces open, and no model is loaded. */
 async function eraseUnopened(
   config: Config,
   { storage, accountId }: { storage: Storage; accountId: string },
@@ -73,7 +74,7 @@ async function eraseUnopened(
   const clock = systemClock;
   const vectors = openVectors(config, (logId) => generations.dimensionsOf(logId));
   const mover = new Mover({ log, erasures, generations, clock });
-  // What maintenance fails at here the next server does again.
+  // What maintenance fails at here, the next server does again.
   const onTrouble = () => {};
   const { indexMemoryBytesMax } = config;
   const common = { log, generations, clock, vectors };

@@ -11,10 +11,12 @@ import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Closers } from "./closers.js";
 import { warn } from "./warn.js";
 
-/** How often what was counted behind the calls is written. */
+/** Time between two writes of what was counted. */
 const FLUSH_MS = 5_000;
 
-/** Who counts: calls against the plan, calls for the owner's eyes, and when keys were used. */
+/**
+ * Opens the counters: of calls against the plan, of calls for the owner's eyes, and of when keys were used.
+ */
 export function openCounting(
   storage: Storage,
   {

@@ -22,15 +22,15 @@ interface DoorsOptions
   readonly models: Models;
   readonly telemetry: Telemetry;
   readonly closers: Closers;
-  /** Lines of the log that nobody took. */
+  /** Number of lines of the log that were dropped. */
   readonly droppedLines: () => number;
 }
 
-/** Opens both ports; answers where they are, and what closes the first to new calls. */
+/** Opens both ports; returns their addresses, and a function that closes the first to new calls. */
 export async function openDoors(config: Config, options: DoorsOptions) {
   const { readiness, logger, closers, telemetry, memory, models } = options;
   const shutdown = new AbortController();
-  // One listener for each running call: that many are no leak.
+  // One listener for each running call is no leak.
   setMaxListeners(0, shutdown.signal);
   const load = new Load(() => sharesOf(longest(models)));
   closers.push(() => load.close());
@@ -58,13 +58,13 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   const onPhase = (phase: string) => logger.info({ phase }, "stopping");
   const draining = { readiness, shutdown, timeoutMs: config.shutdownTimeoutMs, onPhase };
   const leave = (how: Leave) => drain(app, draining, how);
-  // When the start fails further on, nobody has called `leave`.
+  // When a later step of the start fails, `leave` has not been called.
   const abandon = () => leave({ noticeMs: 0, hastened: AbortSignal.abort() });
   closers.push(() => (readiness.leaving ? undefined : abandon()));
   return { address, metricsAddress, leave };
 }
 
-/** The certificate, where there is one: first of all, so that a mistake in it is found at once. */
+/** Opens the certificate, if any, before all else, so that a mistake in it is found at once. */
 export async function openCertificate(
   { tls }: Config,
   { logger, closers }: { logger: FastifyBaseLogger; closers: Closers },

@@ -27,7 +27,7 @@ interface MemoryOptions {
 
 export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces; readonly mover: Mover };
 
-/** The room with all it stands on. */
+/** Opens the room with all its ports. */
 export function openMemory(
   config: Config,
   { storage, generations, quota, logger, closers, telemetry }: MemoryOptions,

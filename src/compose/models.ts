@@ -13,7 +13,7 @@ import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
 import { warn } from "./warn.js";
 
-/** The models that are open. */
+/** Models that are open. */
 export type Models = Set<OpenEmbedder>;
 
 interface ModelOptions {
@@ -23,7 +23,7 @@ interface ModelOptions {
   readonly models: Models;
 }
 
-/** The model that the database holds vectors of; of an empty one, the one that is set. */
+/** Opens the model that the database holds vectors of; for an empty database, the one that is set. */
 export async function openFirstModel(
   systemRecords: SystemRecords,
   { closers, ...options }: ModelOptions & { closers: Closers },
@@ -50,7 +50,7 @@ export async function openModel(
   const embedder = await openEmbedder({
     ...named,
     model,
-    // They are about the model that is set, not about the one that a database has in its place.
+    // The settings are about the model that is set, not about the one that a database has in its place.
     ...(model === named.model && { settings }),
     workers: config.embedWorkers,
     onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
@@ -71,7 +71,9 @@ export async function openModel(
   };
 }
 
-/** What waits for a thread of one model; while the database changes its model, of the one with more. */
+/**
+ * Counts what waits for a thread of one model; while the database changes its model, of the one with more.
+ */
 export function longest(models: Models): OpenEmbedder["waiting"] {
   const waiting = [...models].map((model) => model.waiting);
   return {
@@ -80,7 +82,7 @@ export function longest(models: Models): OpenEmbedder["waiting"] {
   };
 }
 
-/** Of each of the model's queues, how much is taken. */
+/** Converts the length of each of the model's queues to a share of its maximum. */
 export function sharesOf({ query, text }: OpenEmbedder["waiting"]): OpenEmbedder["waiting"] {
   return { query: query / EMBEDDING_MAX, text: text / EMBEDDING_MAX };
 }
@@ -113,7 +115,7 @@ export async function openReembedding({
   await reembedding.start();
 }
 
-/** The model that the settings name, and what they say of it. */
+/** Reads the model that the settings name, and what they say of it. */
 export function modelOf(config: Config) {
   const { model, modelsDir, modelsHub, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
   const settings = {

@@ -4,7 +4,10 @@ import { parsePlans } from "../accounts/plans-file.js";
 import { type Config, ConfigError } from "../config.js";
 import { MemoryError } from "../errors.js";
 
-/** The plans that the settings name. @throws ConfigError with every problem, naming the file and the field. */
+/**
+ * Reads the plans that the settings name. @throws ConfigError with every problem, naming the file and the
+ * field.
+ */
 export async function readPlans({ plansFile, freeCalls }: Config): Promise<Plans> {
   if (plansFile === undefined) return builtInPlans(freeCalls);
   const text = await readFile(plansFile, "utf8").catch((error) => {

@@ -26,7 +26,7 @@ export function openMigrating({
   storage: Storage;
   logger: FastifyBaseLogger;
   closers: Closers;
-  /** Told when another program has made the database too new for this one. */
+  /** Called when another program has made the database too new for this one. */
   onTooNew(error: unknown): void;
 }): void {
   const { formats, migrations, exclusive } = storage;
@@ -58,7 +58,7 @@ export function openStorage(
   );
 }
 
-/** Only a database that this program can read and write is handed on. */
+/** Returns only a database that this program can read and write. */
 async function admitted(opening: Promise<Storage>): Promise<Storage> {
   const storage = await opening;
   try {
@@ -101,7 +101,7 @@ export function openVectors(
   return openUsearch({
     dimensionsOf,
     snapshotsDir: join(dataDir, "snapshots"),
-    // A snapshot is smaller than its index: of all that can be open at once there is room.
+    // A snapshot is smaller than its index, so all that can be open at once fits.
     snapshotBytesMax: indexMemoryBytesMax,
   });
 }

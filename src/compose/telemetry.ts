@@ -23,7 +23,7 @@ export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promis
   });
 }
 
-/** On a port of its own; answers the address of `/metrics`. */
+/** Listens on the port for metrics; returns the address of `/metrics`. */
 export async function listenForMetrics(
   { host, metricsPort }: Config,
   {
@@ -47,7 +47,7 @@ interface Watched
   readonly models: Models;
 }
 
-/** What is looked at when `/metrics` is asked for. */
+/** Registers what is measured when `/metrics` is asked for. */
 export function watchGauges(
   telemetry: Telemetry,
   { readiness, generations, namespaces, models, ...sources }: Watched,

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Component } from "../telemetry/metrics.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 
-/** Notes a failure that calls do not see. */
+/** Logs and counts a failure that calls do not see. */
 export function warn({ logger, telemetry }: { logger: FastifyBaseLogger; telemetry: Telemetry }) {
   return (component: Component, message: string) => (error: unknown) => {
     telemetry.trouble(component);

@@ -33,13 +33,15 @@ import { limitSignUps, SignUpLimit, type SignUpLimits } from "./rpc/sign-up-limi
 import { translated, translateErrors } from "./wire/errors.js";
 
 /**
- * The largest request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
+ * Maximum size of a request: a text of 65,536 bytes, metadata of 16,384 and a namespace of 256, every byte
  * written as a JSON escape of six, with room to spare.
  */
 export const BODY_BYTES_MAX = 1_048_576;
-/** The largest question to health and reflection, which anybody may ask: they hold a name. */
+/** Maximum size of a question to health and reflection, which hold a name and need no key. */
 const OPEN_BODY_BYTES_MAX = 16_384;
-/** The largest answer: a page of 100 texts and their metadata, every byte written as an escape of six. */
+/**
+ * Maximum size of an answer: a page of 100 texts and their metadata, every byte written as an escape of six.
+ */
 const ANSWER_BYTES_MAX = 67_108_864;
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 
@@ -53,13 +55,13 @@ export interface AppOptions extends Omit<HttpServerOptions, "onFault"> {
   authenticate(key: string | undefined): Promise<Principal>;
   readonly plans: Plans;
   readonly load: Pick<Load, "admit">;
-  /** Told of each call as it begins. */
+  /** Called with each call as it begins. */
   readonly onCall?: ObserveOptions["onBegin"];
 }
 
 const UNWATCHED: CallWatcher = { end: () => {} };
 
-/** The doors: every protocol on one port. */
+/** Creates the doors: every protocol on one port. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { logger, readiness, shutdownSignal } = options;
   const onFault = (error: unknown, requestId: string | null = null) =>
@@ -98,7 +100,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     acceptCompression: [compressionGzip],
     readMaxBytes: BODY_BYTES_MAX,
     writeMaxBytes: ANSWER_BYTES_MAX,
-    // snake_case, and fields at their defaults are there; an unknown field is an error.
+    // snake_case, with fields at their defaults; an unknown field is an error.
     jsonOptions: { useProtoFieldName: true, alwaysEmitImplicit: true, ignoreUnknownFields: false },
     shutdownSignal,
   });

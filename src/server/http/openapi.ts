@@ -14,7 +14,7 @@ const LLMS_TXT = `# recalld
 4. POST /recall {"query", "namespace", "top_k"? (1 to 20, 5 when left out)} returns {"results": [{"id", "text", "score", "metadata", "created_at"}], "namespace", "query_tokens"}. The score is a cosine from 0 to 1; above 0.80 is a strong match. No result is dropped for a low score.
 5. GET or DELETE /namespaces/{namespace}/memories/{id}, and DELETE /namespaces/{namespace}?force=true.
 
-A namespace comes into being with its first memory; one that nobody stored to has no results. Field names are snake_case, and unknown fields are errors. Errors are {"code", "message", "details"}: 400 says which field to mend, 401 the key, 403 what the key may not do, 429 with the reason QUOTA_EXHAUSTED that the plan is used up, 429 or 503 with Retry-After when to try again. A store with the header Idempotency-Key may be repeated safely.
+A namespace comes into being with its first memory; one that nobody stored to has no results. Field names are snake_case, and unknown fields are errors. Errors are {"code", "message", "details"}: 400 says which field to correct, 401 the key, 403 what the key may not do, 429 with the reason QUOTA_EXHAUSTED that the plan is used up, 429 or 503 with Retry-After when to try again. A store with the header Idempotency-Key may be repeated safely.
 
 ## Reference
 

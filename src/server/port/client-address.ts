@@ -14,7 +14,7 @@ const HOPS_MAX = 32;
  * Tells whose request it is: the address of the connection, or, when that is a trusted proxy, the one
  * that the proxy wrote last in `X-Forwarded-For`, and so on. Whatever an untrusted hop wrote is hearsay.
  *
- * Fastify's `trustProxy` is not used: given a number it trusts nobody (CVE-2026-16732), given true everybody,
+ * Fastify's `trustProxy` is not used: given a number it trusts no proxy (CVE-2026-16732), given true all,
  * and what a proxy wrote is handed on as it is, with its port or a word in place of an address.
  */
 export function clientAddresses(trustedProxies: readonly string[]): (request: IncomingMessage) => string {

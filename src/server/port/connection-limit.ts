@@ -2,19 +2,19 @@ import type { Socket } from "node:net";
 import { networkOf, plainAddress } from "./client-address.js";
 
 /**
- * Counts open connections by client address (of IPv6, by /64) and refuses more than so many of one.
- * What it keeps is bounded by the connections that are open.
+ * Counts open connections by client address (of IPv6, by /64) and refuses those beyond the maximum of one.
+ * The open connections bound its memory.
  */
 export class ConnectionLimit {
   readonly #open = new Map<string, number>();
 
   constructor(
     private readonly perAddressMax: number,
-    /** Whoever stands for many clients has no limit of its own. */
+    /** Tells addresses that stand for many clients and have no limit. */
     private readonly isExempt: (address: string) => boolean = () => false,
   ) {}
 
-  /** Whether the connection may stay: then it is counted until it closes. */
+  /** Tells whether the connection may stay, and then counts it until it closes. */
   admit(socket: Socket): boolean {
     const address = plainAddress(socket.remoteAddress ?? "");
     if (this.isExempt(address)) return true;

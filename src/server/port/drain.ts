@@ -3,37 +3,37 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
 import type { Readiness } from "./readiness.js";
 
-/** From the end of the calls that took too long to the end of their connections. */
+/** Time from the end of the calls that took too long to the end of their connections. */
 const LAST_ANSWERS_MS = 500;
 
 export interface Draining {
   readonly readiness: Readiness;
   /** Aborted when the calls that still run must end. */
   readonly shutdown: AbortController;
-  /** How long running calls may take, from the end of the notice. */
+  /** Time that running calls may take, from the end of the notice. */
   readonly timeoutMs: number;
-  /** Told when a phase begins. */
+  /** Called when a phase begins. */
   onPhase(phase: "notice" | "calls"): void;
 }
 
-/** How the operator wants the end. */
+/** Wishes of the operator for the end. */
 export interface Leave {
-  /** From the loss of readiness to the end of taking calls: so long balancers have to notice. */
+  /** Time from the loss of readiness to the end of taking calls, in which balancers notice. */
   readonly noticeMs: number;
   /** Aborted when it must go quickly: no more notice, and running calls end. */
   readonly hastened: AbortSignal;
 }
 
 /**
- * Takes a server out of service. First it says that it is not ready, and serves on, so that whoever
- * balances can look elsewhere; then it takes no more connections, sends GOAWAY on HTTP/2, and lets
- * running calls finish; those that take longer are ended with `unavailable`.
+ * Takes a server out of service. First it says that it is not ready and serves on, so that balancers can
+ * choose another. Then it takes no more connections, sends GOAWAY on HTTP/2, and lets running calls finish.
+ * Calls that take longer end with `unavailable`.
  */
 export async function drain(app: FastifyInstance, options: Draining, leave: Leave): Promise<void> {
   const { readiness, onPhase } = options;
   const wasReady = readiness.now();
   readiness.leave();
-  // Who was not ready is sent nothing: there is nobody to tell.
+  // A process that was not ready gets no calls: no balancer has to notice.
   if (wasReady && leave.noticeMs > 0) {
     onPhase("notice");
     await pause(leave.noticeMs, leave.hastened);
@@ -57,7 +57,7 @@ function limitCalls(
   let cut: NodeJS.Timeout | undefined;
   const endCalls = () => {
     shutdown.abort(new ConnectError("the server is shutting down", Code.Unavailable));
-    // The answers just given need a moment to leave.
+    // The last answers need a moment to leave.
     cut ??= setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS);
   };
   const timer = setTimeout(endCalls, timeoutMs);

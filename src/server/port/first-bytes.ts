@@ -2,12 +2,15 @@ import type { Socket } from "node:net";
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
-/** "PRI " is enough: the name is reserved (RFC 9113, 11.6), so no HTTP/1 request begins with it. */
+/**
+ * Number of bytes that tell the protocol. "PRI " is reserved (RFC 9113, 11.6), so no HTTP/1 request begins
+ * with it.
+ */
 const TELLING_BYTES = 4;
 
 export type Protocol = "http1" | "http2";
 
-/** Which protocol a connection's first bytes belong to; undefined while they could be either's. */
+/** Tells which protocol a connection's first bytes belong to; undefined while they could be either's. */
 export function protocolOf(head: Buffer): Protocol | undefined {
   const length = Math.min(head.length, TELLING_BYTES);
   if (!head.subarray(0, length).equals(PREFACE.subarray(0, length))) return "http1";
@@ -16,16 +19,16 @@ export function protocolOf(head: Buffer): Protocol | undefined {
 
 interface Sniffing {
   readonly timeoutMs: number;
-  /** The time is over, and the socket is about to be destroyed. */
+  /** Called when the time is over, and the socket is about to be destroyed. */
   readonly onTimeout: () => void;
   readonly onProtocol: (protocol: Protocol) => void;
 }
 
 /**
- * Calls back when a socket's first bytes tell its protocol, with the socket paused and the bytes put
- * back. Sockets that fail, end or stay silent before that are destroyed.
+ * Calls back when a socket's first bytes tell its protocol, with the socket paused and the bytes put back.
+ * Sockets that fail, end or stay silent before that are destroyed.
  *
- * Listens for `data`: reading on `readable` and putting back spins while more bytes are awaited.
+ * It listens for `data`: reading on `readable` and putting back spins while more bytes are awaited.
  */
 export function sniff(socket: Socket, { timeoutMs, onTimeout, onProtocol }: Sniffing): void {
   let head: Buffer = Buffer.alloc(0);

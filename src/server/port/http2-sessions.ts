@@ -4,8 +4,9 @@ import type { ConnectionCounts } from "./connection-counts.js";
 import type { OnePortLimits } from "./one-port-limits.js";
 
 /**
- * Calls that a client resets (CVE-2023-44487). Node itself stops at 33 a second after a burst of 1,000: it
- * says GOAWAY and reads no more, but leaves the connection open. Below that, the connection is ended here.
+ * Rate of calls that a client may reset (CVE-2023-44487). Node itself stops at 33 a second after a burst of
+ * 1,000: it sends GOAWAY and reads no more, but leaves the connection open. This server ends the connection
+ * at a lower rate.
  */
 const RESETS = { perSecond: 30, burst: 900 };
 
@@ -23,7 +24,7 @@ export function http2Options(limits: OnePortLimits): ServerOptions {
   };
 }
 
-/** The open HTTP/2 sessions of a server, each held to its limits. */
+/** Open HTTP/2 sessions of a server, each held to its limits. */
 export class Http2Sessions {
   readonly #sessions = new Set<Http2Session>();
 
@@ -62,13 +63,15 @@ export class Http2Sessions {
     });
   }
 
-  /** Sends GOAWAY: each ends with its last stream. */
+  /** Sends GOAWAY: each session ends with its last stream. */
   close(): void {
     for (const session of this.#sessions) session.close();
   }
 }
 
-/** To be called for each call that is reset, by whomever: ends the session of one that does so too often. */
+/**
+ * Returns a function to call for each reset call, by either side, which ends a session that resets too many.
+ */
 function limitResets(session: Http2Session, counts: ConnectionCounts): () => void {
   let fullAtMs = 0;
   let ending = false;
@@ -79,12 +82,12 @@ function limitResets(session: Http2Session, counts: ConnectionCounts): () => voi
     ending = true;
     counts.cutOff.request += 1;
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    // Not in the midst of what Node reads just now.
+    // Later, because Node is in the middle of reading now.
     setImmediate(() => session.destroy());
   };
 }
 
-/** HTTP/2 servers have no request timeout of their own: whoever trickles a body is cut off as on HTTP/1. */
+/** Ends a stream whose body comes too slowly, as on HTTP/1: HTTP/2 servers have no request timeout. */
 function limitRequest(stream: ServerHttp2Stream, timeoutMs: number, onTimeout: () => void): void {
   if (stream.endAfterHeaders) return;
   const timer = setTimeout(() => {
@@ -97,9 +100,9 @@ function limitRequest(stream: ServerHttp2Stream, timeoutMs: number, onTimeout: (
 
 /**
  * Ends a session that sends headers without an end. Node tells nothing of them, and each byte counts as a
- * sign of life. But no other frame may stand between their frames (RFC 9113, 6.10), so that whoever is in
- * the midst of them cannot answer a ping. Asked is who has sent something that was neither a call nor
- * a body.
+ * sign of life. But no other frame may stand between their frames (RFC 9113, 6.10), so a client in the middle
+ * of them cannot answer a ping. A session is asked when it has sent something that was neither a call nor a
+ * body.
  */
 function endUnfinishedHeaders(session: Http2Session, limits: OnePortLimits, wasBusy: () => boolean): void {
   let seenBytes = 0;
@@ -116,7 +119,7 @@ function endUnfinishedHeaders(session: Http2Session, limits: OnePortLimits, wasB
   session.once("close", () => clearInterval(timer));
 }
 
-/** Ends a session whose other side is gone without a word, as behind a pulled cable. */
+/** Asks the other side for a sign of life, and ends the session if none comes, as after a pulled cable. */
 function askForLife(session: Http2Session, limits: OnePortLimits, onPong = () => {}): void {
   const timer = setTimeout(() => session.destroy(), limits.pongTimeoutMs);
   session.once("close", () => clearTimeout(timer));

@@ -1,38 +1,47 @@
-/** What one port may cost: every wait and every queue that a stranger can fill has its bound here. */
+/** Limits of one port: every wait and every queue that a stranger can fill has its bound here. */
 export interface OnePortLimits {
-  /** Open connections; more are refused. */
+  /** Maximum number of open connections; more are refused. */
   readonly connectionsMax: number;
-  /** Of one client address; of IPv6, of one /64. */
+  /** Maximum number of open connections of one client address; of IPv6, of one /64. */
   readonly connectionsPerAddressMax: number;
-  /** From a new connection to the bytes that tell its protocol; with TLS, first as long for the handshake. */
+  /**
+   * Time from a new connection to the bytes that tell its protocol; with TLS, the handshake before may take
+   * as long.
+   */
   readonly firstBytesTimeoutMs: number;
-  /** From a request's first byte to the end of its headers (HTTP/1). */
+  /** Time from a request's first byte to the end of its headers (HTTP/1). */
   readonly headersTimeoutMs: number;
-  /** From a request's first byte, on HTTP/2 from its headers, to the end of its body. */
+  /** Time from a request's first byte, on HTTP/2 from its headers, to the end of its body. */
   readonly requestTimeoutMs: number;
-  /** Between two requests of an HTTP/1 connection. */
+  /** Time between two requests of an HTTP/1 connection. */
   readonly keepAliveTimeoutMs: number;
-  /** Without a byte either way; an HTTP/2 session with running calls is asked for a sign of life first. */
+  /**
+   * Time without a byte either way; an HTTP/2 session with running calls is asked for a sign of life first.
+   */
   readonly silenceTimeoutMs: number;
-  /** From that question to its answer. */
+  /** Time from that question to its answer. */
   readonly pongTimeoutMs: number;
   /** Maximum number of bytes of answered calls that are read and dropped each second, of all connections. */
   readonly unreadBytesPerSecond: number;
-  /** From the answer to the end of a call, or on HTTP/1 of a connection, whose body still goes on. */
+  /** Time from the answer to the end of a call, or on HTTP/1 of a connection, whose body still goes on. */
   readonly unreadTimeoutMs: number;
-  /** How long bytes of an answer may wait to be read, before the client that does not is cut off. */
+  /** Time that bytes of an answer may wait to be read before the client is cut off. */
   readonly answerTimeoutMs: number;
-  /** Requests of an HTTP/1 connection that may wait behind each other (pipelining); more end it. */
+  /**
+   * Maximum number of requests of an HTTP/1 connection that wait behind each other (pipelining); more end it.
+   */
   readonly pipelinedMax: number;
-  /** All headers of a request together; an HTTP/2 client that has not heard of it yet may send 64 KiB. */
+  /**
+   * Maximum size of all headers of a request; an HTTP/2 client that has not heard of it yet may send 64 KiB.
+   */
   readonly headerBytesMax: number;
-  /** How many they may be. */
+  /** Maximum number of headers of a request. */
   readonly headerLinesMax: number;
-  /** Calls that one HTTP/2 session runs at a time. */
+  /** Maximum number of calls that one HTTP/2 session runs at a time. */
   readonly streamsMax: number;
   /** Maximum number of bytes of a call's body that an HTTP/2 client may send before they are read. */
   readonly unreadStreamBytesMax: number;
-  /** What one HTTP/2 session may make this program hold in memory, in megabytes as Node counts it. */
+  /** Memory that one HTTP/2 session may take, in megabytes as Node counts it. */
   readonly sessionMegabytesMax: number;
 }
 
@@ -42,12 +51,12 @@ export const ONE_PORT_LIMITS: OnePortLimits = Object.freeze({
   firstBytesTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
-  // Longer than the 60 s after which common load balancers drop an idle connection: whoever closes
-  // first must be the one that sends requests, or some are lost.
+  // Longer than the 60 s after which common load balancers drop an idle connection: if the server closes
+  // first, requests that are on their way are lost.
   keepAliveTimeoutMs: 72_000,
   silenceTimeoutMs: 120_000,
   pongTimeoutMs: 10_000,
-  // So that most clients of a body that was refused can finish, and keep their connection.
+  // Most clients of a refused body can finish it, and keep their connection.
   unreadBytesPerSecond: 33_554_432,
   // Long enough for a balancer to pass the answer on.
   unreadTimeoutMs: 500,

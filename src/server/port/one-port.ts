@@ -13,17 +13,20 @@ import type { Tls } from "./tls.js";
 import { TlsHandshakes } from "./tls-handshakes.js";
 import { UnreadBodies } from "./unread.js";
 
-/** How often a closing server looks for HTTP/1 connections that have become idle. */
+/** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
 
-/** From the end of our side of an HTTP/2 connection to that of the other, which may never come. */
+/**
+ * Time from the end of our side of an HTTP/2 connection to its destruction, because the other side may never
+ * end.
+ */
 const LINGER_MS = 1000;
 
 /**
- * An HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS when
- * given a certificate. Requests of both kinds reach the same handler.
+ * Creates an HTTP/1.1 server that also answers HTTP/2 on its port: with prior knowledge (h2c), or over TLS
+ * when given a certificate. Requests of both kinds reach the same handler.
  *
- * Made for Fastify: `Fastify({ serverFactory: (handler) => createOnePortServer(handler) })`. Fastify's
+ * It is made for Fastify: `Fastify({ serverFactory: (handler) => createOnePortServer(handler) })`. Fastify's
  * own timeouts do not reach a server that it did not make; `limits` takes their place.
  */
 export function createOnePortServer(
@@ -36,11 +39,14 @@ export function createOnePortServer(
 
 interface OnePortOptions {
   readonly tls: Tls | undefined;
-  /** Addresses that stand for many clients, and so have no limit of their own. */
+  /** Tells addresses that stand for many clients and have no limit. */
   readonly isProxy: ((address: string) => boolean) | undefined;
   /** Tells which requests begin before others that wait, by their path. */
   readonly isUrgent: ((path: string) => boolean) | undefined;
-  /** Kept by the server. Of HTTP/1 requests that come too slowly only whoever hears `clientError` knows. */
+  /**
+   * Counts that the server keeps. HTTP/1 requests that come too slowly are counted by the listener of
+   * `clientError`.
+   */
   readonly counts: ConnectionCounts | undefined;
 }
 
@@ -86,7 +92,7 @@ export class OnePortServer extends Server {
     });
     this.#answers = new SlowReaders(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
-    // As above: refused by the handler, in words.
+    // As above: the handler refuses it, in words.
     this.on("checkExpectation", (request, response) => this.emit("request", request, response));
     const unread = new UnreadBodies(limits);
     this.on("request", (request, response) => {
@@ -101,16 +107,16 @@ export class OnePortServer extends Server {
   }
 
   /**
-   * Takes no more connections, asks those that are open to end once their running calls are
-   * answered, and calls back when the last is gone. A stuck call holds this up: the caller sets the
-   * limit, and ends it with `closeAllConnections`.
+   * Takes no more connections, asks open ones to end once their running calls are answered, and calls back
+   * when the last is gone. A stuck call holds this up: the caller sets the limit, and ends it with
+   * `closeAllConnections`.
    */
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
     for (const socket of this.#sniffing) socket.destroy();
     this.#handshakes?.end();
     this.#sessions.close();
-    // A keep-alive connection that is busy now must go as soon as it idles; Node does not see to that.
+    // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
     const drain = setInterval(() => this.closeIdleConnections(), DRAIN_CHECK_MS);
     this.once("close", () => clearInterval(drain));
     return this;
@@ -129,7 +135,7 @@ export class OnePortServer extends Server {
       onTimeout: () => {
         this.#counts.cutOff.first_bytes += 1;
       },
-      // What was agreed on (ALPN) is not looked at: the first bytes tell the same.
+      // The protocol agreed on (ALPN) is ignored: the first bytes tell the same.
       onSecure: (socket) => this.#sniff(socket),
     });
   }
@@ -137,11 +143,11 @@ export class OnePortServer extends Server {
   #take(socket: Socket): void {
     if (!this.#connections.admit(socket)) {
       this.#counts.refused.address += 1;
-      // By a reset: of whom there are too many, none lingers in TIME_WAIT.
+      // A reset: connections of a client that has too many must not linger in TIME_WAIT.
       socket.resetAndDestroy();
       return;
     }
-    // While it waits to be opened, nobody else listens.
+    // No other listener is on it while it waits to be opened.
     socket.on("error", () => socket.destroy());
     this.#counts.open += 1;
     socket.once("close", () => {
@@ -179,7 +185,7 @@ export class OnePortServer extends Server {
     this.#http2Sockets.add(socket);
     socket.once("close", () => this.#http2Sockets.delete(socket));
     socket.once("finish", () => setTimeout(() => socket.destroy(), LINGER_MS).unref());
-    // An HTTP/1 server lets its sockets be half-open; a session on such a one never ends.
+    // An HTTP/1 server allows half-open sockets; a session on such a one never ends.
     socket.allowHalfOpen = false;
     this.#http2.emit("connection", socket); // reads what is buffered by itself
   }

@@ -9,7 +9,7 @@ const PIECE_MS_MAX = 10;
  */
 export class Pace {
   readonly #waiting: (() => void)[] = [];
-  /** When the first piece of work of this iteration began. */
+  /** Time at which the first piece of work of this iteration began. */
   #begunMs: number | undefined;
 
   /** Begins work now if there is time, else behind all that waits, or before it if it is `urgent`. */
@@ -31,7 +31,7 @@ export class Pace {
     this.#begunMs = undefined;
     while (this.#waiting.length > 0 && !this.#isOver()) {
       this.#waiting.shift()?.();
-      // What it does at once counts as well.
+      // The work that follows a callback at once counts as well.
       await undefined;
     }
   }

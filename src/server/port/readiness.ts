@@ -1,4 +1,4 @@
-/** Whether this process should be sent calls; read by `/readyz` and gRPC health. */
+/** State of whether this process should be sent calls; read by `/readyz` and gRPC health. */
 export class Readiness {
   #started = false;
   #away = false;
@@ -9,26 +9,26 @@ export class Readiness {
     return this.#started && !this.#away && !this.#leaving;
   }
 
-  /** Whether the process is on its way out: it answers what comes, and wants no more of it. */
+  /** True once the process is on its way out: it answers what comes, and wants no more of it. */
   get leaving(): boolean {
     return this.#leaving;
   }
 
-  /** All that the first calls need is there. */
+  /** Says that the first calls have all they need. */
   start(): void {
     this.#change(() => {
       this.#started = true;
     });
   }
 
-  /** Whether the database is away, which may change at any time, during the start too. */
+  /** Says whether the database is away, which may change at any time, during the start too. */
   setAway(away: boolean): void {
     this.#change(() => {
       this.#away = away;
     });
   }
 
-  /** Withdraws it for good: a database that comes back while the process ends must not restore it. */
+  /** Withdraws readiness for good: a database that comes back while the process ends must not restore it. */
   leave(): void {
     this.#change(() => {
       this.#leaving = true;

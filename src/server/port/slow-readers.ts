@@ -3,46 +3,46 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import type { ConnectionCounts } from "./connection-counts.js";
 
-/** How often answers are looked at. */
+/** Time between two looks at the answers. */
 const CHECK_MS = 1_000;
 
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
 export interface AnswerLimits {
-  /** How long bytes of an answer may wait to be read. */
+  /** Time that bytes of an answer may wait to be read. */
   readonly answerTimeoutMs: number;
-  /** Requests of an HTTP/1 connection that may wait behind each other. */
+  /** Maximum number of requests of an HTTP/1 connection that wait behind each other. */
   readonly pipelinedMax: number;
 }
 
-/** When each request's answer was taken, or its client has gone. */
+/** Promises by request, each resolved when the answer was taken or its client has gone. */
 const taken = new WeakMap<object, Promise<void>>();
 
 /**
- * Resolves when the answer to a request was handed to the system to the last byte, or nobody waits for
- * it any more; undefined for a request that no one-port server has taken.
+ * Resolves when the answer to a request was handed to the system to the last byte, or no client waits for it
+ * any more. Returns undefined for a request that no one-port server has taken.
  */
 export function whenTaken(request: object): Promise<void> | undefined {
   return taken.get(request);
 }
 
 interface Answer {
-  /** When the bytes that wait to be read began to; undefined while none do. */
+  /** Time at which the waiting bytes began to wait; undefined while none do. */
   sinceMs: number | undefined;
-  /** Of an HTTP/1 connection. */
+  /** Socket of an HTTP/1 connection; undefined on HTTP/2. */
   readonly socket: Socket | undefined;
   readonly end: () => void;
 }
 
 /**
- * Keeps an eye on answers under way. Clients that do not take theirs are cut off: what waits to be
- * read is held in memory, and Node's own timeouts look at connections, which one byte now and then
- * satisfies. So are clients that send request upon request without waiting for an answer.
+ * Watches answers under way, and cuts off clients that do not take theirs. Bytes that wait to be read are
+ * held in memory, and Node's own timeouts look at connections, which one byte now and then satisfies. Clients
+ * that send request upon request without waiting for an answer are cut off too.
  */
 export class SlowReaders {
   readonly #answers = new Map<Response, Answer>();
-  /** Those under way on an HTTP/1 connection: Node forgets the ones that queue when it closes. */
+  /** Answers under way by HTTP/1 connection: Node forgets the ones that queue when it closes. */
   readonly #connections = new Map<Socket, Set<Response>>();
   readonly #timer = setInterval(() => this.#look(), CHECK_MS).unref();
 
@@ -55,7 +55,7 @@ export class SlowReaders {
     return this.#answers.size;
   }
 
-  /** Whether the request may be served. */
+  /** Begins to watch an answer, and tells whether the request may be served. */
   begin(request: Request, response: Response): boolean {
     const socket = "stream" in response ? undefined : request.socket;
     if (socket !== undefined && !this.#queue(socket, response)) return false;
@@ -111,13 +111,13 @@ export class SlowReaders {
 
   #cutOff(response: Response): void {
     this.counts.answer += 1;
-    // Of an HTTP/2 session the other streams may be well.
+    // The other streams of an HTTP/2 session may be well.
     if ("stream" in response) response.stream?.destroy();
     else response.socket?.resetAndDestroy();
   }
 }
 
-/** Bytes that were answered and not taken by the system's buffers. */
+/** Number of bytes that were answered and not taken by the system's buffers. */
 function waiting(response: Response): number {
   return "stream" in response ? (response.stream?.writableLength ?? 0) : response.writableLength;
 }

@@ -10,7 +10,7 @@ interface Handshaking {
   readonly onSecure: (socket: Socket) => void;
 }
 
-/** Decrypts connections. Its TLS server never listens: it is given those of another server. */
+/** Decrypts connections. Its TLS server never listens: another server hands it connections. */
 export class TlsHandshakes {
   readonly #server: Server;
   /** Connections whose handshake is not over, by the other side's address and port. */

@@ -3,16 +3,16 @@ import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { MemoryError } from "../../errors.js";
 
-/** How often the files are looked at: so soon a renewed certificate is served. */
+/** Time between two looks at the files, after which a renewed certificate is served. */
 export const RENEWAL_LOOK_MS = 5_000;
 
-/** A certificate (its chain with it) and its key, in PEM. */
+/** Certificate (with its chain) and its key, in PEM. */
 export interface TlsFiles {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** What is served, and from when on something else is. */
+/** Certificate to serve, and a way to hear of its renewal. */
 export interface Tls extends TlsFiles {
   onRenewal?(serve: (files: TlsFiles) => void): void;
 }
@@ -23,14 +23,14 @@ interface FileNames {
 }
 
 export interface TlsOptions {
-  /** Told when the files have changed to something that can be served. */
+  /** Called when the files have changed to something that can be served. */
   onRenewed(): void;
-  /** Told, once, when they have changed to something that cannot: what was read before is served on. */
+  /** Called once when they have changed to something that cannot; the earlier certificate is served on. */
   onTrouble(error: unknown): void;
 }
 
 /**
- * Reads what HTTPS needs, and goes on looking whether it was renewed. Answers what ends that, too.
+ * Reads what HTTPS needs, and keeps looking for a renewal until `close` is called.
  *
  * @throws MemoryError `failed_precondition`, naming the setting.
  */
@@ -69,8 +69,8 @@ async function read({ certFile, keyFile }: FileNames): Promise<TlsFiles> {
 }
 
 /**
- * Makes sure that a certificate and a key belong together, so that a mistake is found at the start and not
- * by the first visitor.
+ * Checks that a certificate and a key belong together, so that a mistake is found at the start and not by the
+ * first visitor.
  *
  * @throws MemoryError `failed_precondition`, naming the setting.
  */

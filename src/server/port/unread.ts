@@ -2,7 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { Readable } from "node:stream";
 
-/** From the end of our side of an HTTP/1 connection to its destruction, so that the answer arrives before a reset. */
+/**
+ * Time from the end of our side of an HTTP/1 connection to its destruction, so that the answer arrives before
+ * a reset.
+ */
 const LINGER_MS = 1_000;
 
 type Request = IncomingMessage | Http2ServerRequest;
@@ -11,15 +14,15 @@ type Response = ServerResponse | Http2ServerResponse;
 export interface UnreadLimits {
   /** Maximum number of bytes of answered calls that are read and dropped each second, of all connections. */
   readonly unreadBytesPerSecond: number;
-  /** From the answer to the end of a call, or on HTTP/1 of a connection, whose body still goes on. */
+  /** Time from the answer to the end of a call, or on HTTP/1 of a connection, whose body still goes on. */
   readonly unreadTimeoutMs: number;
 }
 
 /**
- * Reads and drops what handlers leave of requests' bodies once the answer is out. Bytes that nobody
- * reads keep an HTTP/2 stream open for good, and after 100 of those its session refuses every call; they
- * also stop an HTTP/1 connection. A body that still goes on after a time ends its stream, or on HTTP/1 its
- * connection; not sooner, because balancers lose an answer that a reset follows at once.
+ * Reads and drops what handlers leave of requests' bodies once the answer is out. Bytes that no one reads
+ * keep an HTTP/2 stream open for good, and after 100 of those its session refuses every call; they also stop
+ * an HTTP/1 connection. A body that still goes on after a time ends its stream, or on HTTP/1 its connection;
+ * not sooner, because balancers lose an answer that a reset follows at once.
  */
 export class UnreadBodies {
   #leftBytes: number;
@@ -29,13 +32,13 @@ export class UnreadBodies {
     this.#leftBytes = limits.unreadBytesPerSecond;
   }
 
-  /** To be called before the handler. */
+  /** Watches a request; call it before the handler. */
   watch(request: Request, response: Response): void {
     // A reader that stops early would destroy the request, and then the rest can no longer be read.
     Object.assign(request, {
       [Symbol.asyncIterator]: () => Readable.prototype.iterator.call(request, { destroyOnReturn: false }),
     });
-    // An HTTP/2 response of Node's says "finish" only when its stream has closed.
+    // An HTTP/2 response of Node's emits "finish" only when its stream has closed.
     const answer = "stream" in response ? response.stream : response;
     answer.once("finish", () => this.#drop(request, response));
   }
@@ -49,7 +52,7 @@ export class UnreadBodies {
     }, this.limits.unreadTimeoutMs);
     const stop = () => clearTimeout(timer);
     request.removeAllListeners("readable").removeAllListeners("data");
-    // Node itself drops what nobody began to read of an HTTP/1 body, and says nothing of its bytes.
+    // Node itself drops an HTTP/1 body that was never read, and tells nothing of its bytes.
     request.on("data", (chunk: Buffer) => {
       if (!this.#spend(chunk.length)) request.pause();
     });

@@ -3,10 +3,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { constants, gzipSync } from "node:zlib";
 
-/** The built portal is well under a megabyte: a folder larger than this is not it. */
+/**
+ * Maximum size of the portal's folder: the built portal is well under a megabyte, and a larger folder is not
+ * it.
+ */
 const BYTES_MAX = 16_777_216;
 const FILES_MAX = 1000;
-/** Below that a file and its headers fit one packet: nothing is won. */
+/** Size below which a file is not compressed: it and its headers fit one packet. */
 const GZIP_BYTES_MIN = 1024;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -24,20 +27,20 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const COMPRESSED_ALREADY = new Set([".png", ".webp", ".woff2"]);
 
-/** A file of the portal, in memory as it is sent. */
+/** File of the portal, in memory as it is sent. */
 export interface PortalFile {
-  /** Where it is served, such as `/assets/index-4f2a.js`. */
+  /** Path of the file, such as `/assets/index-4f2a.js`. */
   readonly path: string;
   readonly type: string;
   readonly bytes: Buffer;
-  /** Absent when compressing wins nothing. */
+  /** Compressed file; absent when compressing saves nothing. */
   readonly gzipped: Buffer | undefined;
   readonly etag: string;
 }
 
 /**
- * Reads the built portal, once: what is served afterwards is a fixed set of paths, and no request
- * reaches the disk. Empty when it is not built.
+ * Reads the built portal once: afterwards a fixed set of paths is served, and no request reaches the disk.
+ * Returns nothing when it is not built.
  */
 export async function loadPortal(folder: string): Promise<readonly PortalFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error) => {
@@ -57,7 +60,7 @@ export async function loadPortal(folder: string): Promise<readonly PortalFile[]>
   return files;
 }
 
-/** What is served at a path, its type by the path's ending. */
+/** Builds the file that is served at a path, its type by the path's ending. */
 export function fileOf(path: string, bytes: Buffer): PortalFile {
   const extension = extname(path);
   return {

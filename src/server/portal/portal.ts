@@ -3,11 +3,14 @@ import { sendError } from "../wire/plain-errors.js";
 import type { PortalFile } from "./portal-files.js";
 
 const INDEX = "/index.html";
-/** As Vite names what it builds: `/assets/index-DiwrgTda.js`. */
+/** Pattern of the names that Vite gives to what it builds, such as `/assets/index-DiwrgTda.js`. */
 const HASHED = /^\/assets\/.+-[\w-]{8}\.\w+$/;
 const YEAR_SECONDS = 31_536_000;
 
-/** Nothing but the portal's own files, no script or style in the page itself, and nobody may frame it. */
+/**
+ * Policy that allows nothing but the portal's own files, no script or style in the page itself, and no frame
+ * around it.
+ */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +21,7 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
-  // Text that becomes markup or script is an error: the portal has no need of it.
+  // Text that becomes markup or script is an error: the portal does not need it.
   "require-trusted-types-for 'script'",
 ].join("; ");
 
@@ -27,20 +30,20 @@ const PAGE_HEADERS = {
   "referrer-policy": "no-referrer",
   "x-frame-options": "DENY",
   "cross-origin-opener-policy": "same-origin",
-  // What the portal does not use; copying a key is all it asks of the browser.
+  // Features that the portal does not use; copying a key is all it asks of the browser.
   "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
 };
 
 /**
- * Serves the portal's files, each at its own path; the page itself also at `/`. There is no path that
- * answers for others: a mistyped API path or an asset of an older build stays a 404 in JSON.
+ * Serves the portal's files, each at its own path; the page itself also at `/`. No path answers for others: a
+ * mistyped API path or an asset of an older build stays a 404 in JSON.
  */
 export function addPortal(app: FastifyInstance, files: readonly PortalFile[]): void {
   for (const file of files) addFile(app, file);
   const index = files.find(({ path }) => path === INDEX);
   if (index === undefined) app.get("/", notBuilt);
   else addFile(app, index, "/");
-  // A page of the portal under the name that people guess; relative, for whatever path stands before it.
+  // The portal's page under the name that people guess; relative, for whatever path stands before it.
   app.get("/docs", (_request, reply) => reply.redirect("./#/docs"));
 }
 
@@ -66,7 +69,10 @@ export function addVary(reply: FastifyReply, name: string): void {
   reply.header("vary", before === undefined ? name : `${before}, ${name}`);
 }
 
-/** Names with a hash change with their content; all others are asked for anew each time. */
+/**
+ * Returns the `Cache-Control` of a file: names with a hash change with their content, all others are asked
+ * for anew.
+ */
 function lifetimeOf({ path }: PortalFile): string {
   return HASHED.test(path) ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache";
 }

@@ -73,7 +73,7 @@ export function shedLoad(load: Pick<Load, "admit">): (context: HandlerContext) =
   };
 }
 
-/** Tells which of the model's queues a call needs. */
+/** Queue of the model that each call needs, by the RPC's name. */
 const FIELDS = new Map<string, keyof QueueShares>([
   [MemoryService.method.store.name, "text"],
   [MemoryService.method.recall.name, "query"],

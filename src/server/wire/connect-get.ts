@@ -4,12 +4,12 @@ import { shown } from "./json-text.js";
 import { once, refusing } from "./plain-errors.js";
 import { readQuery } from "./query.js";
 
-/** What Connect's protocol puts into the query of a GET; a key is never read from there. */
+/** Parameters of Connect's protocol in the query of a GET; a key is never read from there. */
 const PARAMETERS = ["connect", "encoding", "message", "base64", "compression"];
 
 /**
- * A Connect GET as the POST that asks the same, so that its message takes the way of all others. What
- * is wrong with the query is said when the body is read, behind the gate.
+ * Turns a Connect GET into the POST that asks the same, so that its message is read like all others. A
+ * mistake in the query is answered when the body is read, after the gate.
  */
 export function posted(request: UniversalServerRequest): UniversalServerRequest {
   const header = new Headers(request.header);
@@ -41,7 +41,7 @@ function read(url: string): Partial<Record<string, string>> {
   return parameters;
 }
 
-/** Base64 for URLs or the other, with padding or without. */
+/** Decodes base64 of either alphabet, with padding or without. */
 function decode(base64: string): Buffer {
   if (!/^[\w+/-]*={0,2}$/.test(base64)) throw invalid("message", "is not base64");
   return Buffer.from(base64, "base64");

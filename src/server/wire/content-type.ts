@@ -1,16 +1,16 @@
-/** What bodies may be written in, without parameters. */
+/** Content types that bodies may have, without parameters. */
 const SERVED =
   /^application\/(?:json|proto|connect\+(?:json|proto)|grpc(?:-web(?:-text)?)?(?:\+(?:json|proto))?)$/;
 
 const PARAMETER = /;\s*([^=;\s]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g;
 const UTF8 = /^utf-?8$/i;
 
-/** Headers that name a compression: of unary calls, of Connect's streams, of gRPC's messages. */
+/** Headers that name the compression of unary calls, of Connect's streams and of gRPC's messages. */
 const ENCODING_HEADERS = ["content-encoding", "connect-content-encoding", "grpc-encoding"];
 
 /**
- * Writes the headers that say how a body is written as Connect knows them: it compares them letter by
- * letter, where HTTP does not care for case, quotes and parameters without a meaning here.
+ * Rewrites the headers that describe a body to the form that Connect knows. It compares them letter by
+ * letter, where HTTP ignores case, quotes and parameters without a meaning here.
  */
 export function normalizeHeaders(header: Headers): void {
   const type = header.get("content-type") ?? "";
@@ -24,7 +24,7 @@ export function normalizeHeaders(header: Headers): void {
   }
 }
 
-/** The charset that a type of ours names, where it is not UTF-8. */
+/** Returns the charset that a served type names, if it is not UTF-8. */
 export function foreignCharset(type: string): string | undefined {
   if (!isServed(type)) return undefined;
   const charsets = [...type.matchAll(PARAMETER)].filter(([, name]) => name?.toLowerCase() === "charset");
@@ -32,21 +32,23 @@ export function foreignCharset(type: string): string | undefined {
   return values.find((value) => !UTF8.test(value));
 }
 
-/** How a request says that its body is written. */
+/** Description of a body by its headers. */
 export interface Encoding {
   readonly codec: "json" | "proto";
   readonly enveloped: boolean;
-  /** The name of the compression, if any. */
+  /** Name of the compression, if any. */
   readonly compression: string | null;
 }
 
-/** How the body of a call is written, by its normalized headers; undefined for types that are not served. */
+/**
+ * Reads how a call's body is written from its normalized headers; undefined for types that are not served.
+ */
 export function encodingOf(header: Headers): Encoding | undefined {
   const type = header.get("content-type") ?? "";
   const [, wrapped, codec] = /^application\/(?:(connect|grpc(?:-web)?)\+?)?(json|proto|)$/.exec(type) ?? [];
   if (codec === undefined || (wrapped === undefined && codec === "")) return undefined;
   return {
-    // gRPC's default is Protobuf.
+    // Protobuf is gRPC's default.
     codec: codec === "json" ? "json" : "proto",
     enveloped: wrapped !== undefined,
     compression: header.get(encodingHeader(wrapped)),

@@ -8,7 +8,7 @@ import {
 } from "../../../gen/google/rpc/error_details_pb.js";
 import { type ErrorCode, MemoryError } from "../../errors.js";
 
-/** What each of our codes is on the wire. HTTP statuses follow Connect's table; `docs/errors.md` lists them. */
+/** Code of each error on the wire. HTTP statuses follow Connect's table; `docs/errors.md` lists them. */
 const WIRE_CODES: Record<ErrorCode, Code> = {
   invalid_argument: Code.InvalidArgument,
   unauthenticated: Code.Unauthenticated,
@@ -23,24 +23,26 @@ const WIRE_CODES: Record<ErrorCode, Code> = {
 
 const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
 
-/** Our error as Connect sends it: code, message, details and headers. */
+/** Converts an error of ours to Connect's: code, message, details and headers. */
 export function toConnectError(error: MemoryError): ConnectError {
   if (error.code === "internal") return masked(error);
   const code = WIRE_CODES[error.code];
   return new ConnectError(error.message, code, headersOf(error), detailsOf(error), error.cause);
 }
 
-/** Any error, one of ours as Connect sends it. */
+/** Converts an error if it is one of ours. */
 export function translated(error: unknown): unknown {
   return error instanceof MemoryError ? toConnectError(error) : error;
 }
 
-/** Anything that is not one of our errors: a fault of ours, whose text is none of the caller's business. */
+/**
+ * Masks an error that is not one of ours: it is a fault of the server, and its text is not for the caller.
+ */
 export function masked(cause: unknown): ConnectError {
   return new ConnectError(INTERNAL_MESSAGE, Code.Internal, undefined, undefined, cause);
 }
 
-/** Translates what the room throws; `onFault` hears of everything that is masked. */
+/** Translates what the room throws; `onFault` is called with everything that is masked. */
 export const translateErrors =
   (onFault: (error: unknown, requestId: string | null) => void): Interceptor =>
   (next) =>
@@ -49,7 +51,7 @@ export const translateErrors =
       return await next(request);
     } catch (error) {
       if (error instanceof ConnectError) throw error;
-      // The caller went away, or its deadline passed: `request.signal` says which.
+      // The caller broke off, or its deadline passed: `request.signal` says which.
       if (request.signal.aborted) throw ConnectError.from(request.signal.reason, Code.Canceled);
       if (!(error instanceof MemoryError) || error.code === "internal") {
         onFault(error, request.header.get("x-request-id"));

@@ -3,25 +3,25 @@ import { invalid, type MemoryError } from "../../errors.js";
 
 const TEXT = /^application\/grpc-web-text\b/;
 
-/** Whether a request's messages are gRPC-Web's, in base64. Its headers must be normalized. */
+/** Tells whether a request's messages are gRPC-Web's, in base64. Its headers must be normalized. */
 export function isText({ header }: UniversalServerRequest): boolean {
   return TEXT.test(header.get("content-type") ?? "");
 }
 
-/** The same request in bytes. */
+/** Converts a request from base64 to bytes. */
 export function inBytes(request: UniversalServerRequest): UniversalServerRequest {
   const header = new Headers(request.header);
   header.set("content-type", (header.get("content-type") ?? "").replace(TEXT, "application/grpc-web"));
-  // It counts the letters.
+  // It counts the base64 letters.
   header.delete("content-length");
   return { ...request, header, body: decoded(request.body as AsyncIterable<Uint8Array>) };
 }
 
-/** The same answer in base64: each piece for itself, so that a stream's messages are not held back. */
+/** Converts an answer to base64, each piece separately, so that a stream's messages are not held back. */
 export function inText(response: UniversalServerResponse): UniversalServerResponse {
   const header = new Headers(response.header);
   const type = header.get("content-type") ?? "";
-  // What was refused before it became a call is answered in JSON.
+  // A refusal before the request became a call is answered in JSON.
   if (!type.startsWith("application/grpc-web")) return response;
   header.set("content-type", type.replace("grpc-web", "grpc-web-text"));
   return { ...response, header, body: encoded(response.body ?? []) };
@@ -33,7 +33,10 @@ async function* encoded(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>):
   }
 }
 
-/** Letters come in groups of four, and any group may end with padding: clients join what they encoded. */
+/**
+ * Decodes base64 in groups of four letters. Any group may end with padding, because clients join what they
+ * encoded.
+ */
 async function* decoded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest = "";
   for await (const chunk of body) {
@@ -47,7 +50,7 @@ async function* decoded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 }
 
 function decode(text: string): Buffer {
-  // Node stops at the first padding, and passes over what is no letter of base64.
+  // Node stops at the first padding, and ignores what is no letter of base64.
   const parts = text.split(/(?<==)(?!=)/).map((part) => {
     const bytes = Buffer.from(part, "base64");
     if (bytes.toString("base64") !== part) throw notBase64();

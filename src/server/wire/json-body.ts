@@ -10,7 +10,10 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
-/** Structs may nest deeper than the room allows, but not so deep that walking them overflows the stack. */
+/**
+ * Maximum depth of a Struct: deeper than the room allows, and not so deep that walking it overflows the
+ * stack.
+ */
 const NESTING_MAX = 64;
 
 /**
@@ -36,7 +39,7 @@ function decodeChecked(message: DescMessage, value: JsonValue): Message {
   }
 }
 
-/** Not leniently: two names that differ in a broken byte would become one. */
+/** Decodes strictly: two names that differ in a broken byte would become one. */
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -49,7 +52,7 @@ function parse(json: string): JsonValue {
   try {
     return JSON.parse(json);
   } catch {
-    // Not the parser's own message: it quotes the text.
+    // The parser's own message quotes the text.
     throw invalid("body", json.trim() === "" ? "is empty; send a JSON object" : "is not valid JSON");
   }
 }

@@ -1,21 +1,21 @@
 import { invalid } from "../../errors.js";
 
-/** Every integer of fewer digits is a double. */
+/** Number of digits up to which every integer is a double. */
 const SAFE_DIGITS = 15;
 
 const [QUOTE, COMMA, MINUS, ZERO, NINE] = [0x22, 0x2c, 0x2d, 0x30, 0x39];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** An array or an object that is not closed yet. */
+/** Array or object that is not closed yet. */
 interface Scope {
   readonly isObject: boolean;
-  /** Its keys so far, once it has one: most arrays of metadata hold none. */
+  /** Keys so far, once it has one: most arrays of metadata hold none. */
   keys?: Set<string>;
 }
 
 /**
- * Refuses what `JSON.parse` drops in silence: a key that comes twice in one object, and digits of an
- * integer that no double holds. The text must be valid JSON of an object. One pass without recursion.
+ * Refuses what `JSON.parse` drops in silence: a key that comes twice in one object, and digits of an integer
+ * that no double holds. The text must be valid JSON of an object. One pass without recursion.
  *
  * @throws MemoryError `invalid_argument` that names the field it is in.
  */
@@ -58,16 +58,18 @@ function add(key: string, { to: scope, field }: { to: Scope; field: string }): v
   scope.keys.add(key);
 }
 
-/** An integer must come back digit by digit; a fraction is understood to be the double nearest to it. */
+/**
+ * Checks that an integer comes back digit by digit; a fraction is understood to be the double nearest to it.
+ */
 function checkInteger(literal: string, field: string): void {
   const value = Number(literal);
-  // What is not finite is for the room to refuse.
+  // A number that is not finite is refused by the room.
   if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || digitsOf(value) === literal) return;
   const back = `would come back as ${value}; send it as a string`;
   throw invalid(shown(field), `has the integer ${literal.slice(0, 32)}, which ${back}`);
 }
 
-/** A double as JavaScript writes it, without an exponent. */
+/** Writes a double as JavaScript does, without an exponent. */
 function digitsOf(value: number): string {
   const [mantissa = "", exponent] = String(value).split("e+");
   if (exponent === undefined) return mantissa;
@@ -89,7 +91,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** Digits, and `+ - . E e`. */
+/** Tells digits and `+ - . E e`. */
 function isOfNumber(char: number): boolean {
   return isDigit(char) || char === 0x2b || char === MINUS || char === 0x2e || (char | 0x20) === 0x65;
 }
@@ -102,7 +104,7 @@ function unquoted(literal: string): string {
   return literal.includes("\\") ? JSON.parse(literal) : literal.slice(1, -1);
 }
 
-/** A key as an error may repeat it: short, and printable. */
+/** Shortens a key to what an error may repeat, all printable. */
 export function shown(key: string): string {
   return (
     key

@@ -5,7 +5,7 @@ import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { foreignCharset } from "./content-type.js";
 
-/** Connect's names for what HTTP alone can be wrong about. */
+/** Connect's names for errors that HTTP alone can have. */
 const CODES: Record<number, string> = {
   400: "invalid_argument",
   404: "not_found",
@@ -22,12 +22,12 @@ const CODES: Record<number, string> = {
 /** `Cache-Control` of all answers but files: they hold memories and keys, or are true for a moment only. */
 export const NOT_KEPT = "no-store";
 
-/** An error of Connect's shape for an answer that no RPC gave. */
+/** Builds an error of Connect's shape for an answer that no RPC gave. */
 export function errorBody(status: number, message: string): { code: string; message: string } {
   return { code: CODES[status] ?? (status >= 500 ? "internal" : "unknown"), message };
 }
 
-/** Gives a response of status and headers alone a body that says what it means. */
+/** Adds a body that explains a response of status and headers alone. */
 export function withBody(response: UniversalServerResponse, message: string): UniversalServerResponse {
   const header = new Headers(response.header);
   header.set("content-type", "application/json");
@@ -38,17 +38,17 @@ export function withBody(response: UniversalServerResponse, message: string): Un
   };
 }
 
-/** A body of one piece. */
+/** Body of a single piece. */
 export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** A body that cannot be read, for this reason. */
+/** Body that cannot be read, for this reason. */
 export function refusing(error: unknown): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
 }
 
-/** Makes Fastify's own errors (no route, a body of unknown type) look like everybody else's. */
+/** Gives Fastify's own errors (no route, a body of unknown type) the shape of all others. */
 export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknown) => void): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
@@ -64,14 +64,16 @@ export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknow
   });
 }
 
-/** For a URL that no route could be looked up for: its percent-encoding is broken, or a part is too long. */
+/**
+ * Answers a URL that no route could be looked up for: its percent-encoding is broken, or a part is too long.
+ */
 export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  // The hooks that see to this elsewhere do not run.
+  // The hooks that set these elsewhere do not run.
   reply.headers({ "x-request-id": request.id, "cache-control": NOT_KEPT });
   sendError(reply, 400, "the path is not percent-encoded UTF-8, or a part of it is too long");
 }
 
-/** For bytes that are no HTTP/1 request at all: there is nothing yet to answer through but the socket. */
+/** Answers bytes that are no HTTP/1 request: there is nothing yet to answer through but the socket. */
 export function answerUnreadable(error: ConnectionError, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, message] = UNREADABLE[error.code] ?? [400, "the request is not HTTP"];
@@ -82,7 +84,7 @@ export function answerUnreadable(error: ConnectionError, socket: Socket): void {
     `Cache-Control: ${NOT_KEPT}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",
-    // Its own could not be read.
+    // The request's own id could not be read.
     `X-Request-ID: ${randomUUID()}`,
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
@@ -99,7 +101,7 @@ export function unsupported(contentType: string): string {
   return `content type ${contentType.slice(0, 64)} is not served here; send Content-Type: application/json`;
 }
 
-/** The answer of a route that is no RPC. */
+/** Sends the error of a route that is no RPC. */
 export function sendError(reply: FastifyReply, status: number, message: string): FastifyReply {
   return reply.code(status).type("application/json").send(errorBody(status, message));
 }

@@ -1,8 +1,8 @@
 import { invalid } from "../../errors.js";
 
 /**
- * The names and values of a URL's query, in their order, each as often as it comes. Not
- * `URLSearchParams`: it reads bytes that are not UTF-8 as U+FFFD, so that two values become one.
+ * Reads the names and values of a URL's query, in their order, each as often as it comes. `URLSearchParams`
+ * is not used: it reads bytes that are not UTF-8 as U+FFFD, so that two values become one.
  *
  * @throws MemoryError `invalid_argument`.
  */

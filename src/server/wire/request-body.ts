@@ -10,28 +10,31 @@ import { readJson } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
 
-/** gRPC and gRPC-Web put a byte of flags and four of length before a message. */
+/** Size of what gRPC and gRPC-Web put before a message: a byte of flags and four of length. */
 export const ENVELOPE_BYTES = 5;
 const COMPRESSED_FLAG = 1;
 
-/** An empty message, as Connect decodes it in place of the one that was decoded here. */
+/** Empty message, which Connect decodes in place of the one that was decoded here. */
 const EMPTY = { json: Buffer.from("{}"), proto: Buffer.alloc(0) };
 
-/** A body is held as it came and as it is decoded; the latter is taken to be as large. */
+/** Factor for a body that is held as it came and decoded; the latter is taken to be as large. */
 const DECODED_TIMES = 2;
 
-/** What a body of unknown size is taken to have; most are smaller. */
+/** Size that a body of unknown size is assumed to have; most are smaller. */
 const FIRST_BYTES = 16_384;
 
-/** Each holds up to a whole body; there are no more threads for it either. */
+/**
+ * Maximum number of bodies that are unpacked at once: each holds up to a whole body, and zlib has four
+ * threads.
+ */
 const UNZIPS_MAX = 4;
 
 export interface BodyOptions extends Encoding {
-  /** What the body is to become. */
+  /** Type of the message. */
   readonly message: DescMessage;
-  /** The limit, which holds before and after decompressing. */
+  /** Maximum size, before and after decompressing. */
   readonly bytesMax: number;
-  /** What `Content-Length` says. */
+  /** Size by `Content-Length`. */
   readonly bytesSaid: number | undefined;
   /** Called with the decoded message before the body ends. */
   onMessage(message: Message): void;
@@ -72,7 +75,7 @@ export async function* decodedBody(
   }
 }
 
-/** The error for a body over the limit. */
+/** Creates the error for a body over the limit. */
 export function tooLarge(bytesMax: number): MemoryError {
   const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;
   return new MemoryError("resource_exhausted", message, { reason: "BODY_TOO_LARGE" });
@@ -95,20 +98,21 @@ async function readAll(body: AsyncIterable<Uint8Array>, reading: Reading): Promi
         room = Math.max(end, bytesExpected(bytes > 0 ? all : chunk, reading));
         await claim(DECODED_TIMES * room);
       }
-      // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each byte.
+      // Copied: a chunk is a slice of a larger piece, which it would keep, and there may be one for each
+      // byte.
       if (end > all.length) all = grown(all, Math.min(room, Math.max(end, 2 * all.length)));
       all.set(chunk, bytes);
       bytes = end;
     }
   } catch (error) {
-    // The connection, or the stream of HTTP/2, ended in the midst.
+    // The connection, or the stream of HTTP/2, ended in the middle.
     if (error instanceof MemoryError) throw error;
     throw new ConnectError("the call ended before its body", Code.Canceled, undefined, undefined, error);
   }
   return all.subarray(0, bytes);
 }
 
-/** The size of a body of which only the beginning is known. */
+/** Estimates the size of a body of which only the beginning is known. */
 function bytesExpected(head: Uint8Array, { enveloped, bytesMax }: Reading): number {
   if (!enveloped || head.length < ENVELOPE_BYTES) return bytesMax;
   const length = new DataView(head.buffer, head.byteOffset).getUint32(1);
@@ -121,12 +125,14 @@ function grown(old: Buffer, bytes: number): Buffer {
   return larger;
 }
 
-/** What decompressing has added. */
+/** Number of bytes that decompressing has added. */
 function unpacked(bytes: Uint8Array, plain: Uint8Array | undefined): number {
   return plain === undefined || plain.buffer === bytes.buffer ? 0 : plain.length;
 }
 
-/** The message's own bytes; undefined for envelopes and compressions that Connect refuses by itself. */
+/**
+ * Unpacks the message's own bytes; undefined for envelopes and compressions that Connect refuses by itself.
+ */
 export async function unwrap(
   bytes: Uint8Array,
   { enveloped, compression, bytesMax }: { enveloped: boolean; compression: string | null; bytesMax: number },
@@ -145,7 +151,7 @@ export async function unwrap(
   return zipped ? unzip(message, bytesMax) : undefined;
 }
 
-/** The error for a body that ends too early. */
+/** Creates the error for a body that ends too early. */
 export function cutOff(): MemoryError {
   return invalid("body", "ends in the middle of a message");
 }
@@ -159,7 +165,9 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   }
 }
 
-/** Decodes a message. @throws MemoryError `invalid_argument`, with a text that names the field where it can. */
+/**
+ * Decodes a message. @throws MemoryError `invalid_argument`, with a text that names the field where it can.
+ */
 export function decode(
   bytes: Uint8Array,
   { message, codec }: { message: DescMessage; codec: Encoding["codec"] },
@@ -167,7 +175,10 @@ export function decode(
   return codec === "json" ? readJson(message, bytes) : readBinary(message, bytes);
 }
 
-/** The body with an empty message in the place of its own; flags other than "compressed" stay Connect's to judge. */
+/**
+ * Returns the body with an empty message in place of its own; flags other than "compressed" stay Connect's to
+ * judge.
+ */
 function emptied(bytes: Uint8Array, { codec, enveloped }: Pick<Encoding, "codec" | "enveloped">): Uint8Array {
   return enveloped ? encodeEnvelope((bytes[0] as number) & ~COMPRESSED_FLAG, EMPTY[codec]) : EMPTY[codec];
 }
@@ -175,7 +186,7 @@ function emptied(bytes: Uint8Array, { codec, enveloped }: Pick<Encoding, "codec"
 const unzips: Promise<unknown>[] = Array.from({ length: UNZIPS_MAX }, () => Promise.resolve());
 let turn = 0;
 
-/** Runs at most UNZIPS_MAX of them at a time: a small body may unpack to the largest. */
+/** Runs at most UNZIPS_MAX at a time: a small body may unpack to the largest. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   turn = (turn + 1) % UNZIPS_MAX;
   const done = (unzips[turn] as Promise<unknown>).then(work);
@@ -187,7 +198,7 @@ function readBinary(message: DescMessage, bytes: Uint8Array): Message {
   try {
     return fromBinary(message, bytes);
   } catch {
-    // Not the decoder's own message: it speaks of offsets and wire types.
+    // The decoder's own message speaks of offsets and wire types.
     throw invalid("body", `is not a well-formed ${message.name}: cut off, not UTF-8, or nested too deep`);
   }
 }

@@ -8,14 +8,14 @@ import { cutOff, decode, ENVELOPE_BYTES, tooLarge, unwrap } from "./request-body
 const OTHER_FLAGS = 0b1111_1110;
 
 export interface StreamOptions extends Encoding {
-  /** What each of its messages is to become. */
+  /** Type of each message. */
   readonly message: DescMessage;
-  /** The limit of a message, which holds before and after decompressing. */
+  /** Maximum size of a message, before and after decompressing. */
   readonly bytesMax: number;
 }
 
 /**
- * The body of a streaming call: its messages one by one, each checked before it is decoded. Yields
+ * Reads the body of a streaming call: its messages one by one, each checked before Connect decodes it. Yields
  * whole envelopes, unpacked.
  *
  * @throws ConnectError when read: `invalid_argument`, or `resource_exhausted` beyond `bytesMax`.
@@ -53,7 +53,7 @@ async function* envelopesOf(body: AsyncIterable<Uint8Array>, bytesMax: number): 
   if (bytes > 0) throw cutOff();
 }
 
-/** How many bytes an envelope has that begins so. */
+/** Computes the size of an envelope from its beginning. */
 function sizeOf(start: Buffer, bytesMax: number): number {
   if (start.length < ENVELOPE_BYTES) return ENVELOPE_BYTES;
   const length = start.readUInt32BE(1);
