@@ -14,9 +14,7 @@ import { warn } from "./warn.js";
 /** Time between two writes of what was counted. */
 const FLUSH_MS = 5_000;
 
-/**
- * Opens the counters: of calls against the plan, of calls for the owner's eyes, and of when keys were used.
- */
+/** Opens the counters of calls, for the plan and for the owner's eyes, and of when keys were used. */
 export function openCounting(
   storage: Storage,
   {

@@ -71,9 +71,7 @@ export async function openModel(
   };
 }
 
-/**
- * Counts what waits for a thread of one model; while the database changes its model, of the one with more.
- */
+/** Counts what waits for a thread of one model: during a change of the model, of the one with more. */
 export function longest(models: Models): OpenEmbedder["waiting"] {
   const waiting = [...models].map((model) => model.waiting);
   return {

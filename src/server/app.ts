@@ -39,9 +39,7 @@ import { translated, translateErrors } from "./wire/errors.js";
 export const BODY_BYTES_MAX = 1_048_576;
 /** Maximum size of a question to health and reflection, which hold a name and need no key. */
 const OPEN_BODY_BYTES_MAX = 16_384;
-/**
- * Maximum size of an answer: a page of 100 texts and their metadata, every byte written as an escape of six.
- */
+/** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
 const ANSWER_BYTES_MAX = 67_108_864;
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 

@@ -2,10 +2,7 @@ import type { Socket } from "node:net";
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
-/**
- * Number of bytes that tell the protocol. "PRI " is reserved (RFC 9113, 11.6), so no HTTP/1 request begins
- * with it.
- */
+/** Number of bytes that tell the protocol: no HTTP/1 request begins with "PRI " (RFC 9113, 11.6). */
 const TELLING_BYTES = 4;
 
 export type Protocol = "http1" | "http2";

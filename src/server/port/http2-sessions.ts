@@ -69,9 +69,7 @@ export class Http2Sessions {
   }
 }
 
-/**
- * Returns a function to call for each reset call, by either side, which ends a session that resets too many.
- */
+/** Returns a function to call for each reset call, by either side; it ends a session with too many. */
 function limitResets(session: Http2Session, counts: ConnectionCounts): () => void {
   let fullAtMs = 0;
   let ending = false;

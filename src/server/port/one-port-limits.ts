@@ -4,10 +4,7 @@ export interface OnePortLimits {
   readonly connectionsMax: number;
   /** Maximum number of open connections of one client address; of IPv6, of one /64. */
   readonly connectionsPerAddressMax: number;
-  /**
-   * Time from a new connection to the bytes that tell its protocol; with TLS, the handshake before may take
-   * as long.
-   */
+  /** Time from a new connection to the bytes that tell its protocol; as long again for a TLS handshake. */
   readonly firstBytesTimeoutMs: number;
   /** Time from a request's first byte to the end of its headers (HTTP/1). */
   readonly headersTimeoutMs: number;
@@ -15,9 +12,7 @@ export interface OnePortLimits {
   readonly requestTimeoutMs: number;
   /** Time between two requests of an HTTP/1 connection. */
   readonly keepAliveTimeoutMs: number;
-  /**
-   * Time without a byte either way; an HTTP/2 session with running calls is asked for a sign of life first.
-   */
+  /** Time without a byte either way; a busy HTTP/2 session is asked for a sign of life first. */
   readonly silenceTimeoutMs: number;
   /** Time from that question to its answer. */
   readonly pongTimeoutMs: number;
@@ -27,13 +22,9 @@ export interface OnePortLimits {
   readonly unreadTimeoutMs: number;
   /** Time that bytes of an answer may wait to be read before the client is cut off. */
   readonly answerTimeoutMs: number;
-  /**
-   * Maximum number of requests of an HTTP/1 connection that wait behind each other (pipelining); more end it.
-   */
+  /** Maximum number of pipelined requests of an HTTP/1 connection; more end it. */
   readonly pipelinedMax: number;
-  /**
-   * Maximum size of all headers of a request; an HTTP/2 client that has not heard of it yet may send 64 KiB.
-   */
+  /** Maximum size of all headers of a request; an HTTP/2 client that does not know it yet may send 64 KiB. */
   readonly headerBytesMax: number;
   /** Maximum number of headers of a request. */
   readonly headerLinesMax: number;

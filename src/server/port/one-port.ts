@@ -16,10 +16,7 @@ import { UnreadBodies } from "./unread.js";
 /** Time between two looks of a closing server for HTTP/1 connections that have become idle. */
 const DRAIN_CHECK_MS = 100;
 
-/**
- * Time from the end of our side of an HTTP/2 connection to its destruction, because the other side may never
- * end.
- */
+/** Time from the end of our side of an HTTP/2 connection to its destruction. The other side may never end. */
 const LINGER_MS = 1000;
 
 /**

@@ -3,8 +3,8 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse } from "no
 import { Readable } from "node:stream";
 
 /**
- * Time from the end of our side of an HTTP/1 connection to its destruction, so that the answer arrives before
- * a reset.
+ * Time from the end of our side of an HTTP/1 connection to its destruction. The answer must arrive before a
+ * reset.
  */
 const LINGER_MS = 1_000;
 

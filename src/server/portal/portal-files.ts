@@ -3,10 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { constants, gzipSync } from "node:zlib";
 
-/**
- * Maximum size of the portal's folder: the built portal is well under a megabyte, and a larger folder is not
- * it.
- */
+/** Maximum size of the portal's folder. The built portal is well under a megabyte. */
 const BYTES_MAX = 16_777_216;
 const FILES_MAX = 1000;
 /** Size below which a file is not compressed: it and its headers fit one packet. */

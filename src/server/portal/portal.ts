@@ -7,10 +7,7 @@ const INDEX = "/index.html";
 const HASHED = /^\/assets\/.+-[\w-]{8}\.\w+$/;
 const YEAR_SECONDS = 31_536_000;
 
-/**
- * Policy that allows nothing but the portal's own files, no script or style in the page itself, and no frame
- * around it.
- */
+/** Policy that allows only the portal's own files: no script or style in the page, and no frame around it. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -70,8 +67,7 @@ export function addVary(reply: FastifyReply, name: string): void {
 }
 
 /**
- * Returns the `Cache-Control` of a file: names with a hash change with their content, all others are asked
- * for anew.
+ * Returns a file's `Cache-Control`: a name with a hash changes with its content, others are asked for anew.
  */
 function lifetimeOf({ path }: PortalFile): string {
   return HASHED.test(path) ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache";

@@ -41,8 +41,8 @@ export interface GateOptions {
 }
 
 /**
- * Builds the gate, which runs before the body is read: it finds the caller, and refuses unknown keys and keys
- * that call too often.
+ * Builds the gate, which runs before the body is read. It finds the caller, and refuses unknown keys and
+ * those that call too often.
  */
 export function gate({ open, ...options }: GateOptions): (context: HandlerContext) => Promise<void> {
   return async (context) => {

@@ -49,10 +49,7 @@ export function capTimeouts(headers: IncomingHttpHeaders): void {
   }
 }
 
-/**
- * Tells whether an error is a fault of the server: neither a caller's mistake nor one that only says that the
- * call was aborted.
- */
+/** Tells whether an error is a fault of the server, not a caller's mistake or word of an aborted call. */
 function isFault(error: unknown): boolean {
   if (error instanceof MemoryError) return error.code === "internal";
   return !(error instanceof ConnectError) && (error as Error | undefined)?.name !== "AbortError";

@@ -8,8 +8,8 @@ import type { Readiness } from "../port/readiness.js";
 export const WATCHES_MAX = 256;
 
 /**
- * Maximum number of watches of one client address (of IPv6, one /64), so that no client without a key shuts
- * the others out.
+ * Maximum number of watches of one client address (of IPv6, one /64). No client without a key may shut others
+ * out.
  */
 export const WATCHES_PER_ADDRESS_MAX = 32;
 

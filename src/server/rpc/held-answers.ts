@@ -11,10 +11,7 @@ const ACCOUNT_BYTES_MAX = HELD_BYTES_MAX / 4;
 const MAKING_MAX = 8;
 const WAITING_MAX = 256;
 const WAIT_MS = 5_000;
-/**
- * Copies of a text in memory: the text, its part of a message, and the written answer, where JSON may take
- * six bytes for one.
- */
+/** Factor from a text to its memory: the text, a part of a message, and JSON with up to six bytes for one. */
 const COPIES = 4;
 /** Weight above which only one answer is written out at a time. */
 const LONG_BYTES = 262_144;

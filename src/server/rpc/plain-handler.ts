@@ -10,10 +10,7 @@ import { shown } from "../wire/json-text.js";
 import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
 import { tooLarge } from "../wire/request-body.js";
 
-/**
- * Serves an RPC on a plain path, where a body must be JSON, and one over the limit is 413, as HTTP clients
- * expect.
- */
+/** Serves an RPC on a plain path: the body must be JSON, and 413 says that it is over the limit. */
 export function plain(handler: UniversalHandler, bytesMax: number) {
   return async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     if (request.method === "POST" && !isJson(request)) {
@@ -25,9 +22,7 @@ export function plain(handler: UniversalHandler, bytesMax: number) {
   };
 }
 
-/**
- * Refuses a query of a plain path: everything stands in the body, and the query would be ignored in silence.
- */
+/** Refuses a query of a plain path, which would be ignored in silence: everything stands in the body. */
 function withoutQuery(request: UniversalServerRequest): UniversalServerRequest {
   const name = /\?([^=&]+)/.exec(request.url)?.[1];
   if (name === undefined || request.method !== "POST") return request;

@@ -40,9 +40,7 @@ export interface Encoding {
   readonly compression: string | null;
 }
 
-/**
- * Reads how a call's body is written from its normalized headers; undefined for types that are not served.
- */
+/** Reads how a body is written from its normalized headers; undefined for types that are not served. */
 export function encodingOf(header: Headers): Encoding | undefined {
   const type = header.get("content-type") ?? "";
   const [, wrapped, codec] = /^application\/(?:(connect|grpc(?:-web)?)\+?)?(json|proto|)$/.exec(type) ?? [];

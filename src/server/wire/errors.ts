@@ -35,9 +35,7 @@ export function translated(error: unknown): unknown {
   return error instanceof MemoryError ? toConnectError(error) : error;
 }
 
-/**
- * Masks an error that is not one of ours: it is a fault of the server, and its text is not for the caller.
- */
+/** Masks a fault of the server, whose text is not for the caller. */
 export function masked(cause: unknown): ConnectError {
   return new ConnectError(INTERNAL_MESSAGE, Code.Internal, undefined, undefined, cause);
 }

@@ -10,10 +10,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
-/**
- * Maximum depth of a Struct: deeper than the room allows, and not so deep that walking it overflows the
- * stack.
- */
+/** Maximum depth of a Struct. The room allows less; walking more would overflow the stack. */
 const NESTING_MAX = 64;
 
 /**

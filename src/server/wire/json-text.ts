@@ -58,9 +58,7 @@ function add(key: string, { to: scope, field }: { to: Scope; field: string }): v
   scope.keys.add(key);
 }
 
-/**
- * Checks that an integer comes back digit by digit; a fraction is understood to be the double nearest to it.
- */
+/** Checks that an integer comes back digit by digit. A fraction is understood to be the nearest double. */
 function checkInteger(literal: string, field: string): void {
   const value = Number(literal);
   // A number that is not finite is refused by the room.

@@ -64,9 +64,7 @@ export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknow
   });
 }
 
-/**
- * Answers a URL that no route could be looked up for: its percent-encoding is broken, or a part is too long.
- */
+/** Answers a URL without a route to look up: its percent-encoding is broken, or a part is too long. */
 export function answerUnroutable(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   // The hooks that set these elsewhere do not run.
   reply.headers({ "x-request-id": request.id, "cache-control": NOT_KEPT });

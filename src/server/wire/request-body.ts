@@ -23,10 +23,7 @@ const DECODED_TIMES = 2;
 /** Size that a body of unknown size is assumed to have; most are smaller. */
 const FIRST_BYTES = 16_384;
 
-/**
- * Maximum number of bodies that are unpacked at once: each holds up to a whole body, and zlib has four
- * threads.
- */
+/** Maximum number of bodies unpacked at once. Each holds up to a whole body and one of zlib's four threads. */
 const UNZIPS_MAX = 4;
 
 export interface BodyOptions extends Encoding {
@@ -130,9 +127,7 @@ function unpacked(bytes: Uint8Array, plain: Uint8Array | undefined): number {
   return plain === undefined || plain.buffer === bytes.buffer ? 0 : plain.length;
 }
 
-/**
- * Unpacks the message's own bytes; undefined for envelopes and compressions that Connect refuses by itself.
- */
+/** Unpacks the message's bytes; undefined for envelopes and compressions that Connect itself refuses. */
 export async function unwrap(
   bytes: Uint8Array,
   { enveloped, compression, bytesMax }: { enveloped: boolean; compression: string | null; bytesMax: number },
@@ -175,10 +170,7 @@ export function decode(
   return codec === "json" ? readJson(message, bytes) : readBinary(message, bytes);
 }
 
-/**
- * Returns the body with an empty message in place of its own; flags other than "compressed" stay Connect's to
- * judge.
- */
+/** Replaces a body's message by an empty one. Connect still judges flags other than "compressed". */
 function emptied(bytes: Uint8Array, { codec, enveloped }: Pick<Encoding, "codec" | "enveloped">): Uint8Array {
   return enveloped ? encodeEnvelope((bytes[0] as number) & ~COMPRESSED_FLAG, EMPTY[codec]) : EMPTY[codec];
 }
