@@ -17,22 +17,21 @@ export type ErrorCode =
 export const REASONS = {
   QUOTA_EXHAUSTED: "All calls of the account's plan are used.",
   BODY_TOO_LARGE: "The body is over 1,048,576 bytes, as sent or after decompressing.",
-  RATE_LIMITED: "Too many sign-ups come from this address, or in all.",
-  KEY_RATE_LIMITED: "The key makes more calls a second than its plan has.",
-  CONCURRENCY_LIMITED: "The key has as many calls running as its plan allows.",
+  RATE_LIMITED: "Too many sign-ups come from this address or in all.",
+  KEY_RATE_LIMITED: "The key makes more calls a second than its plan allows.",
+  CONCURRENCY_LIMITED: "The key has as many running calls as its plan allows.",
   BODIES_LIMITED:
-    "The bodies of the caller's running calls, or of all callers, fill the memory that is kept for them.",
-  PLAN_UNKNOWN: "The operator took the account's plan away, and must give it another one.",
+    "The bodies of running calls, the caller's or everyone's, fill the memory reserved for them.",
+  PLAN_UNKNOWN: "The operator removed the account's plan and must assign another.",
   KEY_READ_ONLY: "The key may only read.",
-  KEY_OTHER_NAMESPACE:
-    "The key is for one namespace, and the call is about another one or about the account.",
+  KEY_OTHER_NAMESPACE: "The key is for another namespace, or the call is about the account.",
   NAMESPACE_NOT_EMPTY: "The namespace holds memories, and `force` is not set.",
-  LAST_KEY: "The key is the account's last, and `force` is not set.",
+  LAST_KEY: "It is the account's last key, and `force` is not set.",
   KEYS_LIMIT: "The account has 50 keys.",
   IDEMPOTENCY_KEY_REUSED: "The `Idempotency-Key` was used for another request within 24 hours.",
-  IDEMPOTENT_MEMORY_DELETED: "The memory that this `Idempotency-Key` stored was deleted since.",
+  IDEMPOTENT_MEMORY_DELETED: "The memory that this `Idempotency-Key` stored was deleted.",
   STORAGE_NOT_WRITABLE: "The database cannot write; its disk may be full.",
-  MODEL_BUSY: "The model has too much to read to be done before the call's deadline.",
+  MODEL_BUSY: "The model has too much work to finish before the call's deadline.",
   ABANDONED_WORK: "The account broke off too many calls while the model read their texts.",
 } as const;
 

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import type { Readiness } from "../port/readiness.js";
 
-/** Whether a path is a probe's: an orchestrator restarts a process whose probes wait too long. */
+/** Tells whether a path is a probe's: an orchestrator restarts a process whose probes wait too long. */
 export function isProbe(path: string): boolean {
   return path === "/livez" || path === "/readyz";
 }
 
-/** Adds the paths that say whether the process lives and whether it should be sent calls. */
+/** Serves the probes: `/livez` says that the process lives, `/readyz` whether it should be sent calls. */
 export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "now">): void {
   app.get("/livez", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {

@@ -18,7 +18,7 @@ import { deadlineOf } from "./deadline.js";
 import { HeldAnswers } from "./held-answers.js";
 import { stepsKey } from "./observe.js";
 
-/** All that the room's calls need. */
+/** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
 
 /** Translates recalld.v1.MemoryService between the wire and the room. */
