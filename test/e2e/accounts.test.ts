@@ -62,7 +62,9 @@ describe.each(DATABASES)("on $name", ({ make, missing }) => {
             : caller.recall(LONG_READ, "n", 5, IMPATIENT),
         ),
       );
-      expect(count(outcomes, "deadline_exceeded")).toBe(40);
+      // Those that the model has no time for may be refused before their deadline is over.
+      const busy = outcomes.filter(({ reason }) => reason === "MODEL_BUSY").length;
+      expect(count(outcomes, "deadline_exceeded") + busy).toBe(40);
       // The answer does not wait until the call is refunded.
       await vi.waitFor(async () => expect(await caller.used()).toBe(0), { timeout: 10_000 });
       await expectExactly50([caller]);
