@@ -19,7 +19,7 @@ describe("the room under random schedules", () => {
   it.each([
     ["goes on behind a number that was taken", { unordered: true }],
     ["answers a read with what was true before", { staleReads: true }],
-  ])("is seen to fail over a database that %s", async (_, mistakes) => {
+  ])("is seen to fail over a database that %s", { timeout: 120_000 }, async (_, mistakes) => {
     const failures = [];
     for (let seed = 1; seed <= 200; seed++) {
       await simulate({ seed, mistakes }).catch((error: Error) => failures.push(error.message));
