@@ -41,7 +41,9 @@ export function addGauges(registry: Registry, sources: Sources): void {
     // A registry collects in the order of registration: this one reads for those that follow.
     collect: () => collect(),
   });
-  const limit = gauge("recalld_queue_limit", "At so many waiting, further calls are unavailable.", ["queue"]);
+  const limit = gauge("recalld_queue_limit", "Maximum number that may wait; further calls are unavailable.", [
+    "queue",
+  ]);
   for (const [queue, most] of Object.entries(sources.queueLimits)) limit.set({ queue }, most);
   const ready = gauge("recalld_ready", "1 while /readyz says 200, else 0.");
   const namespaces = gauge("recalld_index_namespaces", "Namespaces held open.");
@@ -91,7 +93,7 @@ function addCounts(registry: Registry, { droppedLines, connections }: Sources): 
   counter("recalld_clients_cut_off_total", cutOff, () => connections.cutOff);
   const dropped = new Counter({
     name: "recalld_log_lines_dropped_total",
-    help: "Lines of the log that nobody took.",
+    help: "Lines of the log that were dropped because its reader was slow.",
     registers: [registry],
     collect: () => {
       dropped.reset();
