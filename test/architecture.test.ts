@@ -17,6 +17,13 @@ const files = (folder: string) =>
 
 const sources = files("src").filter((path) => path.endsWith(".ts"));
 const folders = [...new Set(sources.map((path) => dirname(path)))].filter((path) => path !== "src");
+const texts = [
+  ...sources,
+  ...files("docs").filter((path) => path.endsWith(".md")),
+  "README.md",
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+];
 const architecture = read("ARCHITECTURE.md");
 
 function section(heading: string): string {
@@ -94,14 +101,6 @@ const OLD_WORDS: Readonly<Record<string, { word: RegExp; except?: RegExp }>> = {
 };
 
 describe("the field's words", () => {
-  const texts = [
-    ...sources,
-    ...files("docs").filter((path) => path.endsWith(".md")),
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-  ];
-
   test.each(Object.entries(OLD_WORDS))("%s has no other name", (_name, { word, except }) => {
     const found = texts.filter((path) => !except?.test(path) && word.test(read(path)));
     expect(found).toEqual([]);
@@ -112,6 +111,15 @@ describe("the field's words", () => {
       /^(?:export )?(?:interface|class|type) (Place|Part|Manifest|Waiting|Standing|Snapshots)\b/gm;
     const names = sources.flatMap((path) => [...read(path).matchAll(ambiguous)].map(([, name]) => name));
     expect(names.length).toBe(new Set(names).size);
+  });
+});
+
+describe("plain words", () => {
+  const uncommon =
+    /\bmend(ed|s|ing)?\b|\bso (many|much)\b|\bcomes? to be\b|\bgo(es)? away\b|\bwhoever\b|\bof whom\b/i;
+
+  test("the source and the docs use the common word", () => {
+    expect(texts.filter((path) => uncommon.test(read(path)))).toEqual([]);
   });
 });
 
