@@ -73,7 +73,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory", "../../gen/recalld/v1/memory_pb.js"],
     ["src/memory", "mongodb"],
     ["src/memory", "node:fs/promises"],
-    ["src/accounts", "../memory/store.js"],
+    ["src/accounts", "../memory/calls/store.js"],
     ["src/accounts", "fastify"],
     ["src/storage", "../server/app.js"],
     ["src/storage", "mongodb"],
