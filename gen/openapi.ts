@@ -191,7 +191,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -271,7 +271,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "403": {
             "$ref": "#/components/responses/Error403-3"
@@ -385,7 +385,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -403,7 +403,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -471,7 +471,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -557,7 +557,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/Error400-4"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -736,7 +736,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -824,7 +824,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -848,7 +848,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -946,7 +946,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -964,7 +964,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1006,7 +1006,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1086,7 +1086,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/Error400-4"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1173,7 +1173,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1191,7 +1191,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1284,7 +1284,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1296,7 +1296,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1351,7 +1351,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1372,7 +1372,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1473,7 +1473,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1488,7 +1488,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1538,7 +1538,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1559,7 +1559,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1653,7 +1653,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1668,7 +1668,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1709,7 +1709,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "403": {
             "$ref": "#/components/responses/Error403-3"
@@ -1787,7 +1787,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1805,7 +1805,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1892,7 +1892,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1904,7 +1904,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -1954,7 +1954,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1972,7 +1972,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2066,7 +2066,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2078,7 +2078,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error500"
           },
           "503": {
-            "$ref": "#/components/responses/Error503-2"
+            "$ref": "#/components/responses/Error503-3"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -2130,7 +2130,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-4"
+            "$ref": "#/components/responses/Error400-5"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2221,7 +2221,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2335,7 +2335,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2392,7 +2392,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-5"
+            "$ref": "#/components/responses/Error400-6"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2472,7 +2472,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400"
+            "$ref": "#/components/responses/Error400-2"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -3597,7 +3597,7 @@ export const openapi: Record<string, unknown> = {
           },
           "message": {
             "type": "string",
-            "description": "What to mend, in plain words."
+            "description": "What to fix, in plain words."
           },
           "details": {
             "type": "array",
@@ -3629,7 +3629,7 @@ export const openapi: Record<string, unknown> = {
     },
     "responses": {
       "Error400": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted. Use a new key to store it again.",
         "content": {
           "application/json": {
             "schema": {
@@ -3654,6 +3654,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
                       "debug": {
                         "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "IDEMPOTENT_MEMORY_DELETED": {
+                "summary": "The memory that this Idempotency-Key stored was deleted. Use a new key to store it again.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The memory that this Idempotency-Key stored was deleted",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChlJREVNUE9URU5UX01FTU9SWV9ERUxFVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENT_MEMORY_DELETED",
                         "domain": "recalld"
                       }
                     }
@@ -3842,7 +3859,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -3925,6 +3942,23 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
@@ -3950,7 +3984,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error503": {
-        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`MODEL_BUSY`): The model has too much to read to be done before the call's deadline. Nothing was stored.",
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STORAGE_NOT_WRITABLE`): The database cannot write; its disk may be full. Calls that only read go on.\n\n`unavailable` (`MODEL_BUSY`): The model has too much to read to be done before the call's deadline. Nothing was stored.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -3971,6 +4005,40 @@ export const openapi: Record<string, unknown> = {
                 "value": {
                   "code": "unavailable",
                   "message": "The database or the model is away for now, or the server is too busy or shutting down"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The bodies of all running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "STORAGE_NOT_WRITABLE": {
+                "summary": "The database cannot write; its disk may be full. Calls that only read go on.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database cannot write; its disk may be full",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChRTVE9SQUdFX05PVF9XUklUQUJMRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "STORAGE_NOT_WRITABLE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
                 }
               },
               "MODEL_BUSY": {
@@ -4013,6 +4081,42 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
+      "Error400-2": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
       "Error403-2": {
         "description": "`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.",
         "content": {
@@ -4042,7 +4146,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-2": {
+      "Error400-3": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
         "content": {
           "application/json": {
@@ -4081,7 +4185,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-2": {
-        "description": "`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
+        "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -4097,6 +4201,23 @@ export const openapi: Record<string, unknown> = {
               "$ref": "#/components/schemas/Error"
             },
             "examples": {
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
               "RATE_LIMITED": {
                 "summary": "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
                 "value": {
@@ -4119,7 +4240,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error503-2": {
-        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STORAGE_NOT_WRITABLE`): The database cannot write; its disk may be full. Calls that only read go on.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -4140,6 +4261,40 @@ export const openapi: Record<string, unknown> = {
                 "value": {
                   "code": "unavailable",
                   "message": "The database or the model is away for now, or the server is too busy or shutting down"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The bodies of all running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "STORAGE_NOT_WRITABLE": {
+                "summary": "The database cannot write; its disk may be full. Calls that only read go on.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database cannot write; its disk may be full",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChRTVE9SQUdFX05PVF9XUklUQUJMRRIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "STORAGE_NOT_WRITABLE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
                 }
               }
             }
@@ -4166,7 +4321,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-3": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -4215,12 +4370,74 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
         }
       },
-      "Error400-3": {
+      "Error503-3": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The bodies of all running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error400-4": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -4274,7 +4491,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-4": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -4358,6 +4575,23 @@ export const openapi: Record<string, unknown> = {
                   ]
                 }
               },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
               "BODY_TOO_LARGE": {
                 "summary": "The body is larger than 1,048,576 bytes.",
                 "value": {
@@ -4380,7 +4614,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-5": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -4430,6 +4664,23 @@ export const openapi: Record<string, unknown> = {
                   ]
                 }
               },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
               "BODY_TOO_LARGE": {
                 "summary": "The body is larger than 1,048,576 bytes.",
                 "value": {
@@ -4452,7 +4703,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-6": {
-        "description": "`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -4468,6 +4719,23 @@ export const openapi: Record<string, unknown> = {
               "$ref": "#/components/schemas/Error"
             },
             "examples": {
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
               "RATE_LIMITED": {
                 "summary": "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
                 "value": {
@@ -4506,7 +4774,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-4": {
+      "Error400-5": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -4578,7 +4846,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-5": {
+      "Error400-6": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -4716,6 +4984,15 @@ export const openapi: Record<string, unknown> = {
         "GetUsage"
       ],
       "when": "The operator took the account's plan away, and must give it another one."
+    },
+    {
+      "status": 400,
+      "code": "failed_precondition",
+      "reason": "IDEMPOTENT_MEMORY_DELETED",
+      "rpcs": [
+        "Store"
+      ],
+      "when": "The memory that this Idempotency-Key stored was deleted. Use a new key to store it again."
     },
     {
       "status": 401,
@@ -4891,6 +5168,15 @@ export const openapi: Record<string, unknown> = {
     {
       "status": 429,
       "code": "resource_exhausted",
+      "reason": "BODIES_LIMITED",
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
       "reason": "RATE_LIMITED",
       "rpcs": [
         "SignUp"
@@ -4919,6 +5205,35 @@ export const openapi: Record<string, unknown> = {
         "Retry-After"
       ],
       "when": "The database or the model is away for now, or the server is too busy or shutting down. Try again."
+    },
+    {
+      "status": 503,
+      "code": "unavailable",
+      "reason": "BODIES_LIMITED",
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged."
+    },
+    {
+      "status": 503,
+      "code": "unavailable",
+      "reason": "STORAGE_NOT_WRITABLE",
+      "headers": [
+        "Retry-After"
+      ],
+      "rpcs": [
+        "Store",
+        "DeleteMemory",
+        "DeleteNamespace",
+        "CreateKey",
+        "ListKeys",
+        "RevokeKey",
+        "CloseAccount",
+        "SignUp",
+        "Recall"
+      ],
+      "when": "The database cannot write; its disk may be full. Calls that only read go on."
     },
     {
       "status": 503,

@@ -46,6 +46,10 @@ export const FAILURES: readonly Failure[] = [
     when: "The operator took the account's plan away, and must give it another one.",
   },
   {
+    ...{ status: 400, code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED", rpcs: ["Store"] },
+    when: "The memory that this Idempotency-Key stored was deleted. Use a new key to store it again.",
+  },
+  {
     ...{ status: 401, code: "unauthenticated", headers: ["WWW-Authenticate"] },
     when: "There is no key, it is mistyped, or nobody holds it (any more).",
   },
@@ -106,6 +110,10 @@ export const FAILURES: readonly Failure[] = [
     when: "The account broke off too many calls while the model read their texts. Nothing was stored.",
   },
   {
+    ...{ status: 429, code: "resource_exhausted", reason: "BODIES_LIMITED", headers: ["Retry-After"] },
+    when: "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+  },
+  {
     ...{ status: 429, code: "resource_exhausted", reason: "RATE_LIMITED", rpcs: ["SignUp"] },
     headers: ["Retry-After"],
     when: "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",
@@ -121,6 +129,15 @@ export const FAILURES: readonly Failure[] = [
   {
     ...{ status: 503, code: "unavailable", headers: ["Retry-After"] },
     when: "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+  },
+  {
+    ...{ status: 503, code: "unavailable", reason: "BODIES_LIMITED", headers: ["Retry-After"] },
+    when: "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+  },
+  {
+    ...{ status: 503, code: "unavailable", reason: "STORAGE_NOT_WRITABLE", headers: ["Retry-After"] },
+    rpcs: [...WRITES, ...MANAGES, ...WITHOUT_KEY, "Recall"],
+    when: "The database cannot write; its disk may be full. Calls that only read go on.",
   },
   {
     ...{ status: 503, code: "unavailable", reason: "MODEL_BUSY", rpcs: METERED },
@@ -148,7 +165,7 @@ export const ERROR_SCHEMA: Schema = {
   required: ["code", "message"],
   properties: {
     code: { type: "string", enum: [...new Set(FAILURES.map(({ code }) => code))] },
-    message: { type: "string", description: "What to mend, in plain words." },
+    message: { type: "string", description: "What to fix, in plain words." },
     details: {
       type: "array",
       description: "Messages of google.rpc, as Connect writes them.",

@@ -1,6 +1,7 @@
 import type { Code } from "@connectrpc/connect";
 import { codeFromString, codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
 import { describe, expect, test } from "vitest";
+import { FAILURES } from "../../scripts/openapi/errors.js";
 import { type ErrorCode, MemoryError, REASONS } from "../../src/errors.js";
 import { toConnectError } from "../../src/server/wire/errors.js";
 
@@ -34,6 +35,11 @@ describe("docs/errors.md", () => {
   test.each(Object.entries(REASONS))("says of %s when it is given", (reason, when) => {
     const [, , meaning] = reasons.find(([cell]) => unquoted(cell) === reason) ?? [];
     expect(`${meaning}.`).toContain(when);
+  });
+
+  test("the OpenAPI document knows every reason of the catalogue", () => {
+    const named = FAILURES.flatMap(({ reason }) => reason ?? []);
+    expect([...new Set(named)].sort()).toEqual(Object.keys(REASONS).sort());
   });
 
   test.each(Object.keys(REASONS))("lists no reason that nothing gives: %s", (reason) => {
