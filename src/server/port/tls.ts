@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { MemoryError } from "../../errors.js";
+import { every } from "../../every.js";
 
 /** Time between two looks at the files, after which a renewed certificate is served. */
 export const RENEWAL_LOOK_MS = 5_000;
@@ -57,11 +58,11 @@ export async function openTls(
     trouble = String(error);
     if (isNew) onTrouble(error);
   };
-  const timer = setInterval(() => void look().catch(complain), RENEWAL_LOOK_MS).unref();
+  const end = every(look, { everyMs: RENEWAL_LOOK_MS, onTrouble: complain });
   const onRenewal = (callback: typeof serve) => {
     serve = callback;
   };
-  return { tls: { ...tls, onRenewal }, close: () => clearInterval(timer) };
+  return { tls: { ...tls, onRenewal }, close: () => void end() };
 }
 
 async function read({ certFile, keyFile }: FileNames): Promise<TlsFiles> {
