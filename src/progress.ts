@@ -4,7 +4,7 @@ export interface Screen {
   write(text: string): unknown;
 }
 
-export interface Pace {
+export interface ProgressOptions {
   /** Shortest time between two changes of the line on a terminal; 0 when left out. */
   readonly redrawMs?: number;
   /** Shortest time between two lines elsewhere, such as in a log file; 0 when left out. */
@@ -24,7 +24,7 @@ export class ProgressLine {
 
   constructor(
     private readonly screen: Screen,
-    { redrawMs = 0, lineEveryMs = 0, now = () => performance.now() }: Pace = {},
+    { redrawMs = 0, lineEveryMs = 0, now = () => performance.now() }: ProgressOptions = {},
   ) {
     this.#everyMs = screen.isTTY ? redrawMs : lineEveryMs;
     this.#now = now;

@@ -89,7 +89,7 @@ export class OnePortServer extends Server {
     });
     this.#answers = new SlowReaders(limits, counts.cutOff);
     this.once("close", () => this.#answers.close());
-    // As above: the handler refuses it, in words.
+    // The handler refuses it in words; the answer of Node would have no body.
     this.on("checkExpectation", (request, response) => this.emit("request", request, response));
     const unread = new UnreadBodies(limits);
     this.on("request", (request, response) => {
