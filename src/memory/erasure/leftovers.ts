@@ -1,6 +1,4 @@
-import type { Mover } from "../generations/mover.js";
-import type { Clock } from "../pacing/clock.js";
-import { isEnd, type Log, type Named, type Scope } from "../ports/log.js";
+import { isEnd, type Named, type Scope } from "../ports/log.js";
 import { drop } from "./drop.js";
 import type { ErasurePorts } from "./erase.js";
 
@@ -8,9 +6,6 @@ import type { ErasurePorts } from "./erase.js";
 const NAMES_MAX = 100;
 
 export interface LeftoverPorts extends ErasurePorts {
-  readonly log: Log;
-  readonly mover: Mover;
-  readonly clock: Clock;
   /** Tells whether an account was closed. An account that is merely missing leads to no erasure. */
   isClosed(accountId: string): Promise<boolean>;
 }
