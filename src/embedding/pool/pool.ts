@@ -6,7 +6,7 @@ import type { Question, Reading } from "../encode/encoder.js";
 import { Abandoned } from "./abandoned.js";
 import { admit, giveUpLate, type Prospect } from "./admission.js";
 import { EmbedQueue } from "./embed-queue.js";
-import { Pace } from "./pace.js";
+import { ReadingSpeed } from "./reading-speed.js";
 import { type Piece, Task } from "./task.js";
 
 /** Number of readers on which a text is tried. There is no third, because the text may be what kills them. */
@@ -65,7 +65,7 @@ export class Pool {
   /** Readers that are lost but have not ended. */
   readonly #stuck = new Set<Reader>();
   readonly #waiting = new EmbedQueue();
-  readonly #pace = new Pace();
+  readonly #pace = new ReadingSpeed();
   readonly #abandoned = new Abandoned();
   readonly #underWay = new Set<Promise<void>>();
   readonly #closing = new AbortController();

@@ -4,7 +4,7 @@ const AVERAGED_MS = 5_000;
 const FIRST_MS = 500;
 
 /** Moving average of the time that a reader needs for one unit of `costOf`. */
-export class Pace {
+export class ReadingSpeed {
   #ms = 0;
   #cost = 0;
 
