@@ -86,7 +86,7 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
   const storage = await openStorage(config, { creates: false, ...(checkLimitMs && { checkLimitMs }) });
   try {
     const dimensionsOf = await dimensionsIn(storage.systemRecords);
-    const vectors = openVectors(config, dimensionsOf);
+    const vectors = openVectors(config, { dimensionsOf });
     const { log, erasures } = storage;
     return await verify({ log, erasures, vectors, dimensionsOf });
   } finally {

@@ -72,7 +72,7 @@ async function eraseUnopened(
   if (plan !== undefined) generations.known = new Set([pinned.generation, plan.generation]);
   const { log, erasures, recent } = storage;
   const clock = systemClock;
-  const vectors = openVectors(config, (logId) => generations.dimensionsOf(logId));
+  const vectors = openVectors(config, { dimensionsOf: (logId) => generations.dimensionsOf(logId) });
   const mover = new Mover({ log, erasures, generations, clock });
   // What maintenance fails at here, the next server does again.
   const onTrouble = () => {};
@@ -83,5 +83,6 @@ async function eraseUnopened(
     return await dropAll({ ...common, erasures, mover, namespaces }, accountId);
   } finally {
     await namespaces.close();
+    await vectors.close();
   }
 }

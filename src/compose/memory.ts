@@ -35,7 +35,13 @@ export function openMemory(
   const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
   const { log, claims, erasures, recent, exclusive } = storage;
-  const vectors = openVectors(config, (logId) => generations.dimensionsOf(logId));
+  const vectors = openVectors(config, {
+    dimensionsOf: (logId) => generations.dimensionsOf(logId),
+    steps: telemetry.steps,
+    onChecked: (checked) => telemetry.recallChecked(checked),
+    onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
+  });
+  closers.push(() => vectors.close());
   const mover = new Mover({ log, erasures, generations, clock });
   const namespaces = new Namespaces({
     log,

@@ -6,13 +6,12 @@ import { MemoryError } from "../errors.js";
 import { admit } from "../memory/format/format.js";
 import { latestOf, Migrating } from "../memory/format/migrating.js";
 import { systemClock } from "../memory/pacing/clock.js";
-import type { Vectors } from "../memory/ports/vectors.js";
 import { openLocal } from "../storage/local/open.js";
 import { claim } from "../storage/local/owner/owner.js";
 import type { Answering } from "../storage/local/owner/request.js";
 import { openMongo } from "../storage/mongo/open.js";
 import type { Storage } from "../storage/storage.js";
-import { openUsearch } from "../vectors/usearch.js";
+import { openUsearch, type Usearch, type UsearchOptions } from "../vectors/usearch.js";
 import { VERSION } from "../version.js";
 import type { Closers } from "./closers.js";
 
@@ -96,12 +95,12 @@ function apart({ code, message }: MemoryError): MemoryError {
 
 export function openVectors(
   { dataDir, indexMemoryBytesMax }: Config,
-  dimensionsOf: (logId: string) => number | undefined,
-): Vectors {
+  options: Omit<UsearchOptions, "snapshotsDir" | "snapshotBytesMax" | "backlogBytesMax">,
+): Usearch {
   return openUsearch({
-    dimensionsOf,
+    ...options,
     snapshotsDir: join(dataDir, "snapshots"),
-    // A snapshot is smaller than its index, so all that can be open at once fits.
     snapshotBytesMax: indexMemoryBytesMax,
+    backlogBytesMax: indexMemoryBytesMax / 2,
   });
 }

@@ -9,7 +9,7 @@ import { createMetricsApp, type MetricsOptions } from "../server/http/metrics.js
 import type { Readiness } from "../server/port/readiness.js";
 import type { Sources } from "../telemetry/gauges.js";
 import { Telemetry } from "../telemetry/telemetry.js";
-import { WAITING_MAX as INDEXING_MAX } from "../vectors/hnsw.js";
+import { WAITING_MAX as INDEXING_MAX } from "../vectors/index-thread.js";
 import { VERSION } from "../version.js";
 import type { Closers } from "./closers.js";
 import { longest, type Models } from "./models.js";

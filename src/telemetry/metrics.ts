@@ -25,8 +25,7 @@ const STEPS: Readonly<Record<Step, true>> = {
   write: true,
   read: true,
   restore: true,
-  snapshot: true,
-  rebuild: true,
+  seal: true,
 };
 
 /** Outcomes of charging a call, or of refunding it. */
@@ -120,6 +119,16 @@ export class Metrics {
     name: "recalld_troubles_total",
     help: "Failures behind the calls, each logged as a warning and tried again.",
     labelNames: ["part"],
+    registers: [this.registry],
+  });
+  readonly recallChecked = new Counter({
+    name: "recalld_recall_checked_total",
+    help: "Nearest vectors of served queries that were searched again exactly.",
+    registers: [this.registry],
+  });
+  readonly recallFound = new Counter({
+    name: "recalld_recall_found_total",
+    help: "Those of recalld_recall_checked_total that the served search had found.",
     registers: [this.registry],
   });
   readonly storageAvailable = new Gauge({

@@ -95,6 +95,11 @@ export class Telemetry {
     this.metrics?.caughtUp.inc(entries);
   }
 
+  recallChecked({ found, of }: { found: number; of: number }): void {
+    this.metrics?.recallChecked.inc(of);
+    this.metrics?.recallFound.inc(found);
+  }
+
   lostEntry(): void {
     this.metrics?.lostEntries.inc();
   }

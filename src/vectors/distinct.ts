@@ -6,35 +6,34 @@ import type { Hit } from "../memory/ports/vectors.js";
  */
 const HITS_PER_MEMORY = 4;
 
-/** Found vectors, the nearest first; undefined entries stand for none. */
+/** Found vectors, the nearest first. */
 export interface Found {
-  readonly length: number;
-  at(place: number): Hit | undefined;
+  readonly hits: readonly Hit[];
+  /** True if there are no others. */
+  readonly all: boolean;
 }
 
 /**
  * Finds the `limit` memories nearest to a query, with a few vectors each. A long memory has many
  * vectors, which may fill the first places, so it asks `search` for more until it has enough or reaches
- * `depthMax`. `search` returns as many vectors as asked for, or all.
+ * `depthMax`. `search` returns at least as many vectors as asked for, or all.
  */
-export function searchDistinct(
+export async function searchDistinct(
   { limit, depthMax }: { limit: number; depthMax: number },
-  search: (count: number) => Found,
-): Hit[] {
+  search: (count: number) => Promise<Found>,
+): Promise<Hit[]> {
   for (let depth = limit * HITS_PER_MEMORY; ; depth *= 4) {
     const count = Math.min(depth, depthMax);
-    const found = search(count);
+    const found = await search(count);
     const { hits, memories } = firstOf(found, limit);
-    if (memories >= limit || found.length < count || count === depthMax) return hits;
+    if (memories >= limit || found.all || count === depthMax) return hits;
   }
 }
 
-function firstOf(found: Found, limit: number): { hits: Hit[]; memories: number } {
+function firstOf({ hits: found }: Found, limit: number): { hits: Hit[]; memories: number } {
   const hits: Hit[] = [];
   const perMemory = new Map<number, number>();
-  for (let place = 0; place < found.length; place++) {
-    const hit = found.at(place);
-    if (hit === undefined) continue;
+  for (const hit of found) {
     const known = perMemory.get(hit.sequence) ?? 0;
     if (known === HITS_PER_MEMORY || (known === 0 && perMemory.size === limit)) continue;
     perMemory.set(hit.sequence, known + 1);

@@ -1,91 +1,70 @@
 import { MemoryError } from "../errors.js";
-import type { Hit, Mark, Restored, VectorIndex, VectorRow } from "../memory/ports/vectors.js";
-import { Flat } from "./flat.js";
-import { Hnsw } from "./hnsw.js";
-import { singlesOf } from "./single.js";
+import { Piece } from "../memory/pacing/bounds.js";
+import { turn } from "../memory/pacing/turn.js";
+import type { Hit, Restored, VectorIndex, VectorRow } from "../memory/ports/vectors.js";
+import { type Found, searchDistinct } from "./distinct.js";
+import { GRAPH_ERROR, type Matches } from "./graph.js";
+import { CHECKED, type Checked, compare, RecallGauge } from "./recall-gauge.js";
+import type { Segment } from "./segment.js";
+import { Segments, type SegmentsOptions } from "./segments.js";
 import { VECTORS_MAX } from "./snapshot/keys.js";
-import type { Shelf } from "./snapshot/shelf.js";
-import { hasSnapshot, type SnapshotOf } from "./snapshot/snapshot.js";
+import type { SnapshotOf } from "./snapshot/snapshot.js";
+import { EXACT_ERROR, Tail } from "./tail.js";
 
-/** Share of removed places in a graph above which searches degrade and a new graph is built. */
-const DEAD_SHARE_MAX = 0.3;
+/** Maximum breadth of a search on the main thread: it takes about 2 ms. Broader ones run in a thread. */
+const BREADTH_HERE_MAX = 512;
 
-/** Number of rows moved to the graph at a time, so that other calls are served in between. */
-const MOVE_ROWS = 256;
-
-interface IndexOptions {
-  readonly exactRowsMax: number;
-  readonly shelf: Shelf;
+export interface IndexOptions extends SegmentsOptions {
+  /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
+  readonly backlogBytesMax: number;
+  readonly onChecked: (checked: Checked) => void;
 }
 
-/** The index of one log: a flat array while it is small, then a graph with snapshots. */
+/** The index of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */
 export class UsearchIndex implements VectorIndex {
-  onSnapshotLost: () => void = () => {};
-  #flat: Flat | undefined;
-  #hnsw: Hnsw | undefined;
-  #moving: Promise<void> | undefined;
-  /** All threads that have started and not ended. */
-  readonly #threads = new Set<Hnsw>();
+  onLost: () => void = () => {};
+  readonly #tail: Tail;
+  readonly #segments: Segments;
+  readonly #gauge = new RecallGauge();
   #closed = false;
-  /** Outcome of the wipes under way in the snapshot. */
+  /** Outcome of the wipes under way in the files. */
   #wiping: Promise<unknown> = Promise.resolve();
   #unwiped: unknown;
-  readonly #tellLost = () => this.onSnapshotLost();
+  #waiting = 0;
+  readonly #tellLost = () => this.onLost();
 
   constructor(
-    private readonly of: SnapshotOf,
+    private readonly of: Omit<SnapshotOf, "segment">,
     private readonly options: IndexOptions,
   ) {
-    this.#flat = new Flat(of.dimensions);
-    options.shelf.onLost.set(of.logId, this.#tellLost);
+    this.#tail = new Tail(of.dimensions);
+    this.#segments = new Segments(of, this.#tail, options);
+    options.files.onLost.set(of.logId, this.#tellLost);
   }
 
   get size(): number {
-    return this.#flat?.size ?? this.#hnsw?.size ?? 0;
-  }
-
-  get fragmented(): boolean {
-    const { rows, dead } = this.#hnsw ?? { rows: 0, dead: 0 };
-    return dead > DEAD_SHARE_MAX * (rows + dead);
-  }
-
-  get large(): boolean {
-    return this.#flat === undefined;
+    return this.#tail.size + this.#segments.sum("size");
   }
 
   get bytes(): number {
-    return (this.#flat?.bytes ?? 0) + (this.#hnsw?.bytes ?? 0);
+    return this.#tail.bytes + this.#segments.sum("bytes");
+  }
+
+  get error(): number {
+    return this.#segments.all.length > 0 ? GRAPH_ERROR : EXACT_ERROR;
   }
 
   get waiting(): number {
-    return this.#hnsw?.waiting ?? 0;
+    return this.#waiting;
   }
 
-  async restore(): Promise<Restored | undefined> {
-    if (!hasSnapshot(this.of)) return undefined;
-    const { logId } = this.of;
-    const hnsw = this.#start();
-    const restored = await this.options.shelf.inTurn(logId, () => hnsw.restore()).catch(() => undefined);
-    if (restored === undefined || this.#closed) {
-      await this.#end(hnsw);
-      // A vector in a file of an unknown form cannot be wiped, so the file is erased.
-      if (!this.#closed) await this.options.shelf.erase(logId);
-      return undefined;
-    }
-    this.#hnsw = hnsw;
-    this.#flat = undefined;
-    return restored;
+  restore(): Promise<Restored | undefined> {
+    return this.#segments.restore();
   }
 
   async reset(): Promise<void> {
-    if (this.#hnsw) await this.#end(this.#hnsw);
-    this.#hnsw = undefined;
-    this.#flat = new Flat(this.of.dimensions);
-    await this.options.shelf.erase(this.of.logId);
-  }
-
-  async snapshot(mark: Mark): Promise<void> {
-    if (this.#hnsw) await this.options.shelf.keep(this.of.logId, this.#hnsw.snapshot(mark));
+    this.#tail.chunks = [];
+    await this.#segments.reset();
   }
 
   fits(vectors: readonly Float32Array[]): boolean {
@@ -96,74 +75,149 @@ export class UsearchIndex implements VectorIndex {
 
   async add(rows: readonly VectorRow[]): Promise<void> {
     for (const { vectors } of rows) this.#check(vectors);
-    const singles = singlesOf(rows);
-    const linked = this.#hnsw?.add(singles);
-    this.#flat?.add(singles);
-    if (this.#flat && this.#flat.rows > this.options.exactRowsMax) this.#moving ??= this.#move(this.#flat);
-    await Promise.all([linked, this.#moving]);
+    for (const row of rows) this.#tail.add(row);
+    this.#segments.sealIfDue();
+    while (this.#isBehind && this.#segments.sealing !== undefined) await this.#segments.sealing;
+    // The memories are here, but more would not fit into the process.
+    if (this.#isBehind && this.#segments.failure !== undefined) throw this.#segments.failure;
   }
 
   async remove(sequences: readonly number[]): Promise<void> {
-    // Removing a row from the flat array moves another one, so it must wait until the rows are moved.
-    await this.#moving;
-    this.#flat?.remove(sequences);
-    await this.#hnsw?.remove(sequences);
+    this.#tail.remove(new Set(sequences));
+    this.#segments.remove(sequences);
+    this.#segments.sealIfDue();
     this.#wipe(sequences);
   }
 
-  async search(query: Parameters<VectorIndex["search"]>[0]): Promise<Hit[]> {
-    this.#check([query.vector]);
-    if (this.#flat) return this.#flat.search(query);
-    return this.#hnsw ? this.#hnsw.search(query) : [];
+  async search({ vector, limit, depthMax }: Parameters<VectorIndex["search"]>[0]): Promise<Hit[]> {
+    this.#check([vector]);
+    // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
+    const query = vector.slice();
+    const vectors = this.#tail.rows + this.#segments.sum("vectors");
+    const bounds = { limit: Math.min(limit, this.size), depthMax: Math.min(depthMax ?? vectors, vectors) };
+    if (bounds.limit === 0) return [];
+    return searchDistinct(bounds, (count) =>
+      this.#segments.reading((segments) => this.#nearest(query, { count, segments })),
+    );
+  }
+
+  /** Waits until all that is due is sealed. */
+  async settled(): Promise<void> {
+    while (this.#segments.sealing !== undefined) await this.#segments.sealing;
+    await this.#wiping;
   }
 
   async close(): Promise<void> {
-    const { shelf } = this.options;
+    const { files } = this.options;
     this.#closed = true;
-    await Promise.all([...this.#threads].map((hnsw) => this.#end(hnsw)));
+    await this.#segments.close();
     await this.#wiping;
-    if (shelf.onLost.get(this.of.logId) === this.#tellLost) shelf.onLost.delete(this.of.logId);
+    if (files.onLost.get(this.of.logId) === this.#tellLost) files.onLost.delete(this.of.logId);
     if (this.#unwiped !== undefined) throw this.#unwiped;
   }
 
+  get #isBehind(): boolean {
+    return this.#tail.bytes > this.options.backlogBytesMax;
+  }
+
+  /** Finds at least `count` of the nearest vectors, or all. What is sealed meanwhile is found where it was. */
+  async #nearest(
+    vector: Float32Array,
+    { count, segments }: { count: number; segments: readonly Segment[] },
+  ): Promise<Found> {
+    const chunks = this.#tail.chunks;
+    const pauses = new Pauses();
+    const hits: Hit[] = [];
+    const living = segments.filter((segment) => segment.vectors > 0);
+    const breadth = Math.max(count, this.#gauge.breadthIn(living.length));
+    let all = true;
+    for (const segment of living) {
+      const asked = segment.breadthFor(breadth);
+      const matches = await this.#searchIn(segment, { vector, count: asked });
+      if (matches.keys.length >= asked && asked < segment.files.vectors) all = false;
+      segment.collect(matches, hits);
+      await pauses.ifDue();
+    }
+    if (living.length > 0) this.#checkSometimes(vector, { segments: living, hits: [...hits] });
+    for (const chunk of chunks) {
+      if (chunk.rows > count) all = false;
+      chunk.search(vector, count, hits);
+      await pauses.ifDue();
+    }
+    return { hits: hits.sort((a, b) => b.similarity - a.similarity), all };
+  }
+
+  async #searchIn(segment: Segment, asked: { vector: Float32Array; count: number }): Promise<Matches> {
+    const { vector, count } = asked;
+    if (count > BREADTH_HERE_MAX) {
+      const matches = await this.#inThread("search", segment, asked);
+      if (matches !== undefined) return matches;
+    }
+    return segment.search(vector, count);
+  }
+
+  /** Now and then, searches the segments again exactly, and compares. No call waits for it. */
+  #checkSometimes(
+    vector: Float32Array,
+    { segments, hits }: { segments: readonly Segment[]; hits: Hit[] },
+  ): void {
+    const { onChecked, onTrouble } = this.options;
+    const exactly = async () => {
+      const nearest: Hit[] = [];
+      for (const segment of segments) {
+        const matches = await this.#inThread("searchExactly", segment, { vector, count: CHECKED });
+        if (matches === undefined) return undefined;
+        segment.collect(matches, nearest);
+      }
+      return compare(nearest, hits);
+    };
+    this.#gauge.check(performance.now(), exactly).then((checked) => checked && onChecked(checked), onTrouble);
+  }
+
+  /** Searches a segment in the thread; undefined if its files were replaced meanwhile. */
+  async #inThread(
+    op: "search" | "searchExactly",
+    segment: Segment,
+    asked: { vector: Float32Array; count: number },
+  ): Promise<Matches | undefined> {
+    const { of, files } = segment;
+    this.#waiting++;
+    try {
+      return (await this.options.thread.ask({ op, of, stem: files.stem, ...asked })).matches;
+    } catch (error) {
+      if (this.#segments.all.includes(segment)) throw error;
+      return undefined;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
   /**
-   * Wipes vectors in the snapshot. Recalls do not wait for it, and a delete asks the shelf itself;
-   * `close` reports a failure.
+   * Wipes vectors in the files. Recalls do not wait for it, and a delete asks for it itself; `close` reports
+   * a failure.
    */
   #wipe(sequences: readonly number[]): void {
-    const wiping = this.options.shelf.wipe(this.of.logId, sequences).catch((error) => {
+    const wiping = this.options.files.wipe(this.of.logId, sequences).catch((error) => {
       this.#unwiped ??= error;
     });
     this.#wiping = Promise.all([this.#wiping, wiping]);
   }
 
-  #start(): Hnsw {
-    if (this.#closed) throw new Error("the index is closed");
-    const hnsw = new Hnsw(this.of);
-    this.#threads.add(hnsw);
-    return hnsw;
-  }
-
-  async #end(hnsw: Hnsw): Promise<void> {
-    await hnsw.close();
-    this.#threads.delete(hnsw);
-  }
-
-  /** Builds the graph beside the flat array, which answers until the graph is complete. */
-  async #move(flat: Flat): Promise<void> {
-    const hnsw = this.#start();
-    // From here on `add` gives new rows to both; only the flat array has the rows below.
-    this.#hnsw = hnsw;
-    const end = flat.rows;
-    for (let from = 0; from < end; from += MOVE_ROWS) {
-      await hnsw.add(flat.slice(from, Math.min(from + MOVE_ROWS, end)));
-    }
-    this.#flat = undefined;
-  }
-
   /** Refuses vectors that are not finite: USearch would accept them, and then find them first. */
   #check(vectors: readonly Float32Array[]): void {
+    if (this.#closed) throw new Error("the index is closed");
     if (this.fits(vectors)) return;
     throw new MemoryError("internal", `not finite vectors of ${this.of.dimensions} numbers`);
+  }
+}
+
+/** Pauses of a search that looks at many places, so that other work gets its turn. */
+class Pauses {
+  #piece = new Piece();
+
+  async ifDue(): Promise<void> {
+    if (!this.#piece.isOver) return;
+    await turn();
+    this.#piece = new Piece();
   }
 }

@@ -45,8 +45,8 @@ function modelOf(windowsOf: (field: string) => number): Embedder {
 }
 
 /** Makes a namespace of memories of the maximum length. */
-async function heavyHouse(memories: number, exactRowsMax: number) {
-  const house = await House.open({ dimensions: DIMENSIONS, exactRowsMax });
+async function heavyHouse(memories: number, tailRowsMax: number) {
+  const house = await House.open({ dimensions: DIMENSIONS, tailRowsMax });
   houses.push(house);
   const generations = new Generations(
     "",
@@ -90,8 +90,8 @@ it.each([
   ["a graph", 1_000],
 ])(
   "a recall of the longest query over the longest memories is bounded in memory: %s",
-  async (_, exactRowsMax) => {
-    const { ports } = await heavyHouse(MEMORIES, exactRowsMax);
+  async (_, tailRowsMax) => {
+    const { ports } = await heavyHouse(MEMORIES, tailRowsMax);
     const recalling = () => recall(ports, { caller: CALLER, query: "#", namespace: "heavy", topK: 20 });
     const { result, heapBytes, bufferBytes, pauseMs } = await watched(recalling);
     expect(result.results).toHaveLength(MEMORIES);

@@ -129,15 +129,14 @@ describe("the memory budget", () => {
     await using;
   });
 
-  it("lets a namespace be opened again only when it is closed: its snapshot belongs to one at a time", async () => {
+  it("lets a namespace be opened again only when it is closed: its files belong to one at a time", async () => {
     const house = await open();
     const hold = gate();
     const order: string[] = [];
     const { vectors } = plainVectors((_, nth) => ({
-      large: true,
-      snapshot: async () => {
+      close: async () => {
         await hold.opened;
-        order.push("kept");
+        order.push("closed");
       },
       restore: async () => {
         order.push(`opened ${nth}`);
@@ -152,7 +151,7 @@ describe("the memory budget", () => {
     for (let i = 0; i < 20; i++) await nextTurn();
     hold.open();
     expect(await again).toBe(10);
-    expect(order.slice(0, 4)).toEqual(["opened 0", "opened 0", "kept", "opened 1"]);
+    expect(order.slice(0, 4)).toEqual(["opened 0", "opened 0", "closed", "opened 1"]);
   });
 });
 
@@ -225,101 +224,6 @@ describe("a broken index", () => {
   });
 });
 
-describe("a fragmented index", () => {
-  const tombstones = (count: number) =>
-    rows
-      .slice(0, count)
-      .map(({ sequence }) => ({ op: "delete" as const, opId: `d${sequence}`, target: sequence }));
-
-  it("is renewed while it serves", async () => {
-    const house = await open();
-    const logId = await house.write(
-      "a",
-      rows.map((row) => memoryOf(row)),
-    );
-    const room = house.room();
-    const replicaNow = () => room.namespaces.reading(scopeOf("a"), async ({ replica }) => replica);
-    expect(await room.size("a")).toBe(600);
-    await house.write("a", tombstones(250));
-    const sequences = tombstones(250).map(({ target }) => target);
-    await house.storage.log.erase({ logId, sequences });
-    expect(await room.size("a")).toBe(350);
-    const first = await replicaNow();
-    let current = first;
-    for (let i = 0; current === first; i++) {
-      expect(await room.recall("a", query)).toHaveLength(5);
-      await nextTurn();
-      expect(i).toBeLessThan(2000);
-      current = await replicaNow();
-    }
-    expect(first?.fragmented).toBe(true);
-    expect(first?.applied).toBe(850);
-    expect(current?.fragmented).toBe(false);
-    expect(await room.size("a")).toBe(350);
-    const gone = new Set(tombstones(250).map(({ target }) => `mem_${target}`));
-    for (const ids of await answersOf(room, "a")) expect(ids?.some((id) => gone.has(id))).toBe(false);
-    const late = memoryOf({ sequence: 999, vector: query });
-    await room.append("a", late);
-    expect((await room.recall("a", query))?.[0]).toBe(late.id);
-    expect(room.troubles).toEqual([]);
-  });
-
-  it("is renewed by a later call when the first attempt fails", async () => {
-    const house = await open();
-    await house.write("a", memories(10));
-    let failures = 2;
-    const fragmented = { fragmented: true };
-    const failing = {
-      add: async () => {
-        throw new Error("no more");
-      },
-    };
-    const { vectors, opened } = plainVectors((_, nth) => {
-      if (nth === 0) return fragmented;
-      return failures-- > 0 ? failing : {};
-    });
-    const room = house.room({ vectors });
-    for (let i = 0; opened.length < 4 && i < 200; i++) {
-      expect(await room.size("a")).toBe(10);
-      await nextTurn();
-    }
-    await until(() => opened[0]?.index.closed === 1);
-    expect(opened).toHaveLength(4);
-    expect(room.troubles).toHaveLength(2);
-    expect(opened.map(({ index }) => index.closed)).toEqual([1, 1, 1, 0]);
-    expect(await room.size("a")).toBe(10);
-  });
-});
-
-describe("the end", () => {
-  it("does not wait for a fresh index that is being built, and closes it", async () => {
-    const house = await open();
-    await house.write("a", memories(10));
-    let isBuilding = false;
-    const { vectors, opened } = plainVectors((_, nth) => {
-      if (nth === 0) return { fragmented: true };
-      let end: (error: Error) => void = () => {};
-      const adding = new Promise<void>((_, reject) => {
-        end = reject;
-      });
-      return {
-        add: () => {
-          isBuilding = true;
-          return adding;
-        },
-        // A thread that is ended behaves like this.
-        close: async () => end(new Error("the index thread ended")),
-      };
-    });
-    const room = house.room({ vectors });
-    expect(await room.size("a")).toBe(10);
-    await until(() => isBuilding);
-    await room.namespaces.close();
-    expect(opened).toHaveLength(2);
-    expect(room.troubles).toEqual([]);
-  });
-});
-
 describe("snapshots", () => {
   /** Makes a room that records where each read of the log began, and how many entries it asked for. */
   function readingRoom(house: House) {
@@ -328,17 +232,17 @@ describe("snapshots", () => {
     return { room: house.room({ log }), reads };
   }
 
-  it("are written at close and restored at the next open, and only the tail is applied", async () => {
+  it("are written behind the calls and restored at the next open, and only the tail is applied", async () => {
     const house = await open();
     const logId = await house.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
     const room = house.room();
+    await room.size("a");
+    await until(async () => (await house.vectors.markOf(logId))?.sequence === 600);
     const before = await answersOf(room, "a");
-    expect(house.hasSnapshot(logId)).toBe(false);
-    await room.namespaces.close();
-    expect(await house.vectors.markOf(logId)).toMatchObject({ sequence: 600 });
+    // As after a kill, nothing was closed.
     const tail = cloud(5, { dimensions: DIMENSIONS, seed: 9, from: 601 }).map((row) => memoryOf(row));
     await house.write("a", tail);
     const { room: next, reads } = readingRoom(house);
@@ -354,24 +258,6 @@ describe("snapshots", () => {
     for (const ids of same) expect(before).toContainEqual(ids);
   });
 
-  it("are written in the background when one is due", async () => {
-    const house = await open();
-    const many = cloud(10_000, { dimensions: DIMENSIONS, seed: 4 });
-    const logId = await house.write(
-      "a",
-      many.map((row) => memoryOf(row)),
-    );
-    const room = house.room();
-    expect(await room.size("a")).toBe(10_000);
-    await until(() => house.hasSnapshot(logId));
-    expect((await room.recall("a", (many[7] as Point).vector, 1))?.[0]).toBe("mem_8");
-    // As after a kill, nothing was closed.
-    const { room: next, reads } = readingRoom(house);
-    expect(await next.size("a")).toBe(10_000);
-    expect(reads[0]).toEqual([10_000, 1]);
-    expect(reads.every(([from]) => from >= 10_000)).toBe(true);
-  }, 60_000);
-
   it("change no answer: a restart with one and without one are alike", async () => {
     const house = await open();
     const logId = await house.write("a", [
@@ -380,8 +266,8 @@ describe("snapshots", () => {
     ]);
     const room = house.room();
     const before = await answersOf(room, "a");
+    await until(() => house.hasSnapshot(logId));
     await room.namespaces.close();
-    expect(house.hasSnapshot(logId)).toBe(true);
     const withOne = house.room();
     expect(await answersOf(withOne, "a")).toEqual(before);
     await withOne.namespaces.close();
@@ -391,18 +277,21 @@ describe("snapshots", () => {
   });
 
   it.each([
-    ["is of another log", { sequence: 300, opId: "another" }],
-    ["is ahead of the log", { sequence: 9000, opId: "another" }],
-  ])("are ignored when the mark %s", async (_, mark) => {
+    ["is of another log", 300],
+    ["is ahead of the log", 9000],
+  ])("are ignored when the mark %s", async (_, sequence) => {
     const house = await open();
     const logId = await house.write(
       "a",
       rows.map((row) => memoryOf(row)),
     );
     const wrong = house.vectors.open(logId);
-    await wrong.add(cloud(300, { dimensions: DIMENSIONS, seed: 77 }));
-    await wrong.snapshot(mark);
+    const others = cloud(300, { dimensions: DIMENSIONS, seed: 77 });
+    const last = { sequence, opId: "another", vectors: (others[299] as Point).vectors };
+    await wrong.add([...others.slice(0, 299), last]);
+    await wrong.settled();
     await wrong.close();
+    expect(await house.vectors.markOf(logId)).toMatchObject({ opId: "another" });
     const truth = await answersOf(
       house.room({
         vectors: plainVectors(() => ({
@@ -414,25 +303,8 @@ describe("snapshots", () => {
     const room = house.room();
     expect(await room.size("a")).toBe(600);
     expect(await answersOf(room, "a")).toEqual(truth);
-    expect(house.hasSnapshot(logId)).toBe(false);
+    await until(async () => (await house.vectors.markOf(logId))?.opId !== "another");
   });
-
-  it("that cannot be kept harm no call, and do not have the index built anew", async () => {
-    const house = await open();
-    await house.write("a", memories(10_000));
-    const { vectors, opened } = plainVectors(() => ({
-      large: true,
-      snapshot: async () => {
-        throw new Error("ENOSPC");
-      },
-    }));
-    const room = house.room({ vectors });
-    for (let i = 0; i < 5; i++) expect(await room.size("a")).toBe(10_000);
-    await until(() => room.troubles.length > 0);
-    expect(await room.size("a")).toBe(10_000);
-    expect(opened).toHaveLength(1);
-    expect(room.troubles).toHaveLength(1);
-  }, 30_000);
 });
 
 describe("a namespace that is opened anew", () => {
@@ -496,7 +368,7 @@ const p99Of = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0
 describe.skipIf(!existsSync("/proc/thread-self/schedstat"))("the event loop", () => {
   it("is not held while 30,000 memories are rebuilt and another namespace serves", async () => {
     const dimensions = 64;
-    const house = await open({ dimensions, exactRowsMax: 20_000 });
+    const house = await open({ dimensions, tailRowsMax: 20_000 });
     const write = (name: string, many: readonly Point[]) =>
       house.write(
         name,

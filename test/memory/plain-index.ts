@@ -18,16 +18,14 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
     get size() {
       return rows.size;
     },
-    fragmented: false,
-    large: false,
     get bytes() {
       return rows.size * 100;
     },
     waiting: 0,
-    onSnapshotLost: () => {},
+    error: 1e-5,
+    onLost: () => {},
     restore: async () => undefined,
     reset: async () => rows.clear(),
-    snapshot: async () => {},
     fits: () => true,
     add: async (added) => {
       for (const row of added) {

@@ -161,35 +161,6 @@ describe("a replica", () => {
     expect(replica.applied).toBeLessThan(5_000);
   });
 
-  it("goes on serving, and is closed, when its snapshot cannot be kept", async () => {
-    const { log, index, replica } = setUp({
-      large: true,
-      snapshot: async () => {
-        throw new Error("ENOSPC");
-      },
-    });
-    log.add(...memories(5));
-    await replica.current();
-    await expect(replica.keepSnapshot()).rejects.toThrow("ENOSPC");
-    expect(replica.broken).toBe(false);
-    log.add(aMemory());
-    await replica.current();
-    await expect(replica.close()).rejects.toThrow("ENOSPC");
-    expect(index.closed).toBe(1);
-  });
-
-  it("has a snapshot due after 10,000 entries, and later after a tenth of all", async () => {
-    const { log, replica } = setUp({ large: true });
-    log.add(...memories(9_999));
-    await replica.current();
-    expect(replica.snapshotDue).toBe(false);
-    log.add(aMemory());
-    await replica.current();
-    expect(replica.snapshotDue).toBe(true);
-    await replica.keepSnapshot();
-    expect(replica.snapshotDue).toBe(false);
-  });
-
   it("restores its index once, though the log cannot be read behind it", async () => {
     let restored = 0;
     const { log, index, replica } = setUp({
@@ -207,7 +178,7 @@ describe("a replica", () => {
     expect([...index.rows.keys()]).toEqual([3]);
   });
 
-  describe("whose snapshot lacks memories", () => {
+  describe("whose index's files lack memories", () => {
     const begun = (wiped: number[]) => {
       let whole = false;
       const set: ReturnType<typeof setUp> = setUp({
@@ -227,6 +198,15 @@ describe("a replica", () => {
       await replica.current();
       expect(isReset()).toBe(false);
       expect([...index.rows.keys()]).toEqual([6]);
+    });
+
+    it("goes on from it when the log has erased them before its end", async () => {
+      const { log, replica, index, isReset } = begun([1, 3]);
+      log.erase(1);
+      log.add({ op: "delete", opId: "d3", target: 3 }, aMemory());
+      await replica.current();
+      expect(isReset()).toBe(false);
+      expect([...index.rows.keys()]).toEqual([5]);
     });
 
     it("is built from the log when one has none: the database is an older copy of itself", async () => {
@@ -270,17 +250,9 @@ describe("a replica", () => {
     expect(log.reads).toBe(2);
   });
 
-  it("is due for a snapshot again when the one it had is lost, and not because of deletes", async () => {
-    const { log, index, replica } = setUp({ large: true });
-    log.add(...memories(20_000));
-    await replica.current();
-    expect(replica.snapshotDue).toBe(true);
-    await replica.keepSnapshot();
-    expect(replica.snapshotDue).toBe(false);
-    log.add({ op: "delete", opId: "d", target: 1 });
-    await replica.current();
-    expect(replica.snapshotDue).toBe(false);
-    index.onSnapshotLost();
-    expect(replica.snapshotDue).toBe(true);
+  it("is replaced when files of its index were lost", async () => {
+    const { index, replica } = setUp();
+    index.onLost();
+    expect(replica.broken).toBe(true);
   });
 });

@@ -13,6 +13,7 @@ import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Vectors } from "../../src/memory/ports/vectors.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
+import type { Usearch } from "../../src/vectors/usearch.js";
 import { aMemory } from "../contract/samples.js";
 import { openUsearch } from "../vectors/built.js";
 import type { Point } from "../vectors/clouds.js";
@@ -29,8 +30,8 @@ export interface HouseOptions {
   readonly dataDir?: string;
   readonly clock?: Clock;
   readonly dimensions?: number;
-  /** Number of rows above which an index is a graph in a thread, and keeps snapshots. */
-  readonly exactRowsMax?: number;
+  /** Number of newest rows above which they are sealed in files. */
+  readonly tailRowsMax?: number;
 }
 
 /** A local database, with the rooms of any number of processes over it, one after another. */
@@ -50,17 +51,18 @@ export class House {
     return new House(await openLocal({ dataDir }), { ...options, dataDir });
   }
 
-  get vectors(): Vectors {
-    const { dimensions = DIMENSIONS, exactRowsMax = 100 } = this.options;
+  get vectors(): Usearch {
+    const { dimensions = DIMENSIONS, tailRowsMax = 100 } = this.options;
     return openUsearch({
       dimensionsOf: () => dimensions,
-      exactRowsMax,
+      tailRowsMax,
+      sealingShare: Number.POSITIVE_INFINITY,
       snapshotsDir: join(this.dataDir, "snapshots"),
     });
   }
 
   hasSnapshot(logId: string): boolean {
-    return existsSync(join(this.dataDir, "snapshots", `${logId}.json`));
+    return existsSync(join(this.dataDir, "snapshots", `${logId}_0.json`));
   }
 
   /** Makes the room of a process that has just started. */
@@ -182,8 +184,8 @@ export function plainVectors(change: (logId: string, nth: number) => Parameters<
 }
 
 /** Waits until a condition holds. */
-export async function until(holds: () => boolean): Promise<void> {
-  for (let i = 0; !holds(); i++) {
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let i = 0; !(await holds()); i++) {
     if (i > 1000) throw new Error("it never came to be so");
     await systemClock.sleep(10);
   }

@@ -31,6 +31,12 @@ export class ScriptedLog {
     this.entries.push(...entries);
   }
 
+  /** Turns a memory into what is left of one. */
+  erase(sequence: number): void {
+    const { opId, id, tokens, createdAtMs } = this.entries[sequence - 1] as Seen["head"];
+    this.entries[sequence - 1] = { op: "erased", opId, id, tokens, createdAtMs };
+  }
+
   get port(): Log {
     const port: Pick<Log, "append" | "read" | "last" | "fetch"> = {
       append: (batch) => {

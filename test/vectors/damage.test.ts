@@ -15,7 +15,12 @@ const others = cloud(600, { dimensions: DIMENSIONS, seed: 2 });
 const random = seeded(7);
 
 const vectorsIn = (snapshotsDir: string) =>
-  openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: 100 });
+  openUsearch({
+    dimensionsOf: () => DIMENSIONS,
+    snapshotsDir,
+    tailRowsMax: 100,
+    sealingShare: Number.POSITIVE_INFINITY,
+  });
 const pick = (below: number) => Math.floor(random() * below);
 
 beforeAll(async () => {
@@ -26,12 +31,12 @@ beforeAll(async () => {
   ] as const) {
     const index = vectors.open(logId);
     await index.add(rows.slice(0, 400));
-    await index.snapshot({ sequence: 400, opId: "op400" });
+    await index.settled();
     // This also leaves a journal that can be damaged.
     if (logId === "mine") await vectors.wipe("mine", [5, 6, 300]);
     if (logId === "mine") cpSync(join(folder, "whole"), join(folder, "older"), { recursive: true });
     await index.add(rows.slice(400));
-    await index.snapshot({ sequence: 600, opId: "op600" });
+    await index.settled();
     if (logId === "mine") await vectors.wipe("mine", [7, 8]);
     await index.close();
   }
@@ -54,9 +59,9 @@ const DAMAGES_BY_NAME: Record<string, (dir: string) => void> = {
   "missing journal": (dir) => rmSync(join(dir, file(dir, ".wiped"))),
   "swapped vectors": (dir) =>
     cpSync(join(dir, file(dir, ".usearch", "other")), join(dir, file(dir, ".usearch"))),
-  "swapped both": (dir) => cpSync(join(dir, "other.json"), join(dir, "mine.json")),
+  "swapped both": (dir) => cpSync(join(dir, "other_0.json"), join(dir, "mine_0.json")),
   "missing vectors": (dir) => rmSync(join(dir, file(dir, ".usearch"))),
-  "manifest of an older one": (dir) => cpSync(join(folder, "older", "mine.json"), join(dir, "mine.json")),
+  "manifest of an older one": (dir) => cpSync(join(folder, "older", "mine_0.json"), join(dir, "mine_0.json")),
   "older vectors": (dir) => {
     const older = join(folder, "older");
     cpSync(join(older, file(older, ".usearch")), join(dir, file(dir, ".usearch")));

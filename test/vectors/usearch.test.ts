@@ -1,27 +1,34 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it } from "vitest";
-import { unavailable } from "../../src/errors.js";
-import { Replica } from "../../src/memory/log/replica.js";
-import { systemClock } from "../../src/memory/pacing/clock.js";
-import type { Log } from "../../src/memory/ports/log.js";
-import type { VectorIndex, VectorRow } from "../../src/memory/ports/vectors.js";
+import type { VectorRow } from "../../src/memory/ports/vectors.js";
+import type { Checked } from "../../src/vectors/recall-gauge.js";
+import type { OpenIndex, UsearchOptions } from "../../src/vectors/usearch.js";
 import { openUsearch } from "./built.js";
 import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
 
 const DIMENSIONS = 32;
-const EXACT_ROWS_MAX = 500;
+const TAIL_ROWS_MAX = 500;
 const rows = cloud(2000, { dimensions: DIMENSIONS });
 const queries = cloud(50, { dimensions: DIMENSIONS, seed: 2 }).map(({ vector }) => vector);
 
-const opened: VectorIndex[] = [];
+const opened: OpenIndex[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((index) => index.close())));
 
-function open(snapshotsDir = newFolder()): { index: VectorIndex; snapshotsDir: string } {
-  const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: EXACT_ROWS_MAX });
+function open(
+  snapshotsDir = newFolder(),
+  options: Partial<UsearchOptions> = {},
+): { index: OpenIndex; snapshotsDir: string } {
+  const vectors = openUsearch({
+    dimensionsOf: () => DIMENSIONS,
+    snapshotsDir,
+    tailRowsMax: TAIL_ROWS_MAX,
+    sealingShare: Number.POSITIVE_INFINITY,
+    ...options,
+  });
   const index = vectors.open("i1");
   opened.push(index);
   return { index, snapshotsDir };
@@ -38,10 +45,10 @@ const whole = (sequence: number) => ({ ...mark(sequence), wiped: [] });
 const graphIn = (folder: string, of = "i1") =>
   join(
     folder,
-    readdirSync(folder).find((name) => name.startsWith(`${of}-`) && name.endsWith(".usearch")) ?? "",
+    readdirSync(folder).find((name) => name.startsWith(`${of}_`) && name.endsWith(".usearch")) ?? "",
   );
 
-async function recallOf(index: VectorIndex, present: readonly Point[]): Promise<number> {
+async function recallOf(index: OpenIndex, present: readonly Point[]): Promise<number> {
   let hits = 0;
   for (const vector of queries) {
     const truth = new Set(nearest(present, vector, 10));
@@ -58,20 +65,20 @@ describe("an index by USearch", () => {
 
   it("is exact while small", async () => {
     const { index } = open();
-    await index.add(rows.slice(0, EXACT_ROWS_MAX));
-    expect(index.large).toBe(false);
-    expect(await recallOf(index, rows.slice(0, EXACT_ROWS_MAX))).toBe(1);
+    await index.add(rows.slice(0, TAIL_ROWS_MAX));
+    expect(await recallOf(index, rows.slice(0, TAIL_ROWS_MAX))).toBe(1);
   });
 
-  it("finds nearly all by way of the graph when large", async () => {
+  it("finds nearly all by way of graphs when large", async () => {
     const { index } = open();
     await index.add(rows);
-    expect(index.large).toBe(true);
+    await index.settled();
+    expect(index.error).toBeGreaterThan(1e-3);
     expect(index.size).toBe(rows.length);
     expect(await recallOf(index, rows)).toBeGreaterThan(0.98);
   });
 
-  it("answers, and takes in more, while it moves to the graph", async () => {
+  it("answers, and takes in more, while memories are sealed", async () => {
     const { index } = open();
     const adding: Promise<void>[] = [];
     for (let from = 0; from < rows.length; from += 50) {
@@ -101,31 +108,83 @@ describe("an index by USearch", () => {
     }
   });
 
-  it("takes vectors out while it moves to the graph", async () => {
+  it("takes vectors out while they are sealed", async () => {
     const { index } = open();
-    const adding = index.add(rows.slice(0, EXACT_ROWS_MAX + 1));
+    const adding = index.add(rows.slice(0, TAIL_ROWS_MAX + 1));
     const removing = index.remove([1, 2, 3]);
     await Promise.all([adding, removing]);
-    expect(index.size).toBe(EXACT_ROWS_MAX - 2);
-    expect(await recallOf(index, rows.slice(3, EXACT_ROWS_MAX + 1))).toBeGreaterThan(0.98);
+    expect(index.size).toBe(TAIL_ROWS_MAX - 2);
+    expect(await recallOf(index, rows.slice(3, TAIL_ROWS_MAX + 1))).toBeGreaterThan(0.98);
   });
 
-  it("says when so much was taken out that it is fragmented", async () => {
-    const { index } = open();
+  it("builds a segment anew that has many gaps, while it serves", async () => {
+    const { index, snapshotsDir } = open();
     await index.add(rows);
-    await index.remove(rows.slice(0, 500).map(({ sequence }) => sequence));
-    expect(index.fragmented).toBe(false);
-    await index.remove(rows.slice(500, 700).map(({ sequence }) => sequence));
-    expect(index.fragmented).toBe(true);
+    await index.settled();
+    const before = statSync(graphIn(snapshotsDir)).size;
+    const removing = index.remove(rows.slice(0, 1200).map(({ sequence }) => sequence));
+    expect(await recallOf(index, rows.slice(1200))).toBeGreaterThan(0.97);
+    await removing;
+    await index.settled();
+    expect(statSync(graphIn(snapshotsDir)).size).toBeLessThan(before / 2);
+    expect(index.size).toBe(800);
+    expect(await recallOf(index, rows.slice(1200))).toBeGreaterThan(0.98);
+    const { index: again } = open(snapshotsDir);
+    expect(await again.restore()).toEqual(whole(2000));
+    expect(again.size).toBe(800);
+  });
+
+  it("begins another segment when one is full, and finds what is in any", async () => {
+    const { index, snapshotsDir } = open(newFolder(), { segmentRowsMax: 600 });
+    for (let from = 0; from < 2000; from += 250) {
+      await index.add(rows.slice(from, from + 250));
+      await index.settled();
+    }
+    expect(manifestsIn(snapshotsDir).length).toBeGreaterThan(1);
+    expect(await recallOf(index, rows)).toBeGreaterThan(0.98);
+    await index.remove([3, 1500]);
+    await index.close();
+    const { index: again } = open(snapshotsDir, { segmentRowsMax: 600 });
+    const restored = await again.restore();
+    expect(restored?.wiped).toContain(3);
+    await again.add(rows.slice(restored?.sequence ?? 0).filter(({ sequence }) => sequence !== 1500));
+    expect(again.size).toBe(1998);
+    const left = rows.filter(({ sequence }) => sequence !== 3 && sequence !== 1500);
+    expect(await recallOf(again, left)).toBeGreaterThan(0.98);
+  });
+
+  it("measures what it finds, by searching a served query again exactly", async () => {
+    const checks: Checked[] = [];
+    const { index } = open(newFolder(), { onChecked: (checked) => checks.push(checked) });
+    await index.add(rows);
+    await index.settled();
+    await index.search({ vector: queries[0] as Float32Array, limit: 5 });
+    for (let i = 0; checks.length === 0 && i < 250; i++) await wait(20);
+    expect(checks).toHaveLength(1);
+    expect(checks[0]?.of).toBe(10);
+    expect(checks[0]?.found).toBeGreaterThan(7);
+  });
+
+  it("takes more memory rather than losing a memory when its files cannot be written", async () => {
+    const troubles: unknown[] = [];
+    const file = join(newFolder(), "file");
+    writeFileSync(file, "");
+    const { index } = open(file, { onTrouble: (error) => troubles.push(error), backlogBytesMax: 200_000 });
+    await index.add(rows.slice(0, 1000));
+    await index.settled();
+    expect(troubles).toHaveLength(1);
+    expect(await recallOf(index, rows.slice(0, 1000))).toBe(1);
+    await expect(index.add(rows.slice(1000))).rejects.toMatchObject({ code: "unavailable" });
+    expect(index.size).toBe(2000);
   });
 
   describe.each([
-    ["small", 100, false],
-    ["large", 1000, true],
-  ])("a %s one with many vectors of a memory", (_, count, large) => {
+    ["small", 100],
+    ["large", 1000],
+  ])("a %s one with many vectors of a memory", (_, count) => {
     /** Memories of which the first has half of the vectors, and every other one has one vector. */
     const memories: VectorRow[] = [
-      { sequence: 1, vectors: rows.slice(0, count / 2).map(({ vector }) => vector) },
+      { sequence: 1, opId: "op1", vectors: rows.slice(0, count / 2).map(({ vector }) => vector) },
       ...rows.slice(count / 2, count).map(({ vector }, i) => pointOf(2 + i, vector)),
     ];
     const middle = Math.floor(count / 4);
@@ -133,7 +192,7 @@ describe("an index by USearch", () => {
     async function filled() {
       const { index, snapshotsDir } = open();
       await index.add(memories);
-      expect(index.large).toBe(large);
+      await index.settled();
       return { index, snapshotsDir };
     }
 
@@ -168,16 +227,16 @@ describe("an index by USearch", () => {
         expect(found.filter(({ sequence }) => sequence === 1)).toEqual([]);
         expect(found.length).toBeGreaterThanOrEqual(20);
       }
-      await index.add([memories[0] as VectorRow]);
+      await index.add([{ ...(memories[0] as VectorRow), sequence: 5000 }]);
       expect(index.size).toBe(1 + count / 2);
     });
   });
 
   it("keeps which vectors are of which memory in a snapshot", async () => {
     const { index, snapshotsDir } = open();
-    const long = { sequence: 9000, vectors: queries };
+    const long = { sequence: 9000, opId: "op9000", vectors: queries };
     await index.add([...rows.slice(0, 1000), long]);
-    await index.snapshot(mark(9000));
+    await index.settled();
     const { index: again } = open(snapshotsDir);
     expect(await again.restore()).toEqual(whole(9000));
     expect(again.size).toBe(1001);
@@ -210,39 +269,25 @@ describe.skipIf(process.platform !== "linux")("the threads of indexes", () => {
     expect(threads()).toBeLessThanOrEqual(count);
   };
 
-  it("end with an index that is closed while it is restored, or while it moves to the graph", async () => {
+  it("end when all is closed, even while something is restored or sealed", async () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);
-    await index.snapshot(mark(2000));
+    await index.settled();
     await index.close();
     const before = threads();
     for (let i = 0; i < 5; i++) {
-      const { index: restored } = open(snapshotsDir);
+      const vectors = openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir, tailRowsMax: 100 });
+      const restored = vectors.open("i1");
       const restoring = restored.restore();
       await restored.close();
       expect(await restoring).toBeUndefined();
-      const { index: moved } = open();
-      const moving = moved.add(rows).catch(() => "ended");
-      await moved.close();
-      expect(await moving).toBe("ended");
+      const sealed = vectors.open("i2");
+      await sealed.add(rows);
+      await sealed.close();
+      await vectors.close();
     }
     await untilThreadsAre(before);
     expect(await open(snapshotsDir).index.restore()).toEqual(whole(2000));
-  });
-
-  it("are none for a replica that cannot read its log, but one", async () => {
-    const { index, snapshotsDir } = open();
-    await index.add(rows);
-    await index.snapshot(mark(2000));
-    await index.close();
-    const before = threads();
-    const log = { read: () => Promise.reject(unavailable("the database does not answer")) };
-    const { index: next } = open(snapshotsDir);
-    const replica = new Replica("i1", { log: log as unknown as Log, index: next, clock: systemClock });
-    for (let i = 0; i < 10; i++) await expect(replica.current()).rejects.toThrow("does not answer");
-    expect(threads()).toBeLessThanOrEqual(before + 1);
-    await replica.close();
-    await untilThreadsAre(before);
   });
 });
 
@@ -268,7 +313,7 @@ describe("a snapshot", () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);
     await index.remove([7]);
-    await index.snapshot(mark(rows.length));
+    await index.settled();
     const { index: again } = open(snapshotsDir);
     expect(await again.restore()).toEqual(whole(rows.length));
     expect(again.size).toBe(rows.length - 1);
@@ -283,11 +328,11 @@ describe("a snapshot", () => {
   it("takes the place of the one before", async () => {
     const { index, snapshotsDir } = open();
     await index.add(rows.slice(0, 1000));
-    await index.snapshot(mark(1000));
+    await index.settled();
     await index.add(rows.slice(1000));
-    await index.snapshot(mark(2000));
-    const endings = readdirSync(snapshotsDir).map((name) => name.replace(/^i1-2000-[0-9a-f]{8}/, ""));
-    expect(endings.sort()).toEqual([".keys", ".usearch", "i1.json"]);
+    await index.settled();
+    const endings = readdirSync(snapshotsDir).map((name) => name.replace(/^i1_0-2000-[0-9a-f]{8}/, ""));
+    expect(endings.sort()).toEqual([".keys", ".usearch", "i1_0.json"]);
     const { index: again } = open(snapshotsDir);
     expect(await again.restore()).toEqual(whole(2000));
   });
@@ -298,46 +343,42 @@ describe("a snapshot", () => {
     // These are more than are overwritten in the graph at once.
     const gone = rows.slice(0, 300).map(({ sequence }) => sequence);
     await index.remove(gone);
-    await index.snapshot(mark(2000));
+    await index.settled();
     const kept = readFileSync(graphIn(snapshotsDir));
     for (const { vector } of rows.slice(0, 300)) expect(kept.includes(bf16(vector))).toBe(false);
     for (const { vector } of rows.slice(300)) expect(kept.includes(bf16(vector))).toBe(true);
   });
 
-  it("that was of use least recently makes room for a new one", async () => {
+  it("that was of use least recently makes room for a new one, unless its index is open", async () => {
     const snapshotsDir = newFolder();
-    const options = { dimensionsOf: () => DIMENSIONS, snapshotsDir, exactRowsMax: EXACT_ROWS_MAX };
-    const openOne = (name: string, snapshotBytesMax?: number) => {
+    const seal = async (name: string, snapshotBytesMax?: number) => {
+      const options = { dimensionsOf: () => DIMENSIONS, snapshotsDir, tailRowsMax: TAIL_ROWS_MAX };
       const index = openUsearch({ ...options, ...(snapshotBytesMax && { snapshotBytesMax }) }).open(name);
       opened.push(index);
+      await index.add(rows.slice(0, 1000));
+      await index.settled();
       return index;
     };
-    for (const name of ["i1", "i2", "i3"]) {
-      const index = openOne(name);
-      await index.add(rows.slice(0, 1000));
-      await index.snapshot(mark(1000));
-    }
+    for (const name of ["i1", "i2", "i3"]) await (await seal(name)).close();
     const bytes = readdirSync(snapshotsDir)
       .filter((name) => name.startsWith("i1"))
       .reduce((sum, name) => sum + statSync(join(snapshotsDir, name)).size, 0);
-    await openOne("i1").restore();
-    const index = openOne("i4", 3.5 * bytes);
-    await index.add(rows.slice(0, 1000));
-    await index.snapshot(mark(1000));
-    expect(manifestsIn(snapshotsDir)).toEqual(["i1.json", "i3.json", "i4.json"]);
+    await openUsearch({ dimensionsOf: () => DIMENSIONS, snapshotsDir })
+      .open("i1")
+      .restore();
+    await seal("i4", 3.5 * bytes);
+    expect(manifestsIn(snapshotsDir)).toEqual(["i1_0.json", "i3_0.json", "i4_0.json"]);
     // An index above the limit of all is kept nevertheless, alone.
-    const large = openOne("i5", 1);
-    await large.add(rows.slice(0, 1000));
-    await large.snapshot(mark(1000));
-    expect(readdirSync(snapshotsDir).every((name) => /^i5[-.]/.test(name))).toBe(true);
+    await seal("i5", 1);
+    expect(manifestsIn(snapshotsDir)).toEqual(["i5_0.json"]);
   });
 
   it("is gone after a reset", async () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);
-    await index.snapshot(mark(2000));
+    await index.settled();
     await index.reset();
     expect(index.size).toBe(0);
-    expect(readdirSync(snapshotsDir)).toEqual([]);
+    expect(manifestsIn(snapshotsDir)).toEqual([]);
   });
 });

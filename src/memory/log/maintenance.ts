@@ -21,8 +21,6 @@ export interface Tended {
   readonly replica: Replica;
   /** Time when its use was last recorded, by the monotonic clock. */
   touchedMs: number;
-  /** True while a fresh index is being built for it. */
-  renewing: boolean;
 }
 
 /** Work for open namespaces beside the calls: no call waits for it, but the end of the program does. */
@@ -33,13 +31,12 @@ export class Maintenance {
 
   constructor(private readonly options: MaintenanceOptions) {}
 
-  /** Records a use, writes a snapshot if one is due, and has a fragmented index renewed. */
-  tend(open: Tended, renew: () => Promise<void>): void {
-    const { replica } = open;
-    if (replica.broken || replica.sealed) return;
-    this.#touch(open);
-    if (replica.fragmented) this.#renew(open, renew);
-    else if (replica.snapshotDue) this.#run(() => replica.keepSnapshot());
+  /** Records a use. */
+  tend(open: Tended): void {
+    const { recent, clock } = this.options;
+    if (open.replica.broken || open.replica.sealed || clock.nowMs() - open.touchedMs < TOUCH_MS) return;
+    open.touchedMs = clock.nowMs();
+    this.#run(() => recent.touch(open.scope, clock.wallMs()));
   }
 
   close(replica: Replica): void {
@@ -54,7 +51,7 @@ export class Maintenance {
     this.#closing.set(logId, all);
   }
 
-  /** Waits until no index of this log is being closed, so that none writes its snapshot. */
+  /** Waits until no index of this log is being closed, so that none writes its files. */
   async closed(logId: string): Promise<void> {
     await this.#closing.get(logId);
   }
@@ -73,23 +70,6 @@ export class Maintenance {
   /** Waits until all work is done. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
-  }
-
-  #touch(open: Tended): void {
-    const { recent, clock } = this.options;
-    if (clock.nowMs() - open.touchedMs < TOUCH_MS) return;
-    open.touchedMs = clock.nowMs();
-    this.#run(() => recent.touch(open.scope, clock.wallMs()));
-  }
-
-  #renew(open: Tended, renew: () => Promise<void>): void {
-    if (open.renewing) return;
-    open.renewing = true;
-    this.#run(() =>
-      renew().finally(() => {
-        open.renewing = false;
-      }),
-    );
   }
 
   #run(work: () => Promise<void>): Promise<void> {

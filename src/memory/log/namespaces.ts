@@ -3,7 +3,7 @@ import type { Generations } from "../generations/generations.js";
 import type { Mover } from "../generations/mover.js";
 import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";
-import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import type { SharedStep, Steps } from "../ports/steps.js";
 import { Appender, WaitingBytes } from "./appender.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
@@ -45,9 +45,6 @@ export class Namespaces {
   readonly #open: OpenNamespaces;
   readonly #standby: Standby<Open>;
   readonly #allWaiting = new WaitingBytes();
-  /** Fresh indexes that are being built to replace fragmented ones. */
-  readonly #fresh = new Set<Replica>();
-  #closing = false;
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
@@ -134,9 +131,8 @@ export class Namespaces {
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
     const open = this.#open.all;
-    const held = [...open.map(({ replica }) => replica), ...this.#standby.replicas, ...this.#fresh];
+    const held = [...open.map(({ replica }) => replica), ...this.#standby.replicas];
     for (const each of open) this.#open.letGo(each);
     this.unprepare();
     // No call waits any more for those that are still being built.
@@ -174,7 +170,7 @@ export class Namespaces {
     } finally {
       replica.users--;
       if (open.gone && replica.users === 0) this.#maintenance.close(replica);
-      else if (!open.gone) this.#maintenance.tend(open, () => this.#renew(open));
+      else if (!open.gone) this.#maintenance.tend(open);
       if (replica.bytes > bytesBefore) this.#open.makeRoom();
     }
   }
@@ -197,8 +193,7 @@ export class Namespaces {
       // Resolved again: the namespace may have been dropped instead, and a store needs a log in any case.
       return this.#admit(scope, resolve);
     }
-    // While its snapshot is being written, waiting is quicker than reading the log, and only one index may
-    // use it.
+    // Only one index may use a log's files.
     await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.
     const open = this.#lookUp(scope) ?? this.#standby.take(logId) ?? this.#create(scope, logId);
@@ -218,26 +213,7 @@ export class Namespaces {
       ...(onLost && { onLost }),
     });
     const appender = new Appender(replica, { log, clock, steps, allWaiting: this.#allWaiting });
-    return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false, renewing: false };
-  }
-
-  /** Builds a fresh index from the log while the fragmented one serves, then lets it take its place. */
-  async #renew(fragmented: Open): Promise<void> {
-    const fresh = this.#create(fragmented.scope, fragmented.replica.logId);
-    this.#fresh.add(fresh.replica);
-    try {
-      await (this.#options.steps ?? untimed).time("rebuild", () => fresh.replica.rebuild());
-    } catch (error) {
-      await fresh.replica.close();
-      // An index that was stopped has not failed.
-      if (this.#closing) return;
-      throw error;
-    } finally {
-      this.#fresh.delete(fresh.replica);
-    }
-    if (this.#closing || this.#open.get(fragmented.scope) !== fragmented) return fresh.replica.close();
-    this.#open.letGo(fragmented);
-    this.#open.add(fresh);
+    return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
   }
 
   /** Measures the open namespaces; for each kind of queue, it answers the length of the longest. */

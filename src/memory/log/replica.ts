@@ -11,7 +11,7 @@ import {
   type Numbered,
 } from "../ports/log.js";
 import { type CallStep, type SharedStep, type Steps, untimed } from "../ports/steps.js";
-import type { Mark, VectorIndex } from "../ports/vectors.js";
+import type { VectorIndex } from "../ports/vectors.js";
 import { Restoration } from "./restoration.js";
 import type { Scored } from "./score.js";
 import { findNearby, type Query, scoreAll } from "./search.js";
@@ -20,10 +20,6 @@ import { vectorsOf } from "./windows.js";
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
 const READ_MANY = 512;
-
-/** Minimum number of new entries before a snapshot is due, and their minimum share of all. */
-const SNAPSHOT_ENTRIES_MIN = 10_000;
-const SNAPSHOT_SHARE = 0.1;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -57,7 +53,7 @@ export class Replica {
   onApplied: (entry: Entry<"head">) => void = () => {};
   /** Number of calls that use it now; a replica in use is never closed. */
   users = 0;
-  /** True if its index failed: its contents are in doubt, and a new replica must replace it. */
+  /** True if its index failed, or lost files: a new replica must replace it. */
   broken = false;
   /** True if the log has ended: the namespace was dropped, or has moved. */
   sealed = false;
@@ -65,8 +61,6 @@ export class Replica {
   movedTo: string | undefined;
 
   #applied = 0;
-  /** Operation id of the last entry applied, for snapshots. */
-  #opId = "";
   readonly #restoration: Restoration;
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
@@ -74,8 +68,6 @@ export class Replica {
   #isBuilt = false;
   #catchingUp = false;
   #stopped = false;
-  /** The number of the last entry that a snapshot holds. */
-  #kept = 0;
   readonly #catchUpOnce = coalesce(() => {
     this.#catchingUp = true;
     return this.#time("read", () => this.#catchUp()).finally(() => {
@@ -88,8 +80,8 @@ export class Replica {
     private readonly options: ReplicaOptions,
   ) {
     this.#restoration = new Restoration({ ...options, logId });
-    options.index.onSnapshotLost = () => {
-      this.#kept = 0;
+    options.index.onLost = () => {
+      this.broken = true;
     };
   }
 
@@ -106,19 +98,6 @@ export class Replica {
   /** Tells whether an append through this replica is quick, because it need not read a long log first. */
   isNear(sequence: number): boolean {
     return this.#isBuilt && sequence - this.#applied <= READ_MANY;
-  }
-
-  /** True if a fresh replica would serve better. */
-  get fragmented(): boolean {
-    return this.options.index.fragmented;
-  }
-
-  /** True if a restart would take long, because many entries were applied since the last snapshot. */
-  get snapshotDue(): boolean {
-    const since = this.#applied - this.#kept;
-    return (
-      this.options.index.large && since >= Math.max(SNAPSHOT_ENTRIES_MIN, this.#applied * SNAPSHOT_SHARE)
-    );
   }
 
   get bytes(): number {
@@ -138,14 +117,6 @@ export class Replica {
   async current(): Promise<void> {
     await this.#catchUpOnce();
     if (this.sealed) throw new Sealed();
-  }
-
-  /**
-   * Catches up like `current`, but from the log alone: the snapshot of a fragmented index is fragmented too.
-   */
-  rebuild(): Promise<void> {
-    this.#restoration.skip();
-    return this.current();
   }
 
   /**
@@ -172,7 +143,6 @@ export class Replica {
     if (first === undefined) return;
     if (first.sequence !== this.#applied + 1) throw new Error(`log gap before ${first.sequence}`);
     this.#applied += news.length;
-    this.#opId = (news.at(-1) ?? first).entry.opId;
     const indexed = this.#guard(this.#index(news));
     for (const { entry } of news) this.onApplied(entry);
     await indexed;
@@ -190,16 +160,6 @@ export class Replica {
     else removed.catch(() => {});
   }
 
-  /**
-   * Writes a snapshot of the index, so that the next start applies only later entries. A failure, such as a
-   * full disk, does not harm the index: the next snapshot that is due tries again.
-   */
-  async keepSnapshot(): Promise<void> {
-    this.#kept = this.#applied;
-    const mark = { sequence: this.#applied, opId: this.#opId };
-    await this.#time("snapshot", () => this.options.index.snapshot(mark));
-  }
-
   /** Stops a catch-up that may take long, and closes its index; resolves when no catch-up runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -208,32 +168,20 @@ export class Replica {
   }
 
   async close(): Promise<void> {
-    const { index } = this.options;
-    const changed = index.large && this.#applied > this.#kept;
-    try {
-      if (changed && !index.fragmented && !this.broken && !this.sealed) await this.keepSnapshot();
-    } finally {
-      await index.close();
-    }
+    await this.options.index.close();
   }
 
-  /** Begins where the index's snapshot ends, if that was made of this log. */
+  /** Begins where the index's files end, if they were made of this log. */
   async #restore(): Promise<void> {
     const kept = await this.#restoration.begin();
-    if (kept !== undefined) this.#beginAt(kept);
+    if (kept !== undefined) this.#applied = kept.sequence;
   }
 
-  /** Tells whether the log confirmed the snapshot; if not, the log is read again from its start. */
+  /** Tells whether the log confirmed the index's files; if not, the log is read again from its start. */
   async #isConfirmed(): Promise<boolean> {
     const confirmed = await this.#restoration.end();
-    if (!confirmed) this.#beginAt({ sequence: 0, opId: "" });
+    if (!confirmed) this.#applied = 0;
     return confirmed;
-  }
-
-  #beginAt({ sequence, opId }: Mark): void {
-    this.#applied = sequence;
-    this.#kept = sequence;
-    this.#opId = opId;
   }
 
   /** Requests both changes at once: an index applies them in the order of the calls. */
@@ -245,7 +193,7 @@ export class Replica {
       const vectors = entry.op === "store" ? vectorsOf(entry) : [];
       // For memories only: the log that this one moves to has other entries from its end on.
       if (entry.op === "store" && this.#forgotten.delete(sequence)) continue;
-      if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, vectors });
+      if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, opId: entry.opId, vectors });
       else if (entry.op === "store") onLost?.(this.logId, { sequence, entry: UNFIT });
       else if (entry.op === "delete" && !this.#restoration.confirm(entry.target))
         forgotten.push(entry.target);

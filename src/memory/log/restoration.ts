@@ -4,33 +4,28 @@ import type { Mark, Restored, VectorIndex } from "../ports/vectors.js";
 
 export interface RestorationOptions {
   readonly logId: string;
-  readonly log: Pick<Log, "read">;
+  readonly log: Pick<Log, "read" | "fetch">;
   readonly index: Pick<VectorIndex, "restore" | "reset">;
   readonly steps?: Steps<SharedStep> | undefined;
 }
 
-/** Fills an index from its snapshot, and trusts the snapshot only as far as the log confirms it. */
+/** Fills an index from its files, and trusts them only as far as the log confirms them. */
 export class Restoration {
-  /** True once the snapshot was read, or is to be left unread. */
+  /** True once the files were read. */
   #asked = false;
-  /** The restored snapshot, until it is compared with the log. */
+  /** What the files hold, until it is compared with the log. */
   #unchecked: Restored | undefined;
-  /** Memories that the snapshot lacks, and whose tombstones were not read yet. */
+  /** Memories that were removed from the files, and whose tombstones were not read yet. */
   readonly #unconfirmed = new Set<number>();
 
   constructor(private readonly options: RestorationOptions) {}
 
-  /** True if the snapshot still has to be read, or to be compared with the log. */
+  /** True if the files still have to be read, or to be compared with the log. */
   get pending(): boolean {
     return !this.#asked || this.#unchecked !== undefined;
   }
 
-  /** Leaves the snapshot unread: the index is built from the log alone. */
-  skip(): void {
-    this.#asked = true;
-  }
-
-  /** Reads the snapshot; answers the position where it ends, or undefined if this log has none. */
+  /** Reads the files; answers the position where they end, or undefined if this log has none. */
   async begin(): Promise<Mark | undefined> {
     const { logId, log, index, steps = untimed } = this.options;
     // Only once: after a failed read of the log, the catch-up continues with the restored index.
@@ -47,19 +42,27 @@ export class Restoration {
     return kept;
   }
 
-  /** Applies a tombstone; answers whether the snapshot lacks its memory already. */
+  /** Applies a tombstone; answers whether the files lack its memory already. */
   confirm(target: number): boolean {
     return this.#unconfirmed.delete(target);
   }
 
   /**
-   * Answers, at the end of the log, whether the log has a tombstone for each memory that the snapshot lacks.
+   * Answers, at the end of the log, whether the memories that were removed from the files are gone from the
+   * log too: their tombstones were read, or came before the position of the files, and they are erased.
    * Otherwise the database is an older copy of itself: the index is emptied, and must be built from the log.
    */
   async end(): Promise<boolean> {
-    if (this.#unconfirmed.size === 0) return true;
-    await this.options.index.reset();
+    const { logId, log, index } = this.options;
+    for (let rest = [...this.#unconfirmed]; rest.length > 0; ) {
+      const fetched = await log.fetch({ logId, sequences: rest, what: "head" });
+      rest = [...fetched.rest];
+      if (fetched.found.length === 0) continue;
+      await index.reset();
+      this.#unconfirmed.clear();
+      return false;
+    }
     this.#unconfirmed.clear();
-    return false;
+    return true;
   }
 }

@@ -1,7 +1,7 @@
 /** Steps of a call. */
 export type CallStep = "charge" | "refund" | "embed" | "append" | "catch_up" | "search" | "fetch";
 /** Steps of work that all calls on a namespace share. */
-export type SharedStep = "write" | "read" | "restore" | "snapshot" | "rebuild";
+export type SharedStep = "write" | "read" | "restore" | "seal";
 export type Step = CallStep | SharedStep;
 
 /** The port to the timing of steps. It passes the work's outcome on unchanged. */

@@ -18,36 +18,35 @@ export interface Vectors {
   holds(logId: string, sequences: readonly number[]): Promise<number[]>;
   /** Lists the logs whose indexes have files. */
   kept(): Promise<string[]>;
-  /** Reads the log position of an index's snapshot; undefined if it is damaged or missing. */
+  /** Reads the log position up to which an index's files are whole; undefined if they are damaged or missing. */
   markOf(logId: string): Promise<Mark | undefined>;
 }
 
 export interface VectorIndex {
   /** Number of memories in it. */
   readonly size: number;
-  /** True if a new index, built from the log, would serve better, because many vectors were removed. */
-  readonly fragmented: boolean;
-  /** True if building it again would take long, so that a snapshot is worthwhile. */
-  readonly large: boolean;
   /** Approximate size in memory, in bytes. */
   readonly bytes: number;
-  /** Number of requests that wait for it. */
+  /** Number of searches that wait for a thread. */
   readonly waiting: number;
-  /** Called if the snapshot had to be erased, because a vector could not be overwritten in it. */
-  onSnapshotLost: () => void;
-  /** Fills the empty index from its snapshot; undefined if it has none that can be trusted. */
+  /** Bound of the error of a hit's similarity. */
+  readonly error: number;
+  /** Called if some of its files had to be erased, because a vector could not be overwritten in them. */
+  onLost: () => void;
+  /** Fills the empty index from its files; undefined if it has none that can be trusted. */
   restore(): Promise<Restored | undefined>;
-  /** Empties the index, because its snapshot belongs to another log. */
+  /** Empties the index, because its files belong to another log. */
   reset(): Promise<void>;
-  /** Writes a snapshot of its contents, which replaces the one before. */
-  snapshot(mark: Mark): Promise<void>;
   /** Tells whether it can hold these vectors of one memory: each of the right length, and finite. */
   fits(vectors: readonly Float32Array[]): boolean;
-  /** Adds memories under their log numbers; a later search sees them. Throws if a vector does not fit. */
+  /**
+   * Adds memories under their log numbers, which grow; a search that begins after the call sees them. The
+   * promise resolves when there is room for more. Throws if a vector does not fit.
+   */
   add(rows: readonly VectorRow[]): Promise<void>;
   /**
    * Removes memories; resolves when no search finds them. Their vectors are overwritten soon after, in memory
-   * and in the snapshot; `Vectors.wipe` waits for the latter. Unknown numbers are ignored.
+   * and in files; `Vectors.wipe` waits for the latter. Unknown numbers are ignored.
    */
   remove(sequences: readonly number[]): Promise<void>;
   /**
@@ -60,6 +59,8 @@ export interface VectorIndex {
 
 export interface VectorRow {
   readonly sequence: number;
+  /** Operation id of its entry in the log. */
+  readonly opId: string;
   /** One for each window of the text, in order. */
   readonly vectors: readonly Float32Array[];
 }
@@ -79,8 +80,8 @@ export interface Mark {
   readonly opId: string;
 }
 
-/** Result of restoring a snapshot. */
+/** Result of restoring an index from its files. */
 export interface Restored extends Mark {
-  /** Memories removed after it was written: for each, the log must have a tombstone after the mark. */
+  /** Memories removed after the files were written: the log must not have them any more. */
   readonly wiped: readonly number[];
 }

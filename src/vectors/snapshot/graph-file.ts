@@ -13,7 +13,7 @@ const LINK_BYTES = 4;
 const WINDOW_BYTES = 1 << 22;
 
 /** Key of a place that nothing holds. */
-const FREE_KEY = 2n ** 64n - 1n;
+export const FREE_KEY = 2n ** 64n - 1n;
 
 export interface GraphFile {
   readonly bytes: number;

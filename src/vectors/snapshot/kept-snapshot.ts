@@ -62,12 +62,12 @@ export class KeptSnapshot {
     });
   }
 
-  /** Finds the slots of vectors that are not wiped yet. A memory after the snapshot's mark is not in it. */
+  /** Finds the slots of vectors that are not wiped yet. Other segments hold the memories outside its range. */
   async #slotsOf(sequences: readonly number[]): Promise<Slot[]> {
-    const { mark, keys, stem } = this.manifest;
-    const before = sequences.filter((sequence) => sequence <= mark.sequence);
-    if (before.length === 0) return [];
-    const slots = await findSlots(keysPath(this.of, stem), { blocks: keys, sequences: before });
+    const { after, mark, keys, stem } = this.manifest;
+    const inside = sequences.filter((each) => each > after.sequence && each <= mark.sequence);
+    if (inside.length === 0) return [];
+    const slots = await findSlots(keysPath(this.of, stem), { blocks: keys, sequences: inside });
     return slots.filter(({ slot }) => !this.wiped.keyOfSlot.has(slot));
   }
 

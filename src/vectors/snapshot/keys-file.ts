@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { BLANK_KEYS_FROM, VECTORS_MAX } from "./keys.js";
+import { FREE_KEY } from "./graph-file.js";
+import { VECTORS_MAX } from "./keys.js";
 import { type SnapshotManifest, sha256Of } from "./manifest.js";
 
 // The file of keys tells the slot of each vector in a graph's file. It has an entry for each vector, in
@@ -36,7 +37,7 @@ export function writeKeys(path: string, keys: BigUint64Array): SnapshotManifest[
 
 /** Returns the slots that hold a memory's vector, in the order of their keys. */
 function slotsInOrder(keys: BigUint64Array): Uint32Array {
-  const held = Uint32Array.from(keys.keys()).filter((slot) => (keys[slot] as bigint) < BLANK_KEYS_FROM);
+  const held = Uint32Array.from(keys.keys()).filter((slot) => keys[slot] !== FREE_KEY);
   const numbers = Float64Array.from(keys, Number);
   return held.sort((a, b) => (numbers[a] as number) - (numbers[b] as number));
 }

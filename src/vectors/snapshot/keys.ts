@@ -7,9 +7,6 @@ export const VECTORS_MAX = 4096;
 const WINDOW_BITS = 12n;
 const WINDOW_MASK = BigInt(VECTORS_MAX - 1);
 
-/** First key of blank vectors: no memory's key reaches it. */
-export const BLANK_KEYS_FROM = 2n ** 63n;
-
 /** Makes a vector's key in a graph from the memory's log number and the vector's index among the memory's. */
 export function keyOf(sequence: number, window: number): bigint {
   return (BigInt(sequence) << WINDOW_BITS) | BigInt(window);

@@ -3,28 +3,33 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 import type { Mark } from "../../memory/ports/vectors.js";
 
-/** Format of the manifest and of the files it describes. A snapshot of another format is ignored. */
-const FORMAT = 3;
+/** Format of the manifest and of the files it describes. A file of another format is ignored. */
+const FORMAT = 4;
 /** Rows are hashed in groups of about this size: wiping one row means hashing its group again. */
 const GROUP_BYTES = 1 << 17;
 
-/** Identifies a snapshot by its folder and the log whose vectors it holds. */
+/** Identifies a segment's files by their folder, the log whose vectors it holds, and its place in the index. */
 export interface Kept {
   readonly folder: string;
   readonly logId: string;
+  /** 0 for the oldest memories, 1 for those after them, and so on. */
+  readonly segment: number;
 }
 
-/** Describes what a snapshot holds, and how to check that it is whole. */
+/** Describes what a segment holds, and how to check that its files are whole. */
 export interface SnapshotManifest {
   readonly format: number;
   /** Id of the log, under an older word that the files keep. */
   readonly incarnation: string;
   readonly dimensions: number;
+  readonly segment: number;
+  /** Position in the log where the segment before this one ends; number 0 for the first segment. */
+  readonly after: Mark;
   readonly mark: Mark;
   /** Number of memories in it. */
   readonly size: number;
-  /** Number of places that a blank vector holds. */
-  readonly blanks: number;
+  /** Number of vectors in it. */
+  readonly vectors: number;
   /** Name of its files, without their endings. No two snapshots share one. */
   readonly stem: string;
   /** Length of the graph's file. */
@@ -34,7 +39,7 @@ export interface SnapshotManifest {
   readonly rowBytes: number;
   /** SHA-256 of the graph's file without its rows. */
   readonly frame: string;
-  /** SHA-256 of each group of rows, as they were when the snapshot was written. */
+  /** SHA-256 of each group of rows, as they were when the file was written. */
   readonly groups: readonly string[];
   /** Blocks of the file of keys, each with its first key and SHA-256. */
   readonly keys: readonly { readonly first: number; readonly sha256: string }[];
@@ -61,13 +66,19 @@ export function placeOfGroup(
 export const graphPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.usearch`);
 export const keysPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.keys`);
 export const journalPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.wiped`);
-/** Path of the manifest of a snapshot that does not replace the kept one yet. */
+/** Path of the manifest of files that do not replace the kept ones yet. */
 export const draftPath = ({ folder }: Kept, stem: string) => join(folder, `${stem}.draft`);
-export const manifestPath = ({ folder, logId }: Kept) => join(folder, `${logId}.json`);
+export const manifestPath = (of: Kept) => join(of.folder, `${nameOf(of)}.json`);
 
-/** Returns the id of the log to which a file in the folder belongs. */
-export function logIdIn(name: string): string {
-  return name.replace(/[-.].*$/, "");
+/** Returns what the names of all of a segment's files begin with. */
+export function nameOf({ logId, segment }: Omit<Kept, "folder">): string {
+  return `${logId}_${segment}`;
+}
+
+/** Returns the log and the segment to which a file belongs; files of an older format have no segment. */
+export function ownerOf(name: string): { logId: string; segment: number | undefined } {
+  const [logId = "", segment] = name.replace(/[-.].*$/, "").split("_");
+  return { logId, segment: segment === undefined ? undefined : Number(segment) };
 }
 
 export function sha256Of(bytes: string | Uint8Array): string {
@@ -75,13 +86,15 @@ export function sha256Of(bytes: string | Uint8Array): string {
 }
 
 /** Reads a manifest's text. Throws when it is damaged or of another format. */
-export function parseManifest(text: string, { logId }: Pick<Kept, "logId">): SnapshotManifest {
+export function parseManifest(text: string, { logId, segment }: Omit<Kept, "folder">): SnapshotManifest {
   // The first line is the hash of the rest.
   const [sha256, json = ""] = text.split("\n");
   if (sha256 !== sha256Of(json)) throw new Error("the manifest is damaged");
   const manifest = JSON.parse(json) as SnapshotManifest;
   if (manifest.format !== FORMAT) throw new Error(`the manifest has format ${manifest.format}`);
-  if (manifest.incarnation !== logId) throw new Error("the manifest is of another log");
+  if (manifest.incarnation !== logId || manifest.segment !== segment) {
+    throw new Error("the manifest is of another segment");
+  }
   return manifest;
 }
 

@@ -1,12 +1,10 @@
 import { unavailable } from "../../errors.js";
-import { eraseFiles, publish, usesIn } from "./folder.js";
+import { eraseFiles, publish } from "./folder.js";
 import { KeptSnapshot } from "./kept-snapshot.js";
+import { type Kept, nameOf } from "./manifest.js";
 
-/**
- * Maximum number of snapshots whose manifest and journal stay in memory: less than a megabyte for a
- * million rows.
- */
-const OPEN_MAX = 16;
+/** Maximum number of segments whose manifest and journal stay in memory: about 30 kB each. */
+const OPEN_MAX = 256;
 
 /** A wipe that has not begun, and accepts more sequences until it does. */
 interface Next {
@@ -14,131 +12,109 @@ interface Next {
   readonly done: Promise<void>;
 }
 
-/**
- * The folder of snapshots. All work on the files of one log is done in turn, whether its index is open
- * or not.
- */
+/** The files of segments. All work on one segment's files is done in turn, whether its index is open or not. */
 export class Shelf {
-  /**
-   * Callbacks by log id, called when a snapshot had to be erased because a vector could not be wiped in
-   * it.
-   */
-  readonly onLost = new Map<string, () => void>();
-  /** Last piece of work on each log's files, by log id. */
+  /** Last piece of work on each segment's files, by its name. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Next>();
-  /** Open snapshots by log id, the least recently used first. */
+  /** Open segments by name, the least recently used first. */
   readonly #open = new Map<string, KeptSnapshot>();
 
-  constructor(
-    private readonly folder: string,
-    /** Maximum size of all snapshots, without the one that is being written. */
-    private readonly folderBytesMax: number,
-  ) {}
+  /** `onLost` is called when files had to be erased because a vector could not be wiped in them. */
+  constructor(private readonly onLost: (of: Kept) => void) {}
 
-  /** Runs work after all earlier work on the log has ended, successfully or not. */
-  inTurn<T>(logId: string, work: () => Promise<T>): Promise<T> {
-    const running = (this.#turns.get(logId) ?? Promise.resolve()).then(work);
-    this.#occupy(logId, running);
+  /** Runs work after all earlier work on the segment has ended, successfully or not. */
+  inTurn<T>(of: Kept, work: () => Promise<T>): Promise<T> {
+    const name = nameOf(of);
+    const running = (this.#turns.get(name) ?? Promise.resolve()).then(work);
+    this.#occupy(name, running);
     return running;
   }
 
   /**
-   * Replaces the kept snapshot by one that is being written. Earlier work is done on the old one, and
-   * later work waits for the new one.
+   * Replaces a segment's files by those that are being written. Earlier work is done on the old ones, and
+   * later work waits for the new ones.
    */
-  async keep(logId: string, writing: Promise<string>): Promise<void> {
-    const written = Promise.all([writing, this.#turns.get(logId)]);
-    // Wipes from here on must reach the new snapshot.
-    this.#next.delete(logId);
-    const kept = written.then(async ([stem]) => {
-      await publish({ folder: this.folder, logId }, stem);
-      this.#open.delete(logId);
+  async keep(of: Kept, writing: Promise<{ readonly stem: string }>): Promise<void> {
+    const name = nameOf(of);
+    const written = Promise.all([writing, this.#turns.get(name)]);
+    // Wipes from here on must reach the new files.
+    this.#next.delete(name);
+    const kept = written.then(async ([{ stem }]) => {
+      await publish(of, stem);
+      this.#open.delete(name);
     });
-    this.#occupy(logId, kept);
+    this.#occupy(name, kept);
     await kept;
-    await this.#makeRoom(logId);
   }
 
-  erase(logId: string): Promise<void> {
-    return this.inTurn(logId, () => this.#eraseNow(logId));
+  erase(of: Kept): Promise<void> {
+    return this.inTurn(of, () => this.#eraseNow(of));
   }
 
   /**
-   * Overwrites the vectors of some memories in the snapshot, if it has them. Concurrent calls share one
-   * write. If it fails, the whole snapshot is erased.
+   * Overwrites the vectors of some memories in a segment's files, if they have them. Concurrent calls share
+   * one write. If it fails, all files of the segment are erased.
    *
-   * @throws MemoryError `unavailable` when it could not be erased either.
+   * @throws MemoryError `unavailable` when they could not be erased either.
    */
-  wipe(logId: string, sequences: readonly number[]): Promise<void> {
-    const next = this.#next.get(logId) ?? this.#startNext(logId);
+  wipe(of: Kept, sequences: readonly number[]): Promise<void> {
+    const next = this.#next.get(nameOf(of)) ?? this.#startNext(of);
     for (const sequence of sequences) next.sequences.add(sequence);
     return next.done;
   }
 
-  /** Selects the memories whose vectors the snapshot holds. */
-  holds(logId: string, sequences: readonly number[]): Promise<number[]> {
-    return this.inTurn(logId, async () => (await this.#look(logId))?.holds(sequences) ?? []);
+  /** Selects the memories whose vectors the segment's files hold. */
+  holds(of: Kept, sequences: readonly number[]): Promise<number[]> {
+    return this.inTurn(of, async () => (await this.#look(of))?.holds(sequences) ?? []);
   }
 
-  #startNext(logId: string): Next {
+  #startNext(of: Kept): Next {
+    const name = nameOf(of);
     const sequences = new Set<number>();
-    const done = this.inTurn(logId, async () => {
-      if (this.#next.get(logId) === next) this.#next.delete(logId);
-      await this.#wipeOrErase(logId, [...sequences]);
+    const done = this.inTurn(of, async () => {
+      if (this.#next.get(name) === next) this.#next.delete(name);
+      await this.#wipeOrErase(of, [...sequences]);
     });
     const next = { sequences, done };
-    this.#next.set(logId, next);
+    this.#next.set(name, next);
     return next;
   }
 
-  async #wipeOrErase(logId: string, sequences: readonly number[]): Promise<void> {
+  async #wipeOrErase(of: Kept, sequences: readonly number[]): Promise<void> {
     try {
-      await (await this.#look(logId))?.wipe(sequences);
+      await (await this.#look(of))?.wipe(sequences);
     } catch (error) {
-      await this.#eraseNow(logId, error);
-      this.onLost.get(logId)?.();
+      await this.#eraseNow(of, error);
+      this.onLost(of);
     }
   }
 
-  async #eraseNow(logId: string, cause?: unknown): Promise<void> {
-    this.#open.delete(logId);
+  async #eraseNow(of: Kept, cause?: unknown): Promise<void> {
+    this.#open.delete(nameOf(of));
     try {
-      await eraseFiles({ folder: this.folder, logId });
+      await eraseFiles(of);
     } catch (error) {
-      throw unavailable("a snapshot of this namespace could not be erased", cause ?? error);
+      throw unavailable("an index file of this namespace could not be erased", cause ?? error);
     }
   }
 
-  /** Erases the least recently written or used snapshots until the rest fits; all can be rebuilt. */
-  async #makeRoom(latest: string): Promise<void> {
-    const uses = await usesIn(this.folder);
-    let bytes = 0;
-    for (const use of uses.values()) bytes += use.bytes;
-    for (const [oldest, use] of [...uses].sort(([, a], [, b]) => a.usedMs - b.usedMs)) {
-      if (bytes <= this.folderBytesMax) return;
-      if (oldest === latest) continue;
-      await this.erase(oldest);
-      bytes -= use.bytes;
-    }
-  }
-
-  async #look(logId: string): Promise<KeptSnapshot | undefined> {
-    const { folder } = this;
-    const kept = this.#open.get(logId) ?? (await KeptSnapshot.open({ folder, logId }));
-    this.#open.delete(logId);
+  async #look(of: Kept): Promise<KeptSnapshot | undefined> {
+    const name = nameOf(of);
+    const kept = this.#open.get(name) ?? (await KeptSnapshot.open(of));
+    this.#open.delete(name);
     if (kept === undefined) return undefined;
-    this.#open.set(logId, kept);
+    this.#open.set(name, kept);
     const [oldest] = this.#open.keys();
     if (this.#open.size > OPEN_MAX && oldest !== undefined) this.#open.delete(oldest);
     return kept;
   }
 
-  #occupy(logId: string, work: Promise<unknown>): void {
+  #occupy(name: string, work: Promise<unknown>): void {
     const leave = () => {
-      if (this.#turns.get(logId) === turn) this.#turns.delete(logId);
+      if (this.#turns.get(name) === turn) this.#turns.delete(name);
     };
     const turn: Promise<void> = work.then(leave, leave);
-    this.#turns.set(logId, turn);
+    this.#turns.set(name, turn);
   }
 }

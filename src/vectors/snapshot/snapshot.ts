@@ -11,8 +11,9 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
-import { read, readGraphFile, readInto, wipeFree } from "./graph-file.js";
+import { FREE_KEY, read, readGraphFile, readInto, wipeFree } from "./graph-file.js";
 import { batchIn, note, unwiped, type Wiped } from "./journal.js";
+import { placeOf } from "./keys.js";
 import { writeKeys } from "./keys-file.js";
 import {
   draftPath,
@@ -21,6 +22,7 @@ import {
   type Kept,
   keysPath,
   manifestPath,
+  nameOf,
   ROWS_FROM,
   readManifest,
   rowsPerGroup,
@@ -34,26 +36,29 @@ import {
 
 const HASH_CHUNK_BYTES = 1 << 22;
 
+/** A segment, and the shape of its vectors. */
 export interface SnapshotOf extends Kept {
   readonly dimensions: number;
 }
 
 /**
- * Writes a snapshot: `save` writes the graph, the other files follow. Rows that nothing holds are zero.
- * Returns the name of its files. It becomes the kept snapshot only by `publish`.
+ * Writes a segment's files: `save` writes the graph, the others follow. Rows that nothing holds are zero.
+ * Returns the manifest. Only `publish` lets them take the place of the segment's files before.
  */
 export function writeSnapshot(
   of: SnapshotOf,
-  { mark, size, blanks }: Pick<SnapshotManifest, "mark" | "size" | "blanks">,
+  { after, mark }: Pick<SnapshotManifest, "after" | "mark">,
   save: (path: string) => void,
-): string {
+): Written {
   mkdirSync(of.folder, { recursive: true, mode: 0o700 });
-  const stem = `${of.logId}-${mark.sequence}-${randomBytes(4).toString("hex")}`;
+  const stem = `${nameOf(of)}-${mark.sequence}-${randomBytes(4).toString("hex")}`;
   try {
     save(graphPath(of, stem));
-    const { logId: incarnation, dimensions } = of;
-    writeDraft(of, { incarnation, dimensions, mark, size, blanks, stem, ...describe(of, stem) });
-    return stem;
+    const { logId: incarnation, segment, dimensions } = of;
+    const files = describe(of, stem);
+    writeDraft(of, { incarnation, segment, dimensions, after, mark, stem, ...files });
+    const { size, vectors } = files;
+    return { stem, after, mark, size, vectors };
   } catch (error) {
     // After a failure, such as a full disk, the files are useless and take room.
     for (const path of [graphPath, keysPath, draftPath]) rmSync(path(of, stem), { force: true });
@@ -61,11 +66,14 @@ export function writeSnapshot(
   }
 }
 
+/** Result of `writeSnapshot`. */
+export type Written = Pick<SnapshotManifest, "stem" | "after" | "mark" | "size" | "vectors">;
+
 /** Writes the files that belong to a graph's file, and returns what the manifest says of both. */
 function describe(
   of: SnapshotOf,
   stem: string,
-): Pick<SnapshotManifest, "bytes" | "rows" | "rowBytes" | "keys" | "frame" | "groups"> {
+): Omit<SnapshotManifest, "format" | "incarnation" | "segment" | "dimensions" | "after" | "mark" | "stem"> {
   const path = graphPath(of, stem);
   const file = readGraphFile(path);
   wipeFree(path, file);
@@ -73,7 +81,9 @@ function describe(
   const keys = writeKeys(keysPath(of, stem), file.keys);
   sync(keysPath(of, stem));
   const { bytes, rows, rowBytes } = file;
-  return { bytes, rows, rowBytes, keys, ...digestOf(path, file) };
+  const held = file.keys.filter((key) => key !== FREE_KEY);
+  const size = held.filter((key) => placeOf(key).window === 0).length;
+  return { bytes, rows, rowBytes, size, vectors: held.length, keys, ...digestOf(path, file) };
 }
 
 /** Result of `findSnapshot`: the files are whole, and the wiped rows are zero. */
@@ -84,7 +94,7 @@ export interface Found {
 }
 
 /**
- * Finds the snapshot, if it is whole, ours and of this kind: native code must not see any other, because
+ * Finds a segment's files, if they are whole, ours and of this kind: native code must not see any other, because
  * a cut file ends the process and a changed one gives wrong answers.
  */
 export function findSnapshot(of: SnapshotOf): Found | undefined {
@@ -98,7 +108,7 @@ export function findSnapshot(of: SnapshotOf): Found | undefined {
     const isWhole = frame === manifest.frame && groups.every((sha256, i) => sha256 === wiped.groups[i]);
     return isWhole ? { manifest, path, wiped } : undefined;
   } catch {
-    // A missing or unreadable snapshot is rebuilt from the log.
+    // What is missing or unreadable is built again from the log.
     return undefined;
   }
 }
@@ -125,15 +135,10 @@ function redo(of: SnapshotOf, manifest: SnapshotManifest): Wiped {
   return wiped;
 }
 
-/** Marks a snapshot as used, so that others are erased before it. */
+/** Marks a segment as used, so that others are erased before it. */
 export function noteUse(of: Kept): void {
   const now = new Date();
   utimesSync(manifestPath(of), now, now);
-}
-
-/** Tells whether a manifest exists, valid or not. */
-export function hasSnapshot(of: Kept): boolean {
-  return existsSync(manifestPath(of));
 }
 
 /** Hashes each group of rows, and everything else in a graph's file. */

@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Index, MetricKind, ScalarKind } from "usearch";
+
+/** Bound of the error of a similarity found in a graph: each side of a product has 8 bits after rounding. */
+export const GRAPH_ERROR = 2 ** -8;
+
+/**
+ * Makes an empty graph. bf16 takes half the memory of float32 and finds as much. Building with 64 in place
+ * of 128 candidates takes half the time, and a search that is a third broader finds as much again.
+ */
+export function newGraph(dimensions: number): Index {
+  return new Index({
+    dimensions,
+    metric: MetricKind.Cos,
+    quantization: ScalarKind.BF16,
+    connectivity: 16,
+    expansion_add: 64,
+    // The breadth of a search is the number of vectors that it asks for.
+    expansion_search: 16,
+    multi: false,
+  });
+}
+
+/** Vectors found by usearch, the nearest first. */
+export interface Matches {
+  readonly keys: BigUint64Array;
+  readonly distances: Float32Array;
+}
+
+/**
+ * Gives a graph's file and memory back, which would otherwise take a garbage collection: usearch lets go of a
+ * file only for another one, so the graph opens one without vectors.
+ */
+export function release(graph: Index): void {
+  const path = join(tmpdir(), `recalld-${randomUUID()}.usearch`);
+  newGraph(Number(graph.dimensions())).save(path);
+  try {
+    graph.view(path);
+  } finally {
+    rmSync(path, { force: true });
+  }
+}

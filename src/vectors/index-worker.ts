@@ -1,0 +1,154 @@
+import { parentPort } from "node:worker_threads";
+import { exactSearch, type Index, MetricKind } from "usearch";
+import { type Matches, newGraph } from "./graph.js";
+import { rowsOf } from "./segment-rows.js";
+import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
+import { graphPath, type SnapshotManifest } from "./snapshot/manifest.js";
+import { findSnapshot, noteUse, type SnapshotOf, type Written, writeSnapshot } from "./snapshot/snapshot.js";
+
+/** Work on graphs that takes too long for the main thread. A thread does one piece after the other. */
+export type Request =
+  | { readonly op: "find"; readonly of: SnapshotOf }
+  | ({ readonly op: "begin"; readonly of: SnapshotOf } & Base)
+  | {
+      readonly op: "add";
+      readonly keys: BigUint64Array;
+      readonly vectors: Float32Array;
+      readonly threads: number;
+    }
+  | ({ readonly op: "write"; readonly gone: readonly number[] } & Pick<SnapshotManifest, "after" | "mark">)
+  | { readonly op: "giveUp" }
+  | ({ readonly op: "search" | "searchExactly"; readonly of: SnapshotOf } & Search);
+
+/** Files with which a new graph begins, and the memories of them that it does not take over. */
+interface Base {
+  readonly stem?: string | undefined;
+  readonly gone: readonly number[];
+  /** True if the graph is built anew from the files' vectors, because it has many gaps. */
+  readonly anew?: boolean;
+}
+
+interface Search {
+  readonly stem: string;
+  readonly vector: Float32Array;
+  readonly count: number;
+}
+
+/** A segment whose files are whole. */
+export interface FoundSegment extends Written {
+  /** Memories that were wiped since the files were written. */
+  readonly wiped: readonly number[];
+}
+
+export interface Answer {
+  readonly found?: FoundSegment;
+  readonly written?: Written;
+  readonly matches?: Matches;
+}
+export type Reply = Answer | { readonly error: string };
+
+/** The graph that is being built. */
+let building: { readonly of: SnapshotOf; readonly graph: Index } | undefined;
+
+function find(of: SnapshotOf): Answer {
+  const found = findSnapshot(of);
+  if (found === undefined) return {};
+  noteUse(of);
+  const { stem, after, mark, size, vectors } = found.manifest;
+  const places = [...found.wiped.keyOfSlot.values()].map((key) => placeOf(BigInt(key)));
+  const wiped = places.filter(({ window }) => window === 0).map(({ sequence }) => sequence);
+  return { found: { stem, after, mark, size, vectors, wiped } };
+}
+
+function begin(of: SnapshotOf, { stem, gone, anew = false }: Base): Answer {
+  const graph = newGraph(of.dimensions);
+  building = { of, graph };
+  if (stem === undefined) return {};
+  if (anew) copyRows(graph, { of, stem, gone: new Set(gone) });
+  else {
+    graph.load(graphPath(of, stem));
+    remove(graph, gone);
+  }
+  return {};
+}
+
+function copyRows(
+  graph: Index,
+  { of, stem, gone }: { of: SnapshotOf; stem: string; gone: Set<number> },
+): void {
+  for (const { keys, vectors } of rowsOf(graphPath(of, stem), of.dimensions)) {
+    for (const [row, key] of keys.entries()) {
+      if (gone.has(placeOf(key).sequence)) continue;
+      graph.add(key, vectors.slice(row * of.dimensions, (row + 1) * of.dimensions), 1);
+    }
+  }
+}
+
+/** Removes memories; the vectors of each are numbered without a gap. */
+function remove(graph: Index, sequences: readonly number[]): void {
+  for (const sequence of sequences) {
+    for (let i = 0; i < VECTORS_MAX && graph.remove(keyOf(sequence, i)) !== 0; i++);
+  }
+}
+
+function write({ after, mark, gone }: Extract<Request, { op: "write" }>): Answer {
+  if (building === undefined) throw new Error("no graph is being built");
+  const { of, graph } = building;
+  building = undefined;
+  remove(graph, gone);
+  return { written: writeSnapshot(of, { after, mark }, (path) => graph.save(path)) };
+}
+
+function search(of: SnapshotOf, { stem, vector, count }: Search): Answer {
+  const graph = newGraph(of.dimensions);
+  graph.view(graphPath(of, stem));
+  const { keys, distances } = graph.search(vector, count, 1);
+  return { matches: { keys, distances } };
+}
+
+/** Compares a vector with all of a segment's, which the graph cannot miss then. */
+function searchExactly(of: SnapshotOf, { stem, vector, count }: Search): Answer {
+  const best: { key: bigint; distance: number }[] = [];
+  for (const { keys, vectors } of rowsOf(graphPath(of, stem), of.dimensions)) {
+    const wanted = Math.min(count, keys.length);
+    if (wanted === 0) continue;
+    const near = exactSearch(vectors, vector, of.dimensions, wanted, MetricKind.Cos, 1);
+    for (const [i, row] of near.keys.entries()) {
+      best.push({ key: keys[Number(row)] as bigint, distance: near.distances[i] as number });
+    }
+    best.sort((a, b) => a.distance - b.distance).splice(count);
+  }
+  const keys = BigUint64Array.from(best, ({ key }) => key);
+  return { matches: { keys, distances: Float32Array.from(best, ({ distance }) => distance) } };
+}
+
+function answer(request: Request): Answer {
+  switch (request.op) {
+    case "find":
+      return find(request.of);
+    case "begin":
+      return begin(request.of, request);
+    case "add":
+      building?.graph.add(request.keys, request.vectors, request.threads);
+      return {};
+    case "write":
+      return write(request);
+    case "giveUp":
+      building = undefined;
+      return {};
+    case "search":
+      return search(request.of, request);
+    case "searchExactly":
+      return searchExactly(request.of, request);
+  }
+}
+
+parentPort?.on("message", (request: Request) => {
+  let reply: Reply;
+  try {
+    reply = answer(request);
+  } catch (error) {
+    reply = { error: String(error) };
+  }
+  parentPort?.postMessage(reply);
+});

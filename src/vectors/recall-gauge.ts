@@ -1,0 +1,75 @@
+import type { Hit } from "../memory/ports/vectors.js";
+
+/** Breadth of the first searches of a graph, and its bounds. */
+const BREADTH_FIRST = 128;
+const BREADTH_MIN = 64;
+const BREADTH_MAX = 512;
+/** Share of the nearest vectors that searches should find, and above which they may be narrower. */
+const ENOUGH = 0.99;
+const PLENTY = 0.998;
+/** Number of checked searches before the breadth changes. */
+const CHECKS = 16;
+const WIDER = 1.25;
+/** Share of one core that checks may take, and the least time between two. */
+const BUSY_SHARE = 0.01;
+const PAUSE_MS_MIN = 1_000;
+
+/** Number of the nearest vectors that a check compares. */
+export const CHECKED = 10;
+
+/** Result of checks: how many of the truly nearest vectors the searches found. */
+export interface Checked {
+  readonly found: number;
+  readonly of: number;
+}
+
+/**
+ * Measures what searches of the graphs of one index find, by searching a served query again exactly, now and
+ * then, and makes searches as broad as they need to be.
+ */
+export class RecallGauge {
+  #breadth = BREADTH_FIRST;
+  #checks: Checked[] = [];
+  #nextMs = 0;
+  #checking = false;
+
+  /** Breadth of a search in each of some graphs: together they must find what one would. */
+  breadthIn(graphs: number): number {
+    return Math.max(32, Math.round(this.#breadth / Math.sqrt(graphs)));
+  }
+
+  /** Checks a search, unless the last check was too recent; resolves when it is done. */
+  async check(nowMs: number, exactly: () => Promise<Checked | undefined>): Promise<Checked | undefined> {
+    if (this.#checking || nowMs < this.#nextMs) return undefined;
+    this.#checking = true;
+    const startMs = performance.now();
+    try {
+      const checked = await exactly();
+      if (checked !== undefined && checked.of > 0) this.#note(checked);
+      return checked;
+    } finally {
+      const tookMs = performance.now() - startMs;
+      this.#nextMs = nowMs + Math.max(PAUSE_MS_MIN, tookMs / BUSY_SHARE);
+      this.#checking = false;
+    }
+  }
+
+  #note(checked: Checked): void {
+    this.#checks.push(checked);
+    if (this.#checks.length < CHECKS) return;
+    const sum = (what: keyof Checked) => this.#checks.reduce((total, each) => total + each[what], 0);
+    const share = sum("found") / sum("of");
+    this.#checks = [];
+    if (share < ENOUGH) this.#breadth = Math.min(BREADTH_MAX, this.#breadth * WIDER);
+    if (share > PLENTY) this.#breadth = Math.max(BREADTH_MIN, this.#breadth / WIDER);
+  }
+}
+
+/** Counts how many of the nearest vectors a search found; both lists may be in any order. */
+export function compare(nearest: Hit[], found: Hit[]): Checked {
+  const best = (hits: Hit[]) => hits.sort((a, b) => b.similarity - a.similarity).slice(0, CHECKED);
+  const keyOf = ({ sequence, window }: Hit) => `${sequence} ${window}`;
+  const had = new Set(best(found).map(keyOf));
+  const truly = best(nearest);
+  return { found: truly.filter((hit) => had.has(keyOf(hit))).length, of: truly.length };
+}

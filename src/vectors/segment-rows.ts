@@ -1,0 +1,49 @@
+import { closeSync, openSync } from "node:fs";
+import { FREE_KEY, type GraphFile, read, readGraphFile } from "./snapshot/graph-file.js";
+import { ROWS_FROM } from "./snapshot/manifest.js";
+
+/** Number of rows read at a time. */
+const PIECE_ROWS = 1024;
+
+/** Some vectors of a graph's file, as float32, end to end. */
+export interface Rows {
+  readonly keys: BigUint64Array;
+  readonly vectors: Float32Array;
+}
+
+/** Reads the vectors of a graph's file, without those in free places, piece by piece. */
+export function* rowsOf(path: string, dimensions: number): Generator<Rows> {
+  const file = readGraphFile(path);
+  const fd = openSync(path, "r");
+  try {
+    for (let from = 0; from < file.rows; from += PIECE_ROWS) {
+      yield heldIn(readRows(fd, { file, from, dimensions }), dimensions);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readRows(
+  fd: number,
+  { file, from, dimensions }: { file: GraphFile; from: number; dimensions: number },
+): Rows {
+  const count = Math.min(PIECE_ROWS, file.rows - from);
+  const bytes = read(fd, ROWS_FROM + from * file.rowBytes, count * file.rowBytes);
+  const rounded = new Uint16Array(new Uint8Array(bytes).buffer);
+  if (rounded.length !== count * dimensions) throw new Error("the graph's rows are not of bf16");
+  // bf16 is the upper half of a float32.
+  const bits = new Uint32Array(rounded.length);
+  for (const [i, upper] of rounded.entries()) bits[i] = upper << 16;
+  return { keys: file.keys.slice(from, from + count), vectors: new Float32Array(bits.buffer) };
+}
+
+function heldIn({ keys, vectors }: Rows, dimensions: number): Rows {
+  if (!keys.includes(FREE_KEY)) return { keys, vectors };
+  const held = [...keys.keys()].filter((row) => keys[row] !== FREE_KEY);
+  const packed = new Float32Array(held.length * dimensions);
+  for (const [i, row] of held.entries()) {
+    packed.set(vectors.subarray(row * dimensions, (row + 1) * dimensions), i * dimensions);
+  }
+  return { keys: BigUint64Array.from(held, (row) => keys[row] as bigint), vectors: packed };
+}

@@ -1,0 +1,96 @@
+import type { Index } from "usearch";
+import type { Hit, Mark } from "../memory/ports/vectors.js";
+import { type Matches, newGraph, release } from "./graph.js";
+import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
+import { graphPath } from "./snapshot/manifest.js";
+import type { SnapshotOf, Written } from "./snapshot/snapshot.js";
+
+/** Bytes of a vector in a file beside its numbers, and in memory for finding its place. */
+const BYTES_PER_LINKED_ROW = 180;
+
+/**
+ * A graph of consecutive memories in files that never change, except that removed vectors are overwritten
+ * with zeros. It is searched where it lies, in the system's memory for files.
+ */
+export class Segment {
+  readonly #graph: Index;
+  /** Removed memories, which the graph still finds until their vectors are overwritten. */
+  readonly #gone = new Set<number>();
+  #goneVectors = 0;
+
+  /** Opens written files, which must be whole: `gone` are the memories that were removed since. */
+  constructor(
+    readonly of: SnapshotOf,
+    readonly files: Written,
+    gone: Iterable<number>,
+  ) {
+    this.#graph = newGraph(of.dimensions);
+    this.#graph.view(graphPath(of, files.stem));
+    for (const sequence of gone) this.remove(sequence);
+  }
+
+  get mark(): Mark {
+    return this.files.mark;
+  }
+
+  /** Removed memories that its files still list. */
+  get gone(): ReadonlySet<number> {
+    return this.#gone;
+  }
+
+  /** Number of memories that it finds. */
+  get size(): number {
+    return this.files.size - this.#gone.size;
+  }
+
+  /** Number of vectors that it finds. */
+  get vectors(): number {
+    return this.files.vectors - this.#goneVectors;
+  }
+
+  /** Share of its vectors that were removed. */
+  get goneShare(): number {
+    return this.#goneVectors / Math.max(1, this.files.vectors);
+  }
+
+  get bytes(): number {
+    return this.files.vectors * (2 * this.of.dimensions + BYTES_PER_LINKED_ROW);
+  }
+
+  /** Removes a memory; answers whether it was here. */
+  remove(sequence: number): boolean {
+    const { after, mark } = this.files;
+    if (sequence <= after.sequence || sequence > mark.sequence || this.#gone.has(sequence)) return false;
+    let vectors = 0;
+    while (vectors < VECTORS_MAX && this.#graph.contains(keyOf(sequence, vectors))) vectors++;
+    if (vectors === 0) return false;
+    this.#gone.add(sequence);
+    this.#goneVectors += vectors;
+    return true;
+  }
+
+  /** Number of vectors to ask for to find `count`: removed ones may be among them for a while. */
+  breadthFor(count: number): number {
+    return Math.min(count + Math.min(this.#goneVectors, count), this.files.vectors);
+  }
+
+  /** Finds the vectors nearest to one by the graph. This holds the thread for about 5 microseconds each. */
+  search(vector: Float32Array, breadth: number): Matches {
+    return this.#graph.search(vector, breadth, 1);
+  }
+
+  /** Adds what a search of it found to `hits`. */
+  collect({ keys, distances }: Matches, hits: Hit[]): void {
+    for (const [i, key] of keys.entries()) {
+      const { sequence, window } = placeOf(key);
+      if (!this.#gone.has(sequence)) {
+        hits.push({ sequence, window, similarity: 1 - (distances[i] as number) });
+      }
+    }
+  }
+
+  /** Gives its memory back, which would otherwise take a garbage collection. */
+  close(): void {
+    release(this.#graph);
+  }
+}

@@ -1,0 +1,186 @@
+import { unavailable } from "../errors.js";
+import type { SharedStep, Steps } from "../memory/ports/steps.js";
+import type { Mark, Restored } from "../memory/ports/vectors.js";
+import type { IndexThread } from "./index-thread.js";
+import type { Sealer } from "./sealer.js";
+import { GONE_SHARE_MAX } from "./sealer.js";
+import { Segment } from "./segment.js";
+import type { IndexFiles } from "./snapshot/index-files.js";
+import type { SnapshotOf } from "./snapshot/snapshot.js";
+import type { Tail } from "./tail.js";
+
+/** Pause after a failure to write a segment, such as a full disk. */
+const PAUSE_MS = 30_000;
+/** Multiple of the rows that make a sealing due above which it does not wait. */
+const HURRY = 8;
+
+export interface SegmentsOptions {
+  readonly files: IndexFiles;
+  readonly sealer: Sealer;
+  /** Thread that checks files, and searches where that takes long. */
+  readonly thread: IndexThread;
+  /** Number of newest vectors above which they are sealed, unless that was done a moment ago. */
+  readonly tailRowsMax: number;
+  /** Number of vectors of a segment from which on the next one begins. */
+  readonly segmentRowsMax: number;
+  /** Share of a core that sealing few memories may take: what is in no hurry waits. */
+  readonly sealingShare: number;
+  readonly steps: Steps<SharedStep>;
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** The sealed segments of one index. The last one grows by being replaced, until the next one begins. */
+export class Segments {
+  /** Error of the last sealing, if it failed. */
+  failure: unknown;
+  readonly #closing = new AbortController();
+  #all: readonly Segment[] = [];
+  #sealing: Promise<void> | undefined;
+  /** Memories that were removed since the sealing under way began. */
+  readonly #removed = new Set<number>();
+  /** Time before which no sealing begins that is in no hurry. */
+  #sealAtMs = 0;
+  #readers = 0;
+  /** Replaced segments that a search may still use. */
+  #retired: Segment[] = [];
+
+  constructor(
+    private readonly of: Omit<SnapshotOf, "segment">,
+    private readonly tail: Tail,
+    private readonly options: SegmentsOptions,
+  ) {}
+
+  get all(): readonly Segment[] {
+    return this.#all;
+  }
+
+  /** Resolves when the sealing under way has ended; undefined if there is none. */
+  get sealing(): Promise<void> | undefined {
+    return this.#sealing;
+  }
+
+  sum(what: "size" | "vectors" | "bytes"): number {
+    let sum = 0;
+    for (const segment of this.#all) sum += segment[what];
+    return sum;
+  }
+
+  /** Runs work on the present segments, whose memory is not given back before it ends. */
+  async reading<T>(work: (segments: readonly Segment[]) => Promise<T>): Promise<T> {
+    this.#readers++;
+    try {
+      return await work(this.#all);
+    } finally {
+      if (--this.#readers === 0) for (const each of this.#retired.splice(0)) each.close();
+    }
+  }
+
+  /** Opens the segments whose files are whole, up to the first that is not. */
+  async restore(): Promise<Restored | undefined> {
+    const { files, thread } = this.options;
+    const wiped: number[] = [];
+    for (const segment of await files.segmentsOf(this.of.logId)) {
+      const of = { ...this.of, segment };
+      const { found } = await files.inTurn(of, () => thread.ask({ op: "find", of }));
+      if (this.#closing.signal.aborted) return undefined;
+      const follows = segment === this.#all.length && found?.after.sequence === this.#end.sequence;
+      if (found === undefined || !follows) break;
+      this.#all = [...this.#all, new Segment(of, found, found.wiped)];
+      wiped.push(...found.wiped);
+    }
+    // What does not follow is of no use, and a vector in a file of an unknown form could not be wiped.
+    await files.erase(this.of.logId, this.#all.length);
+    return this.#all.length === 0 ? undefined : { ...this.#end, wiped };
+  }
+
+  async reset(): Promise<void> {
+    this.#retire(this.#all);
+    this.#all = [];
+    await this.options.files.erase(this.of.logId);
+  }
+
+  remove(sequences: readonly number[]): void {
+    for (const sequence of sequences) {
+      if (this.#sealing !== undefined) this.#removed.add(sequence);
+      for (const segment of this.#all) if (segment.remove(sequence)) break;
+    }
+  }
+
+  /** Begins to seal the tail if it has grown, or to build a segment anew that has many gaps. */
+  sealIfDue(): void {
+    if (this.#sealing !== undefined || this.#closing.signal.aborted) return;
+    const waits = performance.now() < this.#sealAtMs;
+    const gappy = this.#all.find(({ goneShare, vectors }) => goneShare > GONE_SHARE_MAX && vectors > 0);
+    const isLong = this.tail.rows > this.options.tailRowsMax * (waits ? HURRY : 1);
+    if (isLong && !(waits && this.failure !== undefined)) this.#begin(this.#growing);
+    else if (gappy !== undefined && !waits) this.#begin(gappy, { rows: 0 });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("the index is closed"));
+    await this.#sealing;
+    this.#retire(this.#all);
+    this.#all = [];
+  }
+
+  get #end(): Mark {
+    return this.#all.at(-1)?.mark ?? { sequence: 0, opId: "" };
+  }
+
+  /** The last segment, if it has room. */
+  get #growing(): Segment | undefined {
+    const last = this.#all.at(-1);
+    const room = this.options.segmentRowsMax - (last?.vectors ?? 0);
+    return room >= this.options.tailRowsMax ? last : undefined;
+  }
+
+  #begin(
+    base: Segment | undefined,
+    { rows = this.options.segmentRowsMax - (base?.vectors ?? 0) } = {},
+  ): void {
+    this.#removed.clear();
+    const startMs = performance.now();
+    this.#sealing = this.#seal(base, rows)
+      .then(
+        () => {
+          this.failure = undefined;
+          this.#sealAtMs = performance.now() + (performance.now() - startMs) / this.options.sealingShare;
+        },
+        (error) => this.#pause(error),
+      )
+      .finally(() => {
+        this.#sealing = undefined;
+        this.sealIfDue();
+      });
+  }
+
+  async #seal(base: Segment | undefined, rows: number): Promise<void> {
+    const chunks = rows > 0 ? this.tail.freeze(rows) : [];
+    let drop = false;
+    try {
+      const of = { ...this.of, segment: base?.of.segment ?? this.#all.length };
+      const after = base?.files.after ?? this.#end;
+      const { signal } = this.#closing;
+      const sealing = { of, base, after, chunks, gone: this.#removed, signal };
+      const written = await this.options.steps.time("seal", () => this.options.sealer.seal(sealing));
+      const sealed = new Segment(of, written, this.#removed);
+      this.#all = [...this.#all.slice(0, of.segment), sealed, ...this.#all.slice(of.segment + 1)];
+      drop = true;
+    } finally {
+      this.tail.thaw({ drop });
+    }
+    if (base !== undefined) this.#retire([base]);
+  }
+
+  #pause(error: unknown): void {
+    if (this.#closing.signal.aborted) return;
+    this.#sealAtMs = performance.now() + PAUSE_MS;
+    this.failure = unavailable("an index file of this namespace could not be written", error);
+    this.options.onTrouble(error);
+  }
+
+  #retire(segments: readonly Segment[]): void {
+    if (this.#readers > 0) this.#retired.push(...segments);
+    else for (const segment of segments) segment.close();
+  }
+}

@@ -1,0 +1,100 @@
+import { eraseOld, segmentsIn, usesIn } from "./folder.js";
+import type { Kept } from "./manifest.js";
+import { Shelf } from "./shelf.js";
+
+export interface IndexFilesOptions {
+  readonly folder: string;
+  /** Maximum size of all files of logs whose index is not open. */
+  readonly bytesMax: number;
+}
+
+/** The files of all indexes: for each log, those of its segments. */
+export class IndexFiles {
+  /** Callbacks of open indexes, by log: files of the segment had to be erased. */
+  readonly onLost = new Map<string, (segment: number) => void>();
+  readonly #shelf = new Shelf(({ logId, segment }) => this.onLost.get(logId)?.(segment));
+  /** Segments that may have files, by log; undefined stands for the files of an older version. */
+  #segments: Promise<Map<string, Set<number | undefined>>> | undefined;
+
+  constructor(private readonly options: IndexFilesOptions) {}
+
+  get folder(): string {
+    return this.options.folder;
+  }
+
+  /** Lists the logs that have files, whole or not. */
+  async logIds(): Promise<string[]> {
+    return [...(await segmentsIn(this.folder)).keys()];
+  }
+
+  /** Lists the segments of a log that may have files. */
+  async segmentsOf(logId: string): Promise<number[]> {
+    const segments = (await this.#known()).get(logId) ?? new Set();
+    if (segments.delete(undefined)) await eraseOld({ folder: this.folder, logId });
+    return [...segments].filter((each) => each !== undefined).sort((a, b) => a - b);
+  }
+
+  /** Runs work on a segment's files after all earlier work on them. */
+  inTurn<T>(of: Kept, work: () => Promise<T>): Promise<T> {
+    return this.#shelf.inTurn(of, work);
+  }
+
+  /** Replaces a segment's files by those that `write` writes, and makes room for them. */
+  async keep<W extends { readonly stem: string }>(of: Kept, write: () => Promise<W>): Promise<W> {
+    const segments = await this.#known();
+    segments.set(of.logId, (segments.get(of.logId) ?? new Set()).add(of.segment));
+    const writing = write();
+    await this.#shelf.keep(of, writing);
+    await this.#makeRoom();
+    return writing;
+  }
+
+  /** Overwrites the vectors of some memories in all files of a log. */
+  async wipe(logId: string, sequences: readonly number[]): Promise<void> {
+    await this.#each(logId, (of) => this.#shelf.wipe(of, sequences));
+  }
+
+  /** Selects the memories whose vectors the files of a log hold. */
+  async holds(logId: string, sequences: readonly number[]): Promise<number[]> {
+    return (await this.#each(logId, (of) => this.#shelf.holds(of, sequences))).flat();
+  }
+
+  /** Erases the files of a log from a segment on. */
+  async erase(logId: string, from = 0): Promise<void> {
+    await this.#each(logId, async (of) => {
+      if (of.segment < from) return;
+      await this.#shelf.erase(of);
+      (await this.#known()).get(logId)?.delete(of.segment);
+    });
+  }
+
+  async #each<T>(logId: string, work: (of: Kept) => Promise<T>): Promise<T[]> {
+    const { folder } = this;
+    const segments = await this.segmentsOf(logId);
+    return Promise.all(segments.map((segment) => work({ folder, logId, segment })));
+  }
+
+  #known(): Promise<Map<string, Set<number | undefined>>> {
+    this.#segments ??= segmentsIn(this.folder).catch((error) => {
+      this.#segments = undefined;
+      throw error;
+    });
+    return this.#segments;
+  }
+
+  /**
+   * Erases the files of the logs used least recently until the rest fits; all can be built again. Those of
+   * open indexes stay, because they are searched.
+   */
+  async #makeRoom(): Promise<void> {
+    const uses = await usesIn(this.folder);
+    let bytes = 0;
+    for (const use of uses.values()) bytes += use.bytes;
+    for (const [oldest, use] of [...uses].sort(([, a], [, b]) => a.usedMs - b.usedMs)) {
+      if (bytes <= this.options.bytesMax) return;
+      if (this.onLost.has(oldest)) continue;
+      await this.erase(oldest);
+      bytes -= use.bytes;
+    }
+  }
+}
