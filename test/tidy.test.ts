@@ -128,7 +128,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/storage/mongo/log", "lmdb"],
     ["src/vectors", "../memory/calls/store.js"],
     ["src/vectors/snapshot", "../usearch.js"],
-    ["src/vectors", "../memory/pacing/bounds.js"],
+    ["src/vectors", "../memory/log/replica.js"],
     ["src/vectors/projection", "../../memory/calls/map.js"],
     ["src/vectors/projection", "usearch"],
     ["src/operator", "../storage/storage.js"],

@@ -90,7 +90,7 @@ function addKeys(keys: Command): void {
 function addDatabase(program: Command): void {
   program
     .command("verify")
-    .description("reads every entry and every snapshot")
+    .description("reads every entry and every index file")
     .addHelpText(
       "after",
       "\nIt checks that numbers are dense, that memories are whole, and that nothing is left of what was\n" +

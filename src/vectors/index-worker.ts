@@ -1,6 +1,8 @@
 import { parentPort } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
+import type { RecallMeasured } from "../memory/ports/vectors.js";
 import { type Matches, newGraph } from "./graph.js";
+import { CHECKED } from "./recall-gauge.js";
 import { rowsOf } from "./segment-rows.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath, type SnapshotManifest } from "./snapshot/manifest.js";
@@ -18,7 +20,11 @@ export type Request =
     }
   | ({ readonly op: "write"; readonly gone: readonly number[] } & Pick<SnapshotManifest, "after" | "mark">)
   | { readonly op: "giveUp" }
+  | { readonly op: "measure"; readonly of: SnapshotOf; readonly breadth: number }
   | ({ readonly op: "search" | "searchExactly"; readonly of: SnapshotOf } & Search);
+
+/** Number of a segment's vectors for which a search is measured. */
+const SAMPLES = 16;
 
 /** Files with which a new graph begins, and the memories of them that it does not take over. */
 interface Base {
@@ -44,6 +50,7 @@ export interface Answer {
   readonly found?: FoundSegment;
   readonly written?: Written;
   readonly matches?: Matches;
+  readonly measured?: RecallMeasured;
 }
 export type Reply = Answer | { readonly error: string };
 
@@ -122,6 +129,33 @@ function searchExactly(of: SnapshotOf, { stem, vector, count }: Search): Answer 
   return { matches: { keys, distances: Float32Array.from(best, ({ distance }) => distance) } };
 }
 
+/** Searches for some of a segment's own vectors by the graph and exactly, and compares. */
+function measure(of: SnapshotOf, breadth: number): Answer {
+  const { manifest } = findSnapshot(of) ?? {};
+  if (manifest === undefined) return {};
+  const { stem } = manifest;
+  let [found, count] = [0, 0];
+  for (const vector of samplesOf(of, stem)) {
+    const asked = { stem, vector, count: CHECKED };
+    const truly = searchExactly(of, asked).matches?.keys ?? [];
+    const had = new Set(search(of, { ...asked, count: breadth }).matches?.keys.slice(0, CHECKED));
+    count += truly.length;
+    for (const key of truly) if (had.has(key)) found++;
+  }
+  return { measured: { found, of: count } };
+}
+
+function samplesOf(of: SnapshotOf, stem: string): Float32Array[] {
+  const [first] = rowsOf(graphPath(of, stem), of.dimensions);
+  if (first === undefined) return [];
+  const step = Math.ceil(first.keys.length / SAMPLES);
+  const samples = Array.from({ length: Math.floor(first.keys.length / step) }, (_, i) => {
+    return first.vectors.slice(i * step * of.dimensions, (i * step + 1) * of.dimensions);
+  });
+  // Removed vectors are zeros.
+  return samples.filter((vector) => vector.some((x) => x !== 0));
+}
+
 function answer(request: Request): Answer {
   switch (request.op) {
     case "find":
@@ -136,6 +170,8 @@ function answer(request: Request): Answer {
     case "giveUp":
       building = undefined;
       return {};
+    case "measure":
+      return measure(request.of, request.breadth);
     case "search":
       return search(request.of, request);
     case "searchExactly":

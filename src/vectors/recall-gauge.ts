@@ -1,9 +1,11 @@
-import type { Hit } from "../memory/ports/vectors.js";
+import type { Hit, RecallMeasured } from "../memory/ports/vectors.js";
 
 /** Breadth of the first searches of a graph, and its bounds. */
-const BREADTH_FIRST = 128;
+export const BREADTH_FIRST = 128;
 const BREADTH_MIN = 64;
 const BREADTH_MAX = 512;
+/** Least breadth in each of several graphs. */
+const BREADTH_EACH_MIN = 32;
 /** Share of the nearest vectors that searches should find, and above which they may be narrower. */
 const ENOUGH = 0.99;
 const PLENTY = 0.998;
@@ -17,29 +19,26 @@ const PAUSE_MS_MIN = 1_000;
 /** Number of the nearest vectors that a check compares. */
 export const CHECKED = 10;
 
-/** Result of checks: how many of the truly nearest vectors the searches found. */
-export interface Checked {
-  readonly found: number;
-  readonly of: number;
-}
-
 /**
  * Measures what searches of the graphs of one index find, by searching a served query again exactly, now and
  * then, and makes searches as broad as they need to be.
  */
 export class RecallGauge {
   #breadth = BREADTH_FIRST;
-  #checks: Checked[] = [];
+  #checks: RecallMeasured[] = [];
   #nextMs = 0;
   #checking = false;
 
-  /** Breadth of a search in each of some graphs: together they must find what one would. */
+  /** Breadth of a search in each of some graphs. */
   breadthIn(graphs: number): number {
-    return Math.max(32, Math.round(this.#breadth / Math.sqrt(graphs)));
+    return breadthIn(this.#breadth, graphs);
   }
 
   /** Checks a search, unless the last check was too recent; resolves when it is done. */
-  async check(nowMs: number, exactly: () => Promise<Checked | undefined>): Promise<Checked | undefined> {
+  async check(
+    nowMs: number,
+    exactly: () => Promise<RecallMeasured | undefined>,
+  ): Promise<RecallMeasured | undefined> {
     if (this.#checking || nowMs < this.#nextMs) return undefined;
     this.#checking = true;
     const startMs = performance.now();
@@ -54,10 +53,10 @@ export class RecallGauge {
     }
   }
 
-  #note(checked: Checked): void {
+  #note(checked: RecallMeasured): void {
     this.#checks.push(checked);
     if (this.#checks.length < CHECKS) return;
-    const sum = (what: keyof Checked) => this.#checks.reduce((total, each) => total + each[what], 0);
+    const sum = (what: keyof RecallMeasured) => this.#checks.reduce((total, each) => total + each[what], 0);
     const share = sum("found") / sum("of");
     this.#checks = [];
     if (share < ENOUGH) this.#breadth = Math.min(BREADTH_MAX, this.#breadth * WIDER);
@@ -65,8 +64,13 @@ export class RecallGauge {
   }
 }
 
+/** Divides a breadth among graphs: together they must find what one would. */
+export function breadthIn(breadth: number, graphs: number): number {
+  return Math.max(BREADTH_EACH_MIN, Math.round(breadth / Math.sqrt(graphs)));
+}
+
 /** Counts how many of the nearest vectors a search found; both lists may be in any order. */
-export function compare(nearest: Hit[], found: Hit[]): Checked {
+export function compare(nearest: Hit[], found: Hit[]): RecallMeasured {
   const best = (hits: Hit[]) => hits.sort((a, b) => b.similarity - a.similarity).slice(0, CHECKED);
   const keyOf = ({ sequence, window }: Hit) => `${sequence} ${window}`;
   const had = new Set(best(found).map(keyOf));

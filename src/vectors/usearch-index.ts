@@ -1,10 +1,10 @@
 import { MemoryError } from "../errors.js";
 import { Piece } from "../memory/pacing/bounds.js";
 import { turn } from "../memory/pacing/turn.js";
-import type { Hit, Restored, VectorIndex, VectorRow } from "../memory/ports/vectors.js";
+import type { Hit, RecallMeasured, Restored, VectorIndex, VectorRow } from "../memory/ports/vectors.js";
 import { type Found, searchDistinct } from "./distinct.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
-import { CHECKED, type Checked, compare, RecallGauge } from "./recall-gauge.js";
+import { CHECKED, compare, RecallGauge } from "./recall-gauge.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import { VECTORS_MAX } from "./snapshot/keys.js";
@@ -17,7 +17,7 @@ const BREADTH_HERE_MAX = 512;
 export interface IndexOptions extends SegmentsOptions {
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
   readonly backlogBytesMax: number;
-  readonly onChecked: (checked: Checked) => void;
+  readonly onChecked: (checked: RecallMeasured) => void;
 }
 
 /** The index of one log: sealed segments, each a graph in files, and an exact tail of the newest memories. */

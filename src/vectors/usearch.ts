@@ -1,7 +1,7 @@
 import { type SharedStep, type Steps, untimed } from "../memory/ports/steps.js";
-import type { Mark, VectorIndex, Vectors } from "../memory/ports/vectors.js";
+import type { Mark, RecallMeasured, VectorIndex, Vectors } from "../memory/ports/vectors.js";
 import { IndexThread } from "./index-thread.js";
-import type { Checked } from "./recall-gauge.js";
+import { BREADTH_FIRST, breadthIn } from "./recall-gauge.js";
 import { Sealer } from "./sealer.js";
 import { IndexFiles } from "./snapshot/index-files.js";
 import { findSnapshot } from "./snapshot/snapshot.js";
@@ -40,7 +40,7 @@ export interface UsearchOptions {
   /** Called when a segment cannot be written or searched; it is tried again. */
   readonly onTrouble?: (error: unknown) => void;
   /** Called when a served search was compared with an exact one. */
-  readonly onChecked?: (checked: Checked) => void;
+  readonly onChecked?: (checked: RecallMeasured) => void;
 }
 
 export interface OpenIndex extends VectorIndex {
@@ -84,6 +84,18 @@ export function openUsearch({
     holds: (logId, sequences) => files.holds(logId, sequences),
     kept: () => files.logIds(),
     markOf: (logId) => lastMark(files, { folder, logId, dimensions: dimensionsOf(logId) ?? 0 }),
+    measureRecall: async (logId) => {
+      let [found, of] = [0, 0];
+      const segments = await files.segmentsOf(logId);
+      const breadth = breadthIn(BREADTH_FIRST, segments.length);
+      for (const segment of segments) {
+        const place = { folder, logId, dimensions: dimensionsOf(logId) ?? 0, segment };
+        const { measured } = await thread.ask({ op: "measure", of: place, breadth });
+        found += measured?.found ?? 0;
+        of += measured?.of ?? 0;
+      }
+      return { found, of };
+    },
     close: async () => {
       await sealer.close();
       await thread.close();

@@ -399,7 +399,8 @@ describe("verifying a database", () => {
       logIds: 3,
       memories: 300,
       erased: 6,
-      snapshots: 1,
+      indexes: 1,
+      recall: { found: expect.any(Number), of: expect.any(Number) },
       unfinished: 0,
       problems: [],
     });
@@ -495,7 +496,7 @@ describe("verifying a database", () => {
     await house.write("a", [{ op: "delete", opId: "d", target: 7 }]);
     await house.storage.log.erase({ logId, sequences: [7] });
     expect(await problems()).toEqual([
-      `${logId}, entry 7: was deleted, but a snapshot has its vector; using the namespace takes it out`,
+      `${logId}, entry 7: was deleted, but an index file has its vector; using the namespace takes it out`,
     ]);
     const next = house.room();
     expect(await next.size("a")).toBe(299);
@@ -518,9 +519,9 @@ describe("verifying a database", () => {
     }
     expect(new Set(await problems())).toEqual(
       new Set([
-        `${logId}, entry 2: a snapshot is of another log`,
-        `${dropped}: a snapshot is left of a log that has ended`,
-        "nobody: a snapshot is left of a log that has ended",
+        `${logId}, entry 2: the index files are of another log`,
+        `${dropped}: index files are left of a log that has ended`,
+        "nobody: index files are left of a log that has ended",
       ]),
     );
   });

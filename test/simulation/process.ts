@@ -210,6 +210,7 @@ function roomOf(
     discard: async () => {},
     kept: async () => [],
     markOf: async () => undefined,
+    measureRecall: async () => ({ found: 0, of: 0 }),
     wipe: async () => {},
     holds: async () => [],
   };

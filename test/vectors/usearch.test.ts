@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it } from "vitest";
-import type { VectorRow } from "../../src/memory/ports/vectors.js";
-import type { Checked } from "../../src/vectors/recall-gauge.js";
+import type { RecallMeasured, VectorRow } from "../../src/memory/ports/vectors.js";
 import type { OpenIndex, UsearchOptions } from "../../src/vectors/usearch.js";
 import { openUsearch } from "./built.js";
 import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
@@ -154,7 +153,7 @@ describe("an index by USearch", () => {
   });
 
   it("measures what it finds, by searching a served query again exactly", async () => {
-    const checks: Checked[] = [];
+    const checks: RecallMeasured[] = [];
     const { index } = open(newFolder(), { onChecked: (checked) => checks.push(checked) });
     await index.add(rows);
     await index.settled();

@@ -13,7 +13,7 @@ export interface RestorationOptions {
 export class Restoration {
   /** True once the files were read. */
   #asked = false;
-  /** What the files hold, until it is compared with the log. */
+  /** Position and gaps of the files, until they are compared with the log. */
   #unchecked: Restored | undefined;
   /** Memories that were removed from the files, and whose tombstones were not read yet. */
   readonly #unconfirmed = new Set<number>();

@@ -20,7 +20,10 @@ export interface Verified {
   logIds: number;
   memories: number;
   erased: number;
-  snapshots: number;
+  /** Logs whose index has files. */
+  indexes: number;
+  /** Recall of the indexes that have files, by some of their own vectors. */
+  readonly recall: { found: number; of: number };
   /** Interrupted or running erasures. They are not a problem: the next start finishes them. */
   unfinished: number;
   /** Problems, one line each; empty if the database is sound. */
@@ -28,22 +31,26 @@ export interface Verified {
 }
 
 /**
- * Verifies every entry of every log, and every snapshot: numbers are dense, memories are complete, and
+ * Verifies every entry of every log, and all index files: numbers are dense, memories are complete, and
  * nothing is left of deleted ones. It is meant for a database that no server uses.
  */
 export async function verify(ports: VerifyPorts): Promise<Verified> {
-  const counted = { logIds: 0, memories: 0, erased: 0, snapshots: 0 };
+  const counted = { logIds: 0, memories: 0, erased: 0, indexes: 0 };
   const pending = await ports.erasures.pending(ERASURES_MAX);
-  const verified: Verified = { ...counted, unfinished: pending.length, problems: [] };
+  const recall = { found: 0, of: 0 };
+  const verified: Verified = { ...counted, recall, unfinished: pending.length, problems: [] };
   const living = await livingIn(ports.log);
   for await (const logId of allLogIds(ports.log)) {
     await verifyLog(ports, { logId, verified, pending, living });
   }
   for (const logId of await ports.vectors.kept()) {
-    verified.snapshots++;
+    verified.indexes++;
+    const { found, of } = await ports.vectors.measureRecall(logId);
+    recall.found += found;
+    recall.of += of;
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
-      verified.problems.push(`${logId}: a snapshot is left of a log that has ended`);
+      verified.problems.push(`${logId}: index files are left of a log that has ended`);
     }
   }
   return verified;
@@ -98,15 +105,15 @@ async function verifyLog(
     const how = walk.ended === "drop" ? "was dropped" : "has moved";
     for (const sequence of walk.stored) complain(sequence, `${how}, but is not erased`);
   }
-  // Deletions after the snapshot was written must have been made in it too.
+  // Deletions after the files were written must have been made in them too.
   const mark = await vectors.markOf(logId);
   if (mark === undefined) return;
   const at = { logId, from: mark.sequence, limit: 1, what: "head" } as const;
   const [behind] = (await log.read(at)).entries;
-  if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "a snapshot is of another log");
+  if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "the index files are of another log");
   const deleted = [...walk.targets].filter((target) => !isErasing(target));
   for (const target of await vectors.holds(logId, deleted)) {
-    complain(target, "was deleted, but a snapshot has its vector; using the namespace takes it out");
+    complain(target, "was deleted, but an index file has its vector; using the namespace takes it out");
   }
 }
 

@@ -18,6 +18,11 @@ export interface Vectors {
   holds(logId: string, sequences: readonly number[]): Promise<number[]>;
   /** Lists the logs whose indexes have files. */
   kept(): Promise<string[]>;
+  /**
+   * Measures what searches of an index's files find: how many of the vectors nearest to some stored ones are
+   * among those found, as broad as searches are at first.
+   */
+  measureRecall(logId: string): Promise<RecallMeasured>;
   /** Reads the log position up to which an index's files are whole; undefined if they are damaged or missing. */
   markOf(logId: string): Promise<Mark | undefined>;
 }
@@ -63,6 +68,14 @@ export interface VectorRow {
   readonly opId: string;
   /** One for each window of the text, in order. */
   readonly vectors: readonly Float32Array[];
+}
+
+/** Result of comparing searches with exact ones. */
+export interface RecallMeasured {
+  /** Number of the nearest vectors that the searches found. */
+  readonly found: number;
+  /** Number of the nearest vectors. */
+  readonly of: number;
 }
 
 /** A vector that was found: its memory's log number and its position among the memory's vectors. */
