@@ -46,17 +46,18 @@ function pool(states: Float32Array, { dimensions, pooling }: { dimensions: numbe
   return normalise(Float64Array.from(states.subarray(from, from + dimensions)));
 }
 
-// Plain loops: callbacks for each value take more than twice as long. The order of the additions and the
-// divisions are part of each vector: another order would give other bits than those that are stored.
+// Plain loops take a fifth of the time of callbacks for each value. The order of the additions and the divisions
+// are part of each vector: another order would give other bits than the stored vectors have.
 
 /** Returns the mean over all tokens: a run has one text, so no token is padding. */
 function mean(rows: Float32Array, dimensions: number): Float64Array {
   const means = new Float64Array(dimensions);
   const count = rows.length / dimensions;
-  for (let from = 0; from < rows.length; from += dimensions) {
-    for (let i = 0; i < dimensions; i++) means[i] = (means[i] as number) + (rows[from + i] as number);
+  for (let i = 0; i < dimensions; i++) {
+    let sum = 0;
+    for (let at = i; at < rows.length; at += dimensions) sum += rows[at] as number;
+    means[i] = sum / count;
   }
-  for (let i = 0; i < dimensions; i++) means[i] = (means[i] as number) / count;
   return means;
 }
 
