@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
 import { FREE } from "./accounts/plan.js";
 import { audited } from "./compose/audit-log.js";
+import { CallsInFlight } from "./compose/calls-in-flight.js";
 import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openCertificate, openDoors } from "./compose/doors.js";
@@ -83,7 +84,8 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   openMigrating({ ...options, storage });
   const models: Models = new Set();
   const common = { config, logger, telemetry, models, closers };
-  const first = await openFirstModel(storage.systemRecords, common);
+  const calls = new CallsInFlight();
+  const first = await openFirstModel(storage.systemRecords, { ...common, calls });
   const generations = new Generations(first.generation, first.model);
   const readiness = new Readiness();
   const counting = openCounting(storage, { logger, closers, readiness, telemetry });
@@ -100,7 +102,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   };
   operator.open({ ...accountPorts, plans, systemRecords: storage.systemRecords, backUp });
   const { leave, ...addresses } = await openDoors(config, {
-    ...{ logger, closers, telemetry, readiness, models, plans, memory, tls },
+    ...{ logger, closers, telemetry, readiness, models, plans, memory, tls, calls },
     accounts: accountPorts,
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
     droppedLines: options.droppedLines,

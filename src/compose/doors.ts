@@ -11,6 +11,7 @@ import { openTls } from "../server/port/tls.js";
 import { loadPortal } from "../server/portal/portal-files.js";
 import { Load } from "../server/rpc/load.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
+import type { CallsInFlight } from "./calls-in-flight.js";
 import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
 import { longest, type Models, sharesOf } from "./models.js";
@@ -20,6 +21,7 @@ interface DoorsOptions
   extends Pick<AppOptions, "accounts" | "authenticate" | "logger" | "plans" | "readiness" | "tls"> {
   readonly memory: OpenMemory;
   readonly models: Models;
+  readonly calls: CallsInFlight;
   readonly telemetry: Telemetry;
   readonly closers: Closers;
   /** Number of lines of the log that were dropped. */
@@ -46,7 +48,7 @@ export async function openDoors(config: Config, options: DoorsOptions) {
     connections: { connectionsMax, connectionsPerAddressMax },
     connectionCounts: connections,
     corsOrigins: config.corsOrigins,
-    onCall: telemetry.begin,
+    onCall: options.calls.counting(telemetry.begin),
   });
   const { generations, namespaces } = memory;
   watchGauges(telemetry, {

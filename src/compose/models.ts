@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.js";
-import { type OpenEmbedder, openEmbedder } from "../embedding/open.js";
+import { type EmbedderOptions, type OpenEmbedder, openEmbedder } from "../embedding/open.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { withQueryCache } from "../embedding/query-cache.js";
 import { generationFor, modelFor } from "../memory/model-change/pin.js";
@@ -9,6 +9,7 @@ import type { Generation } from "../memory/ports/generation.js";
 import type { SystemRecords } from "../memory/ports/plan.js";
 import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
+import type { CallsInFlight } from "./calls-in-flight.js";
 import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
 import { warn } from "./warn.js";
@@ -23,16 +24,22 @@ interface ModelOptions {
   readonly models: Models;
 }
 
+interface FirstModelOptions extends ModelOptions {
+  readonly closers: Closers;
+  readonly calls: CallsInFlight;
+}
+
 /** Opens the model that the database holds vectors of; for an empty database, the one that is set. */
 export async function openFirstModel(
   systemRecords: SystemRecords,
-  { closers, ...options }: ModelOptions & { closers: Closers },
+  { closers, calls, ...options }: FirstModelOptions,
 ): Promise<{ generation: Generation; model: OpenEmbedder }> {
   const { config, logger } = options;
   const plan = (await systemRecords.plan())?.plan;
   const model = await openModel(
     modelFor(config.model, { pinned: await systemRecords.pinned(), plan }),
-    options,
+    // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
+    { ...options, isAlone: () => calls.count <= 1 },
   );
   closers.push(() => model.close());
   const generation = await generationFor(systemRecords, { model: model.model, plan });
@@ -44,7 +51,7 @@ export async function openFirstModel(
 
 export async function openModel(
   model: string,
-  { config, logger, telemetry, models }: ModelOptions,
+  { config, logger, telemetry, models, isAlone }: ModelOptions & Pick<EmbedderOptions, "isAlone">,
 ): Promise<OpenEmbedder> {
   const { settings, ...named } = modelOf(config);
   const embedder = await openEmbedder({
@@ -53,6 +60,7 @@ export async function openModel(
     // The settings are about the model that is set, not about the one that a database has in its place.
     ...(model === named.model && { settings }),
     workers: config.embedWorkers,
+    isAlone,
     onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
   });
   const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });

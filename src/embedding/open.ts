@@ -7,7 +7,9 @@ import {
   settled,
 } from "./convention/find-convention.js";
 import { locateModel, type ModelPlace } from "./download/locate.js";
+import { revisionOf } from "./download/model-files.js";
 import { pinnedParts } from "./encode/convention.js";
+import { isFast, MainThread } from "./pool/main-thread.js";
 import { Pool, type Reader } from "./pool/pool.js";
 import { Thread } from "./pool/thread.js";
 import type { LoadedModel } from "./pool/worker.js";
@@ -17,6 +19,11 @@ export interface EmbedderOptions extends ModelPlace {
   readonly workers: number;
   /** Pooling, prefixes and window, where the operator knows better than the model's files. */
   readonly settings?: ConventionSettings | undefined;
+  /**
+   * Tells whether no call is under way but the one that asks, so that the main thread may read its text if
+   * it is short and the model is fast. Without it the main thread reads none.
+   */
+  readonly isAlone?: (() => boolean) | undefined;
   /** Called when a thread is lost or cannot be started again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
@@ -42,6 +49,7 @@ export async function openEmbedder(options: EmbedderOptions): Promise<OpenEmbedd
   const pool = await Pool.open({
     readers: options.workers,
     start: () => sameModel.start(),
+    startHere: async () => options.isAlone && sameModel.startHere(options.isAlone),
     onTrouble: options.onTrouble,
   }).catch((error) => {
     const reason = error.cause?.message ?? error.message;
@@ -78,12 +86,30 @@ class SameModel {
     this.#first ??= loaded;
     try {
       settled(found, loaded.pooling);
-      if (this.#first.revision === loaded.revision) return thread;
-      throw new Error(`the files in ${folder} have changed since the start`);
+      this.#check(loaded.revision);
+      return thread;
     } catch (error) {
       await thread.close();
       throw error;
     }
+  }
+
+  /** Loads the model on the main thread, unless the threads found it too slow for that. */
+  async startHere(isAlone: () => boolean): Promise<MainThread | undefined> {
+    if (!isFast(this.loaded.msPerCost)) return undefined;
+    const { folder, found } = this;
+    this.#check(await revisionOf(folder));
+    // The library is large, and only a fast model needs it on the main thread.
+    const { openEncoder } = await import("./encode/encoder.js");
+    const encoder = await openEncoder({ folder, convention: found.convention });
+    // It takes the slow first run off the first caller.
+    await encoder.encode({ text: "probe", field: "text" });
+    return new MainThread(encoder, isAlone);
+  }
+
+  #check(revision: string): void {
+    if (this.loaded.revision === revision) return;
+    throw new Error(`the files in ${this.folder} have changed since the start`);
   }
 }
 

@@ -1,17 +1,18 @@
-import type { Embedder, Embedding, EmbedInput } from "../memory/ports/embedder.js";
+import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory/ports/embedder.js";
 import type { Metrics } from "./metrics.js";
 
 /** Decorates an embedder with timings: each text's wait for a thread, and its time in it. */
 export function measuredEmbed(embedder: Embedder, metrics: Metrics): Embedder["embed"] {
-  const { embedWaitSeconds, embedRunSeconds, cachedQueries } = metrics;
+  const { embedWaitSeconds, embedRunSeconds, embedMainThread, cachedQueries } = metrics;
   return async (input: EmbedInput): Promise<Embedding> => {
     const { field } = input;
     const startMs = performance.now();
     let begunMs: number | undefined;
-    const onBegin = () => {
+    const onBegin = (thread: EmbeddingThread) => {
+      if (thread === "main") embedMainThread.inc({ field });
       // For a text in several parts, the first one counts.
       begunMs ??= performance.now();
-      input.onBegin?.();
+      input.onBegin?.(thread);
     };
     const embedding = await embedder.embed({ ...input, onBegin });
     if (begunMs === undefined) {

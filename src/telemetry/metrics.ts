@@ -88,6 +88,12 @@ export class Metrics {
     buckets: EMBED_SECONDS,
     registers: [this.registry],
   });
+  readonly embedMainThread = new Counter({
+    name: "recalld_embed_main_thread_total",
+    help: "Texts that the main thread embedded, because nothing else waited.",
+    labelNames: ["field"],
+    registers: [this.registry],
+  });
   readonly cachedQueries = new Counter({
     name: "recalld_cached_queries_total",
     help: "Queries whose vectors were known already.",

@@ -56,6 +56,16 @@ describe("what is measured", () => {
     expect(grown("recalld_embed_run_seconds_count", { field: "query" })).toBe(1);
   });
 
+  it("of a query that comes alone and is embedded on the main thread", async () => {
+    // On a busy machine the model may seem too slow for a moment.
+    for (let i = 0, onMain = 0; onMain === 0; i++) {
+      expect(i).toBeLessThan(10);
+      const grown = await growth(() => caller.recall(`alone ${i}`, "measured"));
+      onMain = grown("recalld_embed_main_thread_total", { field: "query" });
+      expect(grown("recalld_embed_run_seconds_count", { field: "query" })).toBe(1);
+    }
+  });
+
   it("of the whole process", async () => {
     const { sum, samples } = await look();
     expect(sum("recalld_ready")).toBe(1);

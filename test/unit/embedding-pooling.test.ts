@@ -1,4 +1,5 @@
 import { Tensor } from "@xenova/transformers";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { settlePooling, vectorOf } from "../../src/embedding/encode/pooling.js";
 
@@ -42,6 +43,39 @@ describe("one vector of many", () => {
     const output = new Tensor("float32", Float32Array.from(values), [1, 1, 2]);
     expect(() => vectorOf({ last_hidden_state: output }, "cls")).toThrow("cannot be normalised");
   });
+});
+
+/** Pools by the plainest means, in the order in which the vectors of all databases were computed. */
+function plainly(states: Float32Array, dimensions: number): Float32Array {
+  const rows = states.length / dimensions;
+  const means = Float64Array.from({ length: dimensions }, () => 0).map((_, i) => {
+    const column = states.filter((_, at) => at % dimensions === i);
+    return [...column].reduce((sum, value) => sum + value, 0) / rows;
+  });
+  const length = Math.sqrt(means.reduce((sum, value) => sum + value * value, 0));
+  return Float32Array.from(means, (value) => value / length);
+}
+
+it("gives the same bits as ever", () => {
+  const numbers = fc.float({ noNaN: true, min: -20, max: 20 });
+  const shapes = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 12 }));
+  const states = shapes.chain(([rows, dimensions]) =>
+    fc.tuple(
+      fc.constant(dimensions),
+      fc.array(numbers, { minLength: rows * dimensions, maxLength: rows * dimensions }),
+    ),
+  );
+  fc.assert(
+    fc.property(states, ([dimensions, values]) => {
+      const data = Float32Array.from(values);
+      const expected = plainly(data, dimensions);
+      fc.pre(expected.every((value) => Number.isFinite(value)));
+      const dims = [1, data.length / dimensions, dimensions];
+      const vector = vectorOf({ last_hidden_state: { type: "float32", dims, data } }, "mean");
+      expect(Buffer.from(vector.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 describe("the pooling of a model", () => {

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { MemoryError, unavailable } from "../../src/errors.js";
 import { Sealed } from "../../src/memory/log/replica.js";
-import type { Embedder } from "../../src/memory/ports/embedder.js";
+import type { Embedder, EmbeddingThread } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { untimed } from "../../src/memory/ports/steps.js";
 import { Telemetry } from "../../src/telemetry/telemetry.js";
@@ -106,9 +106,9 @@ it("tells the wait for a thread from the reading; what needs no thread is in nei
   const inner = (embed: Embedder["embed"]) => telemetry.embed({ model: {} as Embedder["model"], embed });
   const slow = inner(async ({ onBegin }) => {
     await sleep(40);
-    onBegin?.();
+    onBegin?.("worker");
     await sleep(80);
-    onBegin?.();
+    onBegin?.("worker");
     return embedding;
   });
   expect(await slow({ text: "x", field: "query", owner: "acc" })).toBe(embedding);
@@ -119,6 +119,21 @@ it("tells the wait for a thread from the reading; what needs no thread is in nei
   expect(wait).toBeGreaterThan(0.03);
   expect(run).toBeGreaterThan(0.07);
   expect(wait).toBeLessThan(run);
+});
+
+it("counts the texts that the main thread embeds, once each", async () => {
+  const { telemetry, value } = await open();
+  const embed = (thread: EmbeddingThread) =>
+    telemetry.embed({
+      model: {} as Embedder["model"],
+      embed: async ({ onBegin }) => {
+        onBegin?.(thread);
+        return { vectors: new Float32Array(1), tokens: 1 };
+      },
+    })({ text: "x", field: "text", owner: "acc" });
+  for (const thread of ["main", "worker", "main"] as const) await embed(thread);
+  expect(await value('recalld_embed_main_thread_total{field="text"}')).toBe(2);
+  expect(await value('recalld_embed_run_seconds_count{field="text"}')).toBe(3);
 });
 
 async function openTraced(env: Readonly<Record<string, string>>) {

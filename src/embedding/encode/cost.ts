@@ -2,7 +2,7 @@
  * Fixed cost of a run, and of cutting a long text, in units of the time for one token. Measured with the
  * bundled model; `ReadingSpeed` measures what a unit takes on another model or machine.
  */
-const RUN_COST = 12;
+export const RUN_COST = 12;
 const CUTTING_COST = 0.07;
 /** Average number of tokens and of UTF-16 units in a window of a long text. */
 const WINDOW_TOKENS_MEAN = 56;

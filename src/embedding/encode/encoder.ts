@@ -25,6 +25,14 @@ type Read =
   | { readonly tokens: number; readonly vector: Float32Array<ArrayBuffer> }
   | { readonly tokens: number; readonly parts: readonly Part[] };
 
+/** A tokenized text. */
+export interface Prepared {
+  /** Number of tokens, with those of the prefix and special ones. */
+  readonly length: number;
+  /** Reads the text, or cuts it. The model begins in a later iteration of the event loop. */
+  run(): Promise<Reading>;
+}
+
 /**
  * Window size in tokens, for texts of more than `WHOLE_TOKENS`: in larger windows a single fact drowns,
  * see docs/decisions.md.
@@ -59,16 +67,31 @@ export class Encoder {
   }
 
   /** Reads a text, one in each run: with int8, padding and other texts in a batch change its vector. */
-  async encode({ text, field }: Question): Promise<Reading> {
+  encode(question: Question): Promise<Reading> {
+    return this.prepare(question).run();
+  }
+
+  /** Tokenizes a text. */
+  prepare({ text, field }: Question): Prepared {
     const prefix = this.#prefixes[field];
     const alone = this.#tokenize(text);
     const tokens = alone.length - this.#specialTokens;
     if (tokens > this.#tokensMax || text.length > WHOLE_UNITS) {
-      return { tokens, parts: this.#partsOf({ text, field }) };
+      const cut = async () => ({ tokens, parts: this.#partsOf({ text, field }) });
+      return { length: alone.length, run: cut };
     }
     // Prefix and text are tokenized together, because a space belongs to the token after it.
-    const { inputs } = prefix === "" ? alone : this.#tokenize(prefix + text);
-    return { tokens, vector: vectorOf(await this.model(inputs), this.convention.pooling) };
+    const { inputs, length } = prefix === "" ? alone : this.#tokenize(prefix + text);
+    const read = async () => ({
+      tokens,
+      vector: vectorOf(await this.model(inputs), this.convention.pooling),
+    });
+    return { length, run: read };
+  }
+
+  /** Frees the model's memory. */
+  async close(): Promise<void> {
+    await this.model.dispose();
   }
 
   /** Cuts a text into windows. A part that is still too long is cut again when it is read. */

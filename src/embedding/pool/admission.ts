@@ -32,7 +32,7 @@ export interface Prospect {
  */
 export function admit(task: Task, { waiting, msPerCost }: Prospect): void {
   const { deadlineMs, owner } = task.input;
-  if (deadlineMs === undefined || owner === SERVICE || waiting.isEmpty) return;
+  if (deadlineMs === undefined || owner === SERVICE || waiting.size === 0) return;
   const untilMs = waiting.costUntil(task) * msPerCost;
   const allowedMs = (deadlineMs - task.arrivedMs) * ADMITTED_SHARE;
   if (untilMs > allowedMs) throw busy({ untilMs, allowedMs });

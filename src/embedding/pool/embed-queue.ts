@@ -29,8 +29,9 @@ export class EmbedQueue {
     return { query: this.#lanes.query.waiting, text: this.#lanes.text.waiting };
   }
 
-  get isEmpty(): boolean {
-    return this.#lanes.query.size + this.#lanes.text.size === 0;
+  /** Number of unfinished texts, whether they wait or are being read. */
+  get size(): number {
+    return this.#lanes.query.size + this.#lanes.text.size;
   }
 
   /**

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError, unavailable } from "../../errors.js";
-import { type Embedding, type EmbedInput, SERVICE } from "../../memory/ports/embedder.js";
+import {
+  type Embedding,
+  type EmbeddingThread,
+  type EmbedInput,
+  SERVICE,
+} from "../../memory/ports/embedder.js";
 import { cuttingCostOf } from "../encode/cost.js";
 import type { Question, Reading } from "../encode/encoder.js";
 import { Abandoned } from "./abandoned.js";
 import { admit, giveUpLate, type Prospect } from "./admission.js";
 import { EmbedQueue } from "./embed-queue.js";
+import type { MainThread } from "./main-thread.js";
 import { ReadingSpeed } from "./reading-speed.js";
 import { type Piece, Task } from "./task.js";
 
@@ -46,12 +52,15 @@ export class ReaderLost extends Error {
 export interface PoolOptions {
   readonly readers: number;
   readonly start: () => Promise<Reader>;
+  /** Loads the model on the main thread, after the readers have started, if it may read there at all. */
+  readonly startHere?: () => Promise<MainThread | undefined>;
   /** Called when a reader is lost or cannot be started again. */
   readonly onTrouble?: ((error: unknown) => void) | undefined;
 }
 
-/** The work of one reader. */
+/** The work of one reader, or of the main thread. */
 interface Work {
+  readonly thread: EmbeddingThread;
   /** The piece that it reads, and possibly the next one. */
   readonly pieces: Piece[];
   /** Time at which it began to read the first one. */
@@ -68,6 +77,7 @@ export class Pool {
   readonly #pace = new ReadingSpeed();
   readonly #abandoned = new Abandoned();
   readonly #underWay = new Set<Promise<void>>();
+  #here: MainThread | undefined;
   readonly #closing = new AbortController();
   readonly #looking = setInterval(() => giveUpLate(this.#prospect), LOOK_MS).unref();
 
@@ -78,11 +88,16 @@ export class Pool {
   /** Starts every reader. If one fails, all are closed. */
   static async open(options: PoolOptions): Promise<Pool> {
     const pool = new Pool(options);
-    const starting = Array.from({ length: options.readers }, () => pool.#startReader());
-    const failed = (await Promise.allSettled(starting)).find(({ status }) => status === "rejected");
-    if (failed?.status !== "rejected") return pool;
-    await pool.close();
-    throw failed.reason;
+    try {
+      const starting = Array.from({ length: options.readers }, () => pool.#startReader());
+      const failed = (await Promise.allSettled(starting)).find(({ status }) => status === "rejected");
+      if (failed?.status === "rejected") throw failed.reason;
+      pool.#here = await options.startHere?.();
+      return pool;
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
   }
 
   get waiting(): Record<EmbedInput["field"], number> {
@@ -109,14 +124,16 @@ export class Pool {
     this.#closing.signal.throwIfAborted();
     this.#abandoned.check(input.owner);
     let breakOff = () => {};
+    let begin = () => {};
     const reading = new Promise<Embedding>((resolve, reject) => {
       const task = new Task(input, { resolve, reject });
       breakOff = () => this.#breakOff(task);
+      begin = () => this.#begin(task);
       admit(task, this.#prospect);
       this.#waiting.add(task);
     });
     signal?.addEventListener("abort", breakOff);
-    this.#next();
+    begin();
     return reading.finally(() => signal?.removeEventListener("abort", breakOff));
   }
 
@@ -127,6 +144,35 @@ export class Pool {
     this.#waiting.rejectAll(stopping());
     await Promise.all(this.#underWay);
     await Promise.all([...this.#readers.keys()].map((reader) => reader.close()));
+    const here = this.#here;
+    // It may be closed twice, and a model may not.
+    this.#here = undefined;
+    await here?.close();
+  }
+
+  /**
+   * Has a text that is alone read on the main thread, and gives all others to the readers. It is alone if
+   * nothing else has arrived by the end of this iteration of the event loop.
+   */
+  #begin(task: Task): void {
+    if (!this.#isForHere(task)) this.#next();
+    else
+      setImmediate(() => {
+        if (this.#isForHere(task)) this.#readHere(task);
+        this.#next();
+      });
+  }
+
+  #isForHere(task: Task): boolean {
+    const isNext = task.next !== undefined && this.#waiting.size === 1;
+    return isNext && this.#here?.suits(task, this.#pace.msPerCost) === true;
+  }
+
+  #readHere(task: Task): void {
+    const read = this.#here?.prepare(task, this.#pace.msPerCost);
+    if (read === undefined) return;
+    const piece = this.#waiting.take();
+    if (piece !== undefined) this.#track(this.#run(piece, { work: idle("main"), read }));
   }
 
   #next(): void {
@@ -134,7 +180,9 @@ export class Pool {
       const reader = this.#readerFor(piece);
       if (reader === undefined) return;
       this.#waiting.take();
-      this.#track(this.#run(piece, reader));
+      const { text, task } = piece;
+      const read = () => reader.read({ text, field: task.input.field });
+      this.#track(this.#run(piece, { work: this.#readers.get(reader) as Work, read }));
     }
   }
 
@@ -150,13 +198,12 @@ export class Pool {
     return ahead;
   }
 
-  async #run(piece: Piece, reader: Reader): Promise<void> {
-    const work = this.#readers.get(reader) as Work;
+  async #run(piece: Piece, { work, read }: { work: Work; read: () => Promise<Reading> }): Promise<void> {
     work.pieces.push(piece);
     piece.attempts++;
     if (work.pieces.length === 1) begin(work);
     try {
-      const reading = await reader.read({ text: piece.text, field: piece.task.input.field });
+      const reading = await read();
       this.#accept(piece, { reading, ms: reading.ms ?? performance.now() - work.begunMs });
     } catch (error) {
       this.#fail(piece, error);
@@ -210,7 +257,7 @@ export class Pool {
   async #startReader(): Promise<void> {
     const reader = await this.#options.start();
     reader.onLost = (lost) => this.#replace(reader, lost);
-    this.#readers.set(reader, { pieces: [], begunMs: 0 });
+    this.#readers.set(reader, idle("worker"));
     this.#pace.begin(reader.msPerCost ?? 0);
     this.#next();
   }
@@ -245,10 +292,14 @@ export class Pool {
   }
 }
 
+function idle(thread: EmbeddingThread): Work {
+  return { thread, pieces: [], begunMs: 0 };
+}
+
 /** Tells the first piece's caller that it is being read. */
 function begin(work: Work): void {
   work.begunMs = performance.now();
-  work.pieces[0]?.task.input.onBegin?.();
+  work.pieces[0]?.task.input.onBegin?.(work.thread);
 }
 
 /** Returns the cost of what a reader did: cutting a text costs less than reading it. */

@@ -27,9 +27,12 @@ export interface EmbedInput {
   /** The request's field that holds the text, for errors. Queries precede texts in the queue. */
   readonly field: "text" | "query";
   readonly signal?: AbortSignal;
-  /** Called when a thread takes the text, or a part of it. */
-  readonly onBegin?: () => void;
+  /** Called with the thread that takes the text, or a part of it. */
+  readonly onBegin?: (thread: EmbeddingThread) => void;
 }
+
+/** The main thread, or one of its own for the model. */
+export type EmbeddingThread = "main" | "worker";
 
 /**
  * Maximum numbers of vectors of a text and of a query; an embedder joins neighbouring windows of longer ones.

@@ -1,0 +1,275 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { CallsInFlight } from "../../src/compose/calls-in-flight.js";
+import type { Prepared, Question, Reading } from "../../src/embedding/encode/encoder.js";
+import { ABANDONED_MS_MAX } from "../../src/embedding/pool/abandoned.js";
+import { HELD_MS_MAX, isFast, MainThread, UNITS_MAX } from "../../src/embedding/pool/main-thread.js";
+import { Pool, type Reader, ReaderLost } from "../../src/embedding/pool/pool.js";
+import { type EmbedInput, SERVICE } from "../../src/memory/ports/embedder.js";
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Reads that a test lets go on. */
+class Puppet {
+  readonly texts: string[] = [];
+  readonly #pending: { resolve(reading: Reading): void; reject(error: unknown): void }[] = [];
+
+  run(text: string): Promise<Reading> {
+    this.texts.push(text);
+    return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
+  }
+
+  async answer(reading: Partial<Reading> = {}): Promise<void> {
+    this.#pending.shift()?.resolve({ tokens: 1, vector: Float32Array.of(1), ...reading } as Reading);
+    await nextTurn();
+  }
+
+  fail(error: unknown): void {
+    for (const { reject } of this.#pending.splice(0)) reject(error);
+  }
+}
+
+class PuppetReader extends Puppet implements Reader {
+  onLost: (lost: ReaderLost) => void = () => {};
+  readonly ended = Promise.resolve();
+
+  constructor(readonly msPerCost: number) {
+    super();
+  }
+
+  read({ text }: Question): Promise<Reading> {
+    return this.run(text);
+  }
+
+  async close(): Promise<void> {}
+}
+
+class PuppetEncoder extends Puppet {
+  closed = 0;
+  /** Number of tokens of each text, or an error. */
+  length: number | Error = 3;
+
+  prepare({ text }: Question): Prepared {
+    if (this.length instanceof Error) throw this.length;
+    return { length: this.length, run: () => this.run(text) };
+  }
+
+  async close(): Promise<void> {
+    this.closed++;
+  }
+}
+
+/** Opens a pool with one reader and a main thread; a lost reader starts again when `restarted` resolves. */
+async function open({ restarted = Promise.resolve(), msPerCost = 0.1 } = {}) {
+  const reader = new PuppetReader(msPerCost);
+  let starts = 0;
+  const here = new PuppetEncoder();
+  const others = { calls: 0 };
+  const pool = await Pool.open({
+    readers: 1,
+    start: async () => {
+      await nextTurn();
+      if (++starts > 1) await restarted;
+      return reader;
+    },
+    startHere: async () => new MainThread(here, () => others.calls === 0),
+  });
+  const read = (text: string, input: Partial<EmbedInput> = {}) => {
+    const reading = pool.read({ text, field: "query", owner: "acc", ...input });
+    reading.catch(() => {});
+    return reading;
+  };
+  onTestFinished(async () => {
+    for (let i = 0; i < 5; i++) await Promise.all([here.answer(), reader.answer()]);
+    await pool.close();
+  });
+  return { pool, read, reader, here, others };
+}
+
+it.each(["query", "text"] as const)("a short %s that is alone is read on the main thread", async (field) => {
+  const { read, pool, reader, here } = await open();
+  const threads: string[] = [];
+  const reading = read("tea", { field, onBegin: (thread) => threads.push(thread) });
+  expect(pool.waiting[field]).toBe(1);
+  await nextTurn();
+  expect(here.texts).toEqual(["tea"]);
+  expect(pool.waiting[field]).toBe(0);
+  await here.answer({ tokens: 7 });
+  expect(await reading).toEqual({ tokens: 7, vectors: Float32Array.of(1) });
+  expect(threads).toEqual(["main"]);
+  expect(reader.texts).toEqual([]);
+});
+
+it("texts that arrive in the same iteration of the event loop are read in threads", async () => {
+  const { read, reader, here } = await open();
+  for (const text of ["a", "b"]) read(text, { owner: text });
+  await nextTurn();
+  expect(reader.texts).toEqual(["a", "b"]);
+  expect(here.texts).toEqual([]);
+});
+
+it("while the main thread reads, others' texts are read in threads, and an account's next one too", async () => {
+  const { read, reader, here } = await open();
+  read("a");
+  await nextTurn();
+  read("a2");
+  read("b", { owner: "other" });
+  await nextTurn();
+  expect(here.texts).toEqual(["a"]);
+  expect(reader.texts).toEqual(["a2", "b"]);
+  await here.answer();
+  await nextTurn();
+  read("a3");
+  await nextTurn();
+  expect(here.texts).toEqual(["a"]);
+  for (let i = 0; i < 3; i++) await reader.answer();
+  read("a4");
+  await nextTurn();
+  expect(here.texts).toEqual(["a", "a4"]);
+});
+
+it.each(["before", "in the same iteration as"] as const)(
+  "a text is read in a thread if another call begins %s it",
+  async (when) => {
+    const { read, reader, here, others } = await open();
+    if (when === "before") others.calls++;
+    read("tea");
+    others.calls++;
+    await nextTurn();
+    expect(reader.texts).toEqual(["tea"]);
+    expect(here.texts).toEqual([]);
+  },
+);
+
+describe("is read in a thread, even alone:", () => {
+  it.each([
+    ["a text of many words", { text: "word ".repeat(39) }],
+    ["many blanks", { text: `tea${" ".repeat(UNITS_MAX)}` }],
+    ["the service's own text", { owner: SERVICE }],
+    ["a short text for a slow model", { msPerCost: HELD_MS_MAX / 12 }],
+    ["a short text with more tokens than it seems", { length: 39 }],
+  ])("%s", async (_what, { text = "tea", owner = "acc", msPerCost, length = 3 }: Case) => {
+    const { read, reader, here } = await open(msPerCost === undefined ? {} : { msPerCost });
+    here.length = length;
+    read(text, { owner });
+    await nextTurn();
+    expect(reader.texts).toEqual([text]);
+    expect(here.texts).toEqual([]);
+  });
+});
+
+interface Case {
+  readonly text?: string;
+  readonly owner?: string;
+  readonly msPerCost?: number;
+  readonly length?: number;
+}
+
+it("an error on the main thread is about its text alone", async () => {
+  const { read, here } = await open();
+  const failing = read("a");
+  await nextTurn();
+  here.fail(new Error("bad token"));
+  await expect(failing).rejects.toMatchObject({ code: "internal", cause: new Error("bad token") });
+  here.length = new Error("bad text");
+  await expect(read("b")).rejects.toMatchObject({ code: "internal", cause: new Error("bad text") });
+  here.length = 3;
+  const next = read("c");
+  await nextTurn();
+  await here.answer();
+  expect((await next).tokens).toBe(1);
+});
+
+it("a text that is broken off before its turn is not read", async () => {
+  const { read, reader, here } = await open();
+  const leaving = new AbortController();
+  const reading = read("tea", { signal: leaving.signal });
+  leaving.abort(new Error("gone"));
+  await expect(reading).rejects.toThrow("gone");
+  await nextTurn();
+  expect([...here.texts, ...reader.texts]).toEqual([]);
+});
+
+it("a text that is broken off while the main thread reads it counts against its account", async () => {
+  const { read, here } = await open();
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const leaving = new AbortController();
+  const reading = read("tea", { signal: leaving.signal });
+  await nextTurn();
+  await nextTurn();
+  leaving.abort(new Error("gone"));
+  await expect(reading).rejects.toThrow("gone");
+  vi.advanceTimersByTime(ABANDONED_MS_MAX);
+  await here.answer();
+  await expect(read("more")).rejects.toMatchObject({ reason: "ABANDONED_WORK" });
+});
+
+it("closing finishes the text that the main thread reads, and frees its model once", async () => {
+  const { pool, read, here } = await open();
+  const reading = read("tea");
+  await nextTurn();
+  const closing = pool.close();
+  await nextTurn();
+  expect(here.closed).toBe(0);
+  await here.answer();
+  await closing;
+  expect((await reading).tokens).toBe(1);
+  await pool.close();
+  expect(here.closed).toBe(1);
+});
+
+it("closing refuses a text that waits for its turn on the main thread", async () => {
+  const { pool, read, here } = await open();
+  const reading = read("tea");
+  await pool.close();
+  await expect(reading).rejects.toMatchObject({ code: "unavailable" });
+  await nextTurn();
+  expect(here.texts).toEqual([]);
+});
+
+it("the main thread reads on while all readers are lost", async () => {
+  let restart = () => {};
+  const restarted = new Promise<void>((resolve) => {
+    restart = resolve;
+  });
+  const { read, reader, here } = await open({ restarted });
+  reader.onLost(new ReaderLost("lost"));
+  const reading = read("tea");
+  await nextTurn();
+  await here.answer();
+  expect((await reading).tokens).toBe(1);
+  restart();
+});
+
+it("the pool does not open if the main thread's model does not", async () => {
+  const opened = Pool.open({
+    readers: 1,
+    start: async () => new PuppetReader(0.1),
+    startHere: () => Promise.reject(new Error("other files")),
+  });
+  await expect(opened).rejects.toThrow("other files");
+});
+
+it.each([
+  [0.05, true],
+  [0.17, true],
+  [0.2, false],
+  [3, false],
+])("a model that takes %d ms for a cost of 1 is fast enough: %s", (msPerCost, fast) => {
+  expect(isFast(msPerCost)).toBe(fast);
+});
+
+it("calls are in flight from their beginning to their end", () => {
+  const ended: string[] = [];
+  const calls = new CallsInFlight();
+  const begin = calls.counting(() => ({ traceId: "t", end: ({ code }) => void ended.push(code) }));
+  const call = { method: "m", protocol: "json" as const, header: new Headers() };
+  const [first, second] = [begin(call), begin(call)];
+  expect(calls.count).toBe(2);
+  expect(first.traceId).toBe("t");
+  first.end({ code: "ok", ms: 1, accountId: undefined });
+  expect(calls.count).toBe(1);
+  second.end({ code: "internal", ms: 1, accountId: undefined });
+  expect(calls.count).toBe(0);
+  expect(ended).toEqual(["ok", "internal"]);
+});
