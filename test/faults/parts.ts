@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { openMongo } from "../../src/storage/mongo/open.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { newDataDir, startServer } from "../support/server.js";
 import { changeModelWhileAsleep } from "./asleep.js";
@@ -106,6 +107,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
     const figures = await onMongo((MONGODB_URI) =>
       changeModelWhileAsleep({
         start: (env) => startServer({ env, until: "listening" }),
+        open: () => openMongo({ uri: MONGODB_URI }),
         replicas: REPLICAS,
         env: { MONGODB_URI },
         memories: size,
