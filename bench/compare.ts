@@ -3,7 +3,9 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { locateModel } from "../dist/src/embedding/download/locate.js";
+import { BareServer } from "./compare/bare/bare-server.js";
 import { openNodeEmbedder, openPythonEmbedder } from "./compare/embedders.js";
+import { HttpSystem } from "./compare/http-system.js";
 import { Measuring } from "./compare/measure.js";
 import { type Options, readOptions, USAGE } from "./compare/options.js";
 import { plots, withFigures } from "./compare/page.js";
@@ -12,7 +14,10 @@ import { pythonEnvironment } from "./compare/python-environment.js";
 import { PythonSystem } from "./compare/python-system.js";
 import { Recalld } from "./compare/recalld.js";
 import type { Results } from "./compare/results.js";
+import type { System } from "./compare/system.js";
 import { openCorpus } from "./compare/texts.js";
+import { LOAD_MAX } from "./machine.js";
+import { keptScale } from "./scale/results.js";
 
 // Compares recalld with what a user would take instead, in one run, on one machine and with the same weights.
 // docs/performance.md says what is measured and how.
@@ -20,10 +25,6 @@ import { openCorpus } from "./compare/texts.js";
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** Folder outside git for the Python environment, the vectors, and the databases of a run. */
 const CACHE = join(HERE, ".cache");
-/**
- * Processes that run while nothing is measured yet. With more of them, systems of many threads suffer most.
- */
-const LOAD_MAX = 0.5;
 const PAGE = join(HERE, "../docs/performance.md");
 const PICTURES = join(HERE, "../docs/pictures");
 /** Memories beyond the largest size that are stored during the measurements. */
@@ -35,7 +36,7 @@ if (!options.pageOnly) {
   const [load = 0] = loadavg();
   if (load > LOAD_MAX)
     console.error(`the machine is busy (load ${load.toFixed(1)}): its figures will be off`);
-  const results = await run(options);
+  const results: Results = { ...(await run(options)), load };
   writeFileSync(path, `${JSON.stringify(results, null, 2)}\n`);
   console.log(`written to ${path}`);
 }
@@ -51,12 +52,12 @@ function parse(): Options {
 }
 
 function writePage(results: Results): void {
-  writeFileSync(PAGE, withFigures(readFileSync(PAGE, "utf8"), results));
+  writeFileSync(PAGE, withFigures(readFileSync(PAGE, "utf8"), results, keptScale()));
   for (const [name, svg] of Object.entries(plots(results))) writeFileSync(join(PICTURES, name), svg);
   console.log(`written to ${PAGE}`);
 }
 
-async function run(options: Options): Promise<Results> {
+async function run(options: Options): Promise<Omit<Results, "load">> {
   const { systems: ids, sizes } = options;
   const others = ids.filter((id) => id !== "recalld");
   const python = others.length > 0 ? pythonEnvironment(join(CACHE, "python")) : undefined;
@@ -64,16 +65,28 @@ async function run(options: Options): Promise<Results> {
   const corpus = await openCorpus({ ...options, folder: CACHE, embedded, texts: embedded + MORE_TEXTS });
   mkdirSync(CACHE, { recursive: true });
   const folder = mkdtempSync(join(process.env.BENCH_DIR ?? CACHE, "run-"));
-  const recalld = await Recalld.open({ folder, corpus, model: options });
-  const systems: Record<string, PythonSystem | Recalld> = { recalld };
+  const namesFolder = mkdtempSync(join(folder, "threads-"));
+  const recalld = await Recalld.open({ folder, corpus, model: options, namesFolder });
+  const systems: Record<string, System> = { recalld };
+  const modelFolder = await locateModel(options);
+  const bare = { modelFolder, workers: options.workers, corpus, folder };
+  const floors = {
+    "bare-thread": new BareServer({ ...bare, kind: "thread" }),
+    "bare-main": new BareServer({ ...bare, kind: "main" }),
+  };
   const embedder = await openNodeEmbedder({ ...options, corpus });
-  const inPython = python && { python, modelFolder: await locateModel(options), folder, corpus };
-  if (inPython) for (const id of others) systems[id] = new PythonSystem(PRODUCTS[id], inPython);
+  const inPython = python && { python, modelFolder, folder, corpus };
+  if (inPython) {
+    for (const id of others) {
+      const Kind = id === "pgvector-http" ? HttpSystem : PythonSystem;
+      systems[id] = new Kind(PRODUCTS[id], inPython);
+    }
+  }
   const embedders = inPython ? { embedder, "embedder-python": openPythonEmbedder(inPython) } : { embedder };
   try {
-    return await new Measuring({ options, corpus, recalld, systems, embedders }).run();
+    return await new Measuring({ options, corpus, recalld, systems, floors, embedders }).run();
   } finally {
-    for (const one of Object.values(systems)) await one.stop();
+    for (const one of Object.values({ ...systems, ...floors })) await one.stop();
     for (const one of Object.values(embedders)) await one.close();
     rmSync(folder, { recursive: true, force: true });
   }

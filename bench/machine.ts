@@ -1,5 +1,10 @@
 import { cpus, totalmem } from "node:os";
 
+/**
+ * Processes that run while nothing is measured yet. With more of them, systems of many threads suffer most.
+ */
+export const LOAD_MAX = 0.5;
+
 /** Describes the machine in one line. */
 export function machine(): string {
   const [cpu] = cpus();

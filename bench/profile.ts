@@ -6,7 +6,7 @@ import { type Shares, sharesIn } from "./compare/cpu-profile.js";
 import { Recalld } from "./compare/recalld.js";
 import type { Load } from "./compare/system.js";
 import { openCorpus } from "./compare/texts.js";
-import { type ThreadTime, threadTimes } from "./compare/threads.js";
+import { namedThreads } from "./compare/threads.js";
 import { machine, percentile } from "./machine.js";
 
 // Measures each thread's processor time for one call without a profile, and then the code that
@@ -36,6 +36,8 @@ const memories = Number(values.memories);
 const seconds = Number(values.seconds);
 
 mkdirSync(CACHE, { recursive: true });
+/** Folder in which the threads of each server note their names. */
+const namesFolder = mkdtempSync(join(CACHE, "threads-"));
 const model = { model: "bundled", modelsDir: CACHE };
 const corpus = await openCorpus({
   ...model,
@@ -45,8 +47,12 @@ const corpus = await openCorpus({
   texts: memories + MORE_TEXTS,
 });
 console.log(`${call}, ${callers} callers, from ${memories} memories\n${machine()}`);
-await plainly();
-for (const shares of await profiled()) print(shares);
+try {
+  await plainly();
+  for (const shares of await profiled()) print(shares);
+} finally {
+  rmSync(namesFolder, { recursive: true, force: true });
+}
 
 /** Runs one server: fills it, warms it up and loads it. */
 async function loaded(
@@ -54,7 +60,7 @@ async function loaded(
   measure: (recalld: Recalld, load: () => Promise<Load>) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(CACHE, "profile-"));
-  const recalld = await Recalld.open({ folder, corpus, model, nodeArguments });
+  const recalld = await Recalld.open({ folder, corpus, model, nodeArguments, namesFolder });
   try {
     await recalld.start();
     await recalld.fill({ from: 0, to: memories });
@@ -71,25 +77,14 @@ async function loaded(
 
 function plainly(): Promise<void> {
   return loaded([], async (recalld, load) => {
-    const [pid] = recalld.pids().serving;
-    const client = process.cpuUsage();
-    const before = threadTimes(pid as number);
-    const { latenciesMs, seconds } = await load();
-    const after = threadTimes(pid as number);
-    const { user, system } = process.cpuUsage(client);
-    const calls = latenciesMs.length;
-    console.log(
-      `${(calls / seconds).toFixed(0)} calls a second, p50 ${percentile(latenciesMs, 0.5).toFixed(2)} ms, p99 ${percentile(latenciesMs, 0.99).toFixed(2)} ms`,
-    );
-    console.log(`processor's time for a call: client ${((user + system) / 1000 / calls).toFixed(2)} ms`);
-    for (const [id, time] of after ?? []) {
-      const began: ThreadTime = before?.get(id) ?? { userMs: 0, systemMs: 0 };
-      const userMs = (time.userMs - began.userMs) / calls;
-      const systemMs = (time.systemMs - began.systemMs) / calls;
-      if (userMs + systemMs < 0.02) continue;
-      const name = Number(id) === pid ? "main thread" : `thread ${id}`;
-      console.log(`  ${name.padEnd(16)}${userMs.toFixed(2)} ms, in the system ${systemMs.toFixed(2)} ms`);
-    }
+    const { load: measured, time } = await recalld.processorTimeOf(load);
+    const { latenciesMs, seconds } = measured;
+    const [p50, p99] = [0.5, 0.99].map((share) => percentile(latenciesMs, share).toFixed(2));
+    console.log(`${(latenciesMs.length / seconds).toFixed(0)} calls a second, p50 ${p50} ms, p99 ${p99} ms`);
+    if (time === undefined) return;
+    console.log(`processor's time for a call: client ${time.clientMs.toFixed(2)} ms`);
+    for (const [name, ms] of Object.entries(time.threadsMs))
+      if (ms > 0.01) console.log(`  ${name.padEnd(28)}${ms.toFixed(2)} ms`);
   });
 }
 
@@ -104,9 +99,10 @@ async function profiled(): Promise<Shares[]> {
   }
 }
 
-function print({ thread, modules, functions }: Shares): void {
+function print({ pid, thread, modules, functions }: Shares): void {
   if ((modules.find(([name]) => name === "(idle)")?.[1] ?? 0) > 0.98) return;
-  console.log(`\n${thread === "0" ? "main thread" : `thread ${thread} of Node`}, share of the time`);
+  const name = namedThreads(namesFolder, pid).find(({ threadId }) => String(threadId) === thread)?.name;
+  console.log(`\n${name ?? `thread ${thread} of Node`}, share of the time`);
   for (const [i, [name, share]] of modules.slice(0, SHOWN).entries()) {
     const [self, selfShare] = functions[i] ?? ["", 0];
     const percent = (value: number) => `${(value * 100).toFixed(1).padStart(5)} %`;

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { exactSearch, MetricKind } from "usearch";
@@ -16,6 +16,7 @@ import type { Stored } from "../src/memory/ports/log.js";
 import { entriesOf } from "../test/contract/samples.js";
 import { seeded } from "../test/simulation/time.js";
 import { percentile, timed } from "./machine.js";
+import type { ScaleFigure } from "./scale/results.js";
 import { question, sentence } from "./sentences.js";
 
 const DIMENSIONS = 384;
@@ -310,5 +311,7 @@ function progress(done: number, all: number): void {
 }
 
 function report(what: string, value: number): void {
+  const figure: ScaleFigure = { phase: phase as string, what, value };
+  if (process.env.FIGURES_FILE) appendFileSync(process.env.FIGURES_FILE, `${JSON.stringify(figure)}\n`);
   console.log(`${(phase as string).padEnd(9)}${what.padEnd(48)}${value.toPrecision(4).padStart(12)}`);
 }

@@ -1,13 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { machine } from "./machine.js";
+import { keepScale, type ScaleFigure } from "./scale/results.js";
 
 // Measures the log and the indexes at large sizes: one namespace of many memories, and many namespaces of
 // few. Vectors are those of real sentences with noise added, written straight to the log. Each phase runs in
-// its own process, so that memory and start-up are its own.
+// its own process, so that memory and start-up are its own. A run of the whole size keeps its figures in
+// bench/scale.json, and docs/performance.md shows one of them the next time that it is written.
 //
 //   npm run bench:scale -- [--memories 1000000] [--namespaces 10000] [--keep]
 
@@ -16,9 +18,13 @@ const option = (name: string, fallback: number) => {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? fallback : Number(process.argv[at + 1]);
 };
-const memories = option("memories", 1_000_000);
-const namespaces = option("namespaces", 10_000);
+const MEMORIES = 1_000_000;
+const NAMESPACES = 10_000;
+const memories = option("memories", MEMORIES);
+const namespaces = option("namespaces", NAMESPACES);
 const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "recalld-scale-"));
+/** Each phase adds its figures to this file, a line of JSON for each. */
+const figuresFile = join(folder, "figures");
 
 console.log(
   `${memories.toLocaleString("en-US")} memories in one namespace; ${namespaces.toLocaleString("en-US")} namespaces of 100`,
@@ -34,6 +40,7 @@ try {
   phase("unbuilt", "one", memories, 1);
   phase("fill", "many", 100, namespaces);
   phase("visit", "many", 100, namespaces);
+  if (memories === MEMORIES && namespaces === NAMESPACES) keep();
 } finally {
   if (!process.argv.includes("--keep")) rmSync(folder, { recursive: true, force: true });
 }
@@ -51,7 +58,15 @@ function phase(
     ["--import", "tsx", "--expose-gc", PHASES, ...args],
     {
       stdio: "inherit",
+      env: { ...process.env, FIGURES_FILE: figuresFile },
     },
   );
   if (endsBy ? signal !== endsBy : status !== 0) throw new Error(`${name} ended with ${status ?? signal}`);
+}
+
+function keep(): void {
+  const lines = readFileSync(figuresFile, "utf8").trim().split("\n");
+  const figures = lines.map((line) => JSON.parse(line) as ScaleFigure);
+  const date = new Date().toISOString().slice(0, 10);
+  keepScale({ date, machine: machine(), memories, namespaces, figures });
 }

@@ -2,8 +2,6 @@ import { percentile } from "../machine.js";
 import type { LoopDelay, Recalld } from "./recalld.js";
 import type { Load } from "./system.js";
 
-/** Maximum stores of a round, so that all rounds stay below the next size. A fast machine ends rounds early. */
-const STORES_MAX = 8000;
 const STORING = 16;
 
 /** p99 of a recall on an idle system, and while other callers store as fast as they can. */
@@ -16,9 +14,9 @@ export interface Busy {
 
 export async function recallWhileStoring(
   recalld: Recalld,
-  options: { question: number; questions: number; text: number; secondsMax: number },
+  options: { question: number; questions: number; text: number; storesMax: number; secondsMax: number },
 ): Promise<Busy> {
-  const { question, questions, text, secondsMax } = options;
+  const { question, questions, text, storesMax, secondsMax } = options;
   const half = Math.floor(questions / 2);
   const recalls = { callers: 1, count: half, secondsMax };
   const idle = await recalld.recall({ ...recalls, from: question });
@@ -29,7 +27,7 @@ export async function recallWhileStoring(
     [busy, stored] = await Promise.all([
       recalld.recall({ ...recalls, from: question + half, until: done.signal }),
       recalld
-        .store({ from: text, count: STORES_MAX, callers: STORING, secondsMax })
+        .store({ from: text, count: storesMax, callers: STORING, secondsMax })
         .finally(() => done.abort()),
     ]);
   });

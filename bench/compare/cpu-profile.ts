@@ -16,6 +16,8 @@ interface Frame {
 
 /** Shares of one thread's time by module, largest first. */
 export interface Shares {
+  readonly pid: number;
+  /** Number of the thread in Node; 0 is the main thread. */
   readonly thread: string;
   readonly modules: readonly (readonly [name: string, share: number])[];
   readonly functions: readonly (readonly [name: string, share: number])[];
@@ -46,7 +48,8 @@ function shares(file: string, { nodes, samples, timeDeltas }: Profile, lastSecon
   }
   const total = [...modules.values()].reduce((sum, micros) => sum + micros, 0);
   const thread = /\.(\d+)\.\d+\.cpuprofile$/.exec(file)?.[1] ?? file;
-  return { thread, modules: ranked(modules, total), functions: ranked(functions, total) };
+  const pid = Number(file.split(".")[3]);
+  return { pid, thread, modules: ranked(modules, total), functions: ranked(functions, total) };
 }
 
 function add(sums: Map<string, number>, name: string, micros: number): void {

@@ -28,6 +28,7 @@ const COLOURS = [
   { light: "#aa3377", dark: "#ffaabb" },
   { light: "#777777", dark: "#aaaaaa" },
   { light: "#999933", dark: "#dddd77" },
+  { light: "#66ccee", dark: "#99ddff" },
 ];
 const MARKERS = [circle, square, diamond, triangle, cross, circle];
 

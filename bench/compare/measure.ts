@@ -4,12 +4,13 @@ import { type Busy, recallWhileStoring } from "./busy.js";
 import { agreement, type BareEmbedder } from "./embedders.js";
 import { type Figure, figure } from "./figures.js";
 import { inTurns } from "./in-turns.js";
-import { shareFound } from "./nearest.js";
+import { shareFound, TOP_K } from "./nearest.js";
 import { CALLERS, type Options } from "./options.js";
+import { profile } from "./profiled.js";
 import type { Recalld } from "./recalld.js";
 import { resident } from "./resident.js";
-import type { AtSize, Results, Targets } from "./results.js";
-import type { Load, Measured, System } from "./system.js";
+import type { AtSize, Results } from "./results.js";
+import type { Floor, Load, Measured, Recalling, System } from "./system.js";
 import { type Loads, summary, targetsOf } from "./targets.js";
 import type { Corpus } from "./texts.js";
 
@@ -26,33 +27,30 @@ export interface Bench {
   readonly recalld: Recalld;
   /** All systems by their ids, recalld first. */
   readonly systems: Readonly<Record<string, System>>;
-  /** The floor: `embedder`, and `embedder-python` for systems that are called from Python. */
+  /** Servers that only embed and search. */
+  readonly floors: Readonly<Record<string, Floor>>;
+  /** Pools that only embed: `embedder`, and `embedder-python` for systems that are called from Python. */
   readonly embedders: Readonly<Record<string, BareEmbedder>>;
 }
 
 /** Measures every system at every size. */
 export class Measuring {
   readonly #bench: Bench;
-  /** Number of memories that each system holds. */
+  /** Number of memories that each system and each bare server holds. */
   readonly #held: Record<string, number> = {};
   #nextQuestion = 0;
 
   constructor(bench: Bench) {
     this.#bench = bench;
-    for (const id of Object.keys(bench.systems)) this.#held[id] = 0;
+    for (const id of Object.keys({ ...bench.systems, ...bench.floors })) this.#held[id] = 0;
   }
 
-  async run(): Promise<Results> {
-    const { options, systems } = this.#bench;
+  async run(): Promise<Omit<Results, "load">> {
+    const { options, systems, floors } = this.#bench;
     const agreed = await this.#agreement();
-    for (const system of Object.values(systems)) await system.start();
+    for (const one of Object.values({ ...systems, ...floors })) await one.start();
     const sizes: AtSize[] = [];
-    let targets: Targets | undefined;
-    for (const memories of options.sizes) {
-      const at = await this.#measureAt(memories);
-      sizes.push(at.figures);
-      targets = at.targets ?? targets;
-    }
+    for (const memories of options.sizes) sizes.push(await this.#measureAt(memories));
     return {
       date: new Date().toISOString().slice(0, 10),
       machine: machine(),
@@ -61,7 +59,6 @@ export class Measuring {
       agreement: agreed,
       systems: Object.fromEntries(Object.entries(systems).map(([id, { description }]) => [id, description])),
       sizes,
-      targets: targets as Targets,
     };
   }
 
@@ -72,35 +69,34 @@ export class Measuring {
     return agreement(ours, theirs, corpus.texts.slice(0, AGREEMENT_TEXTS));
   }
 
-  async #measureAt(memories: number): Promise<{ figures: AtSize; targets: Targets | undefined }> {
-    const { options, systems } = this.#bench;
+  async #measureAt(memories: number): Promise<AtSize> {
+    const { systems, floors } = this.#bench;
     say(`${memories.toLocaleString("en-US")} memories`);
-    for (const id of Object.keys(systems)) await this.#fill(id, memories);
+    for (const [id, one] of Object.entries({ ...systems, ...floors })) await this.#fill(id, one, memories);
     await sleep(SETTLE_MS);
     const found = await this.#found(memories);
     const recalls = await this.#recalls();
     const stores = await this.#stores();
-    const targets =
-      memories === options.targetSize
-        ? { memories, ...targetsOf({ recalls, stores, busy: await this.#busy() }) }
-        : undefined;
-    const figures = {
+    const processor = await this.#profile();
+    const busy = await this.#busy(memories);
+    return {
       memories,
       recall: summary(recalls),
       store: summary(stores),
       found,
       resident: this.#resident(),
       restartSeconds: await this.#restarts(),
+      processor,
+      targets: targetsOf({ recalls, stores, busy, found: found.recalld as number }),
     };
-    return { figures, targets };
   }
 
-  async #fill(id: string, memories: number): Promise<void> {
+  async #fill(id: string, one: System | Floor, memories: number): Promise<void> {
     const from = this.#held[id] as number;
     if (from > memories)
       throw new Error(`${id} holds ${from} memories already: fewer stores, or larger sizes`);
     const startMs = performance.now();
-    await this.#bench.systems[id]?.fill({ from, to: memories });
+    await one.fill({ from, to: memories });
     this.#held[id] = memories;
     say(`  ${id} filled in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
   }
@@ -115,32 +111,36 @@ export class Measuring {
     );
     const shares: Record<string, number> = {};
     for (const [id, system] of Object.entries(systems)) {
-      shares[id] = shareFound(await system.found(questions), { corpus, memories, queries });
+      shares[id] = shareFound(await system.found(questions, TOP_K), { corpus, memories, queries });
     }
     return shares;
   }
 
   /** Asks all systems the same questions in the same round. */
   async #recalls(): Promise<Loads> {
-    const { rounds, recalls: count, secondsMax } = this.#bench.options;
+    const { options, systems, floors, embedders } = this.#bench;
+    const { rounds, recalls: count, secondsMax } = options;
+    const all: Readonly<Record<string, Recalling>> = { ...systems, ...floors, ...embedders };
     const loads: Record<number, Record<string, Load[]>> = {};
     for (const callers of CALLERS) {
       const first = this.#nextQuestion;
       this.#nextQuestion += rounds * count;
-      loads[callers] = await this.#inTurns((measured, round) =>
-        measured.recall({ from: first + round * count, count, callers, secondsMax }),
+      loads[callers] = await this.#inTurns(all, (name, round) =>
+        (all[name] as Recalling).recall({ from: first + round * count, count, callers, secondsMax }),
       );
     }
     return loads;
   }
 
   async #stores(): Promise<Loads> {
-    const { stores: count, secondsMax } = this.#bench.options;
+    const { options, systems, embedders } = this.#bench;
+    const { stores: count, secondsMax } = options;
+    const all: Readonly<Record<string, Measured>> = { ...systems, ...embedders };
     const loads: Record<number, Record<string, Load[]>> = {};
     for (const callers of CALLERS) {
-      loads[callers] = await this.#inTurns(async (measured, _, name) => {
+      loads[callers] = await this.#inTurns(all, async (name) => {
         const from = this.#held[name] ?? 0;
-        const load = await measured.store({ from, count, callers, secondsMax });
+        const load = await (all[name] as Measured).store({ from, count, callers, secondsMax });
         this.#held[name] = from + load.latenciesMs.length;
         return load;
       });
@@ -148,11 +148,8 @@ export class Measuring {
     return loads;
   }
 
-  #inTurns(load: (measured: Measured, round: number, name: string) => Promise<Load>) {
-    const all: Readonly<Record<string, Measured>> = { ...this.#bench.systems, ...this.#bench.embedders };
-    return inTurns(Object.keys(all), this.#bench.options.rounds, (name, round) =>
-      load(all[name] as Measured, round, name),
-    );
+  #inTurns(all: object, load: (name: string, round: number) => Promise<Load>) {
+    return inTurns(Object.keys(all), this.#bench.options.rounds, load);
   }
 
   async #restarts(): Promise<Record<string, Figure>> {
@@ -164,24 +161,36 @@ export class Measuring {
     return Object.fromEntries(Object.entries(seconds).map(([id, values]) => [id, figure(values)]));
   }
 
-  async #busy(): Promise<Busy[]> {
+  async #profile(): Promise<AtSize["processor"]> {
     const { options, recalld } = this.#bench;
-    const questions = 2 * options.recalls * options.secondsMax;
-    const rounds: Busy[] = [];
-    for (let round = 0; round < options.rounds; round++) {
-      const { secondsMax } = options;
+    const text = this.#held.recalld as number;
+    const done = await profile(recalld, { ...options, question: this.#nextQuestion, text });
+    this.#nextQuestion += done.questions;
+    this.#held.recalld = text + done.stored;
+    return done.times;
+  }
+
+  async #busy(memories: number): Promise<Busy[]> {
+    const { options, recalld, corpus } = this.#bench;
+    const { rounds, recalls, secondsMax } = options;
+    const questions = Math.ceil(2 * recalls * secondsMax);
+    // All rounds together stay below the next size.
+    const end = options.sizes.find((size) => size > memories) ?? corpus.texts.length;
+    const done: Busy[] = [];
+    for (let round = 0; round < rounds; round++) {
       const text = this.#held.recalld as number;
       const busy = await recallWhileStoring(recalld, {
         question: this.#nextQuestion,
         questions,
         text,
+        storesMax: Math.floor((end - text) / (rounds - round)),
         secondsMax,
       });
       this.#nextQuestion += questions;
       this.#held.recalld = text + busy.stored;
-      rounds.push(busy);
+      done.push(busy);
     }
-    return rounds;
+    return done;
   }
 
   #resident(): AtSize["resident"] {

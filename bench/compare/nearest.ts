@@ -1,8 +1,8 @@
 import { exactSearch, MetricKind } from "usearch";
 import type { Corpus } from "./texts.js";
 
-/** Number of results that a recall returns by default. */
-const TOP_K = 5;
+/** Number of nearest texts that are looked for. */
+export const TOP_K = 10;
 
 /**
  * Returns the share of the true nearest texts among the first `memories` that was found, over all questions.

@@ -2,15 +2,13 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-export const SYSTEM_IDS = ["recalld", "chroma", "pgvector", "lancedb"] as const;
+export const SYSTEM_IDS = ["recalld", "chroma", "pgvector", "pgvector-http", "lancedb"] as const;
 export type SystemId = (typeof SYSTEM_IDS)[number];
 
 /** Amounts that are measured. */
 export interface Extent {
   /** Numbers of memories, growing, at which everything is measured. */
   readonly sizes: readonly number[];
-  /** Number of memories at which the targets must be met. */
-  readonly targetSize: number;
   readonly rounds: number;
   readonly recalls: number;
   readonly stores: number;
@@ -20,14 +18,13 @@ export interface Extent {
 
 const FULL: Extent = {
   sizes: [1000, 10_000, 50_000, 100_000],
-  targetSize: 50_000,
-  rounds: 3,
+  rounds: 5,
   recalls: 1000,
-  // Ten such series from one size stay below the next.
-  stores: 500,
-  secondsMax: 3,
+  // Ten such series from one size stay far enough below the next.
+  stores: 400,
+  secondsMax: 2.5,
 };
-const QUICK: Extent = { ...FULL, sizes: [1000, 10_000], targetSize: 10_000, rounds: 3, secondsMax: 2 };
+const QUICK: Extent = { ...FULL, sizes: [1000, 10_000], rounds: 3, secondsMax: 2 };
 
 /** Numbers of callers of the series of calls. */
 export const CALLERS = [1, 16] as const;
@@ -43,7 +40,7 @@ export interface Options extends Extent {
   readonly pageOnly: boolean;
 }
 
-export const USAGE = `npm run bench -- [--quick] [--systems ${SYSTEM_IDS.join(",")}] [--sizes 1000,10000] [--model ID --models-dir FOLDER]
+export const USAGE = `npm run bench -- [--quick] [--systems ${SYSTEM_IDS.join(",")}] [--sizes 1000,10000] [--rounds 5] [--seconds 2.5] [--model ID --models-dir FOLDER]
 npm run bench -- --page     only writes docs/performance.md again, from bench/results.json`;
 
 /**
@@ -59,6 +56,8 @@ export function readOptions(args: readonly string[]): Options {
       page: { type: "boolean", default: false },
       systems: { type: "string", default: SYSTEM_IDS.join(",") },
       sizes: { type: "string" },
+      rounds: { type: "string" },
+      seconds: { type: "string" },
       model: { type: "string", default: "bundled" },
       "models-dir": { type: "string", default: "data/models" },
     },
@@ -68,6 +67,10 @@ export function readOptions(args: readonly string[]): Options {
   if (!sizes.every((size) => Number.isInteger(size) && size > 0)) {
     throw new Error(`--sizes ${values.sizes}: whole numbers between commas`);
   }
+  const rounds = Number(values.rounds ?? extent.rounds);
+  const secondsMax = Number(values.seconds ?? extent.secondsMax);
+  if (!(Number.isInteger(rounds) && rounds > 0 && secondsMax > 0))
+    throw new Error("--rounds is a whole number, and --seconds a number, above 0");
   const systems = SYSTEM_IDS.filter((id) => values.systems.split(",").includes(id));
   const unknown = values.systems.split(",").filter((id) => !(SYSTEM_IDS as readonly string[]).includes(id));
   if (unknown.length > 0)
@@ -77,13 +80,16 @@ export function readOptions(args: readonly string[]): Options {
   return {
     ...extent,
     sizes,
-    targetSize: sizes.includes(extent.targetSize) ? extent.targetSize : Math.max(...sizes),
+    rounds,
+    secondsMax,
     systems,
     model: values.model,
     modelsDir: resolve(values["models-dir"]),
     // The service chooses this by default: one core is left to everything but embedding.
     workers: Math.max(1, availableParallelism() - 1),
-    complete: !values.quick && values.sizes === undefined && systems.length === SYSTEM_IDS.length,
+    complete:
+      systems.length === SYSTEM_IDS.length &&
+      ["quick", "sizes", "rounds", "seconds"].every((name) => !values[name as keyof typeof values]),
     pageOnly: values.page,
   };
 }

@@ -23,9 +23,21 @@ export const PRODUCTS: Readonly<Record<Exclude<SystemId, "recalld">, PythonProdu
       durable: "loss of power: the write-ahead log, synced",
     },
   },
+  "pgvector-http": {
+    id: "pgvector-http",
+    inProcess: false,
+    description: {
+      name: "pgvector, same duties",
+      called: "JSON over HTTP to a minimal server (uvicorn, asyncpg), which checks a key, counts and embeds",
+      index: "HNSW, its defaults, cosine",
+      durable: "loss of power: the write-ahead log, synced; calls counted in the last half second do not",
+    },
+  },
   lancedb: {
     id: "lancedb",
     inProcess: true,
+    // Its exact scans are slow among many rows, and must not take the time of all others.
+    secondsMax: 1,
     description: {
       name: "LanceDB",
       called: "in the caller's process, which embeds",

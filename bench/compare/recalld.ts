@@ -10,9 +10,11 @@ import { VERSION } from "../../dist/src/version.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { unhurried } from "../../test/support/server.js";
 import { run } from "./load.js";
+import { processorTimeOf } from "./processor-time.js";
 import { RecalldClient } from "./recalld-client.js";
 import type { Description, Filling, Load, LoadOptions, System } from "./system.js";
 import type { Corpus, Model } from "./texts.js";
+import { namingThreads } from "./threads.js";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 const LOOP_DELAY = fileURLToPath(new URL("./loop-delay.js", import.meta.url));
@@ -26,6 +28,8 @@ export interface RecalldOptions {
   readonly model: Model;
   /** Options for Node, before the program. */
   readonly nodeArguments?: readonly string[];
+  /** Existing folder in which each server's threads note their names. */
+  readonly namesFolder: string;
 }
 
 export interface LoopDelay {
@@ -81,9 +85,9 @@ export class Recalld implements System {
     return run((i) => this.#recall(i), options);
   }
 
-  async found(questions: readonly number[]): Promise<string[][]> {
+  async found(questions: readonly number[], topK: number): Promise<string[][]> {
     const found: string[][] = [];
-    for (const i of questions) found.push((await this.#recall(i)).map(({ text }) => text));
+    for (const i of questions) found.push((await this.#recall(i, topK)).map(({ text }) => text));
     return found;
   }
 
@@ -120,6 +124,12 @@ export class Recalld implements System {
     return delay as LoopDelay;
   }
 
+  /** Runs calls and measures the processor time of each of the server's threads for one of them. */
+  processorTimeOf(work: () => Promise<Load>) {
+    const [pid] = this.pids().serving as [number];
+    return processorTimeOf({ pid, namesFolder: this.options.namesFolder }, work);
+  }
+
   pids() {
     return { serving: [this.#server?.pid as number], calling: [] };
   }
@@ -147,8 +157,9 @@ export class Recalld implements System {
       // There is no balancer here.
       DRAIN_NOTICE_MS: "0",
     });
-    const { nodeArguments = [] } = this.options;
-    this.#server = spawn(process.execPath, [...nodeArguments, "--import", LOOP_DELAY, MAIN], {
+    const { nodeArguments = [], namesFolder } = this.options;
+    const imports = ["--import", LOOP_DELAY, ...namingThreads(namesFolder)];
+    this.#server = spawn(process.execPath, [...nodeArguments, ...imports, MAIN], {
       env,
       stdio: ["ignore", log, log, "ipc"],
     });
@@ -166,9 +177,9 @@ export class Recalld implements System {
     }
   }
 
-  async #recall(i: number): Promise<{ text: string }[]> {
+  async #recall(i: number, topK?: number): Promise<{ text: string }[]> {
     const query = this.options.corpus.questions[i];
-    const { results } = await this.#client.post("/recall", { query, namespace: NAMESPACE });
+    const { results } = await this.#client.post("/recall", { query, namespace: NAMESPACE, top_k: topK });
     return results as { text: string }[];
   }
 

@@ -32,10 +32,21 @@ export interface Description {
   readonly durable: string;
 }
 
-/** Data that can be loaded. Texts and questions go by their numbers and are embedded on the way. */
-export interface Measured {
-  store(options: LoadOptions): Promise<Load>;
+/** Something that answers questions, which go by their numbers and are embedded on the way. */
+export interface Recalling {
   recall(options: LoadOptions): Promise<Load>;
+}
+
+/** Something that takes texts, too. */
+export interface Measured extends Recalling {
+  store(options: LoadOptions): Promise<Load>;
+}
+
+/** A server that only embeds and searches: what recalld does above that is its own. */
+export interface Floor extends Recalling {
+  start(): Promise<void>;
+  fill(filling: Filling): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** One of the compared systems. */
@@ -43,8 +54,8 @@ export interface System extends Measured {
   readonly description: Description;
   start(): Promise<void>;
   fill(filling: Filling): Promise<void>;
-  /** Returns the texts found for each question, best first. */
-  found(questions: readonly number[]): Promise<string[][]>;
+  /** Returns the `topK` texts found for each question, best first. */
+  found(questions: readonly number[], topK: number): Promise<string[][]>;
   /** Returns the seconds from the restart to the first answered recall. */
   restart(question: number): Promise<number>;
   /** Ids of the processes that serve, and of those that call and embed if the server does not. */

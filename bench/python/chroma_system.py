@@ -65,8 +65,8 @@ class System:
     def store(self, number: int, text: str) -> None:
         self._collection.add(ids=[str(number)], documents=[text])
 
-    def recall(self, query: str) -> list[str]:
-        return self._collection.query(query_texts=[query], n_results=TOP_K)["documents"][0]
+    def recall(self, query: str, top_k: int = TOP_K) -> list[str]:
+        return self._collection.query(query_texts=[query], n_results=top_k)["documents"][0]
 
     def stop(self) -> None:
         if self._server is None:

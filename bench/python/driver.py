@@ -18,12 +18,14 @@ os.dup2(2, 1)
 options = json.loads(sys.argv[1])
 model = Model(options["modelFolder"])
 name = options["system"]
-system = import_module(f"{name}_system").System(model, options["dataDir"]) if name != "embedder" else None
+system = import_module(f"{name.replace('-', '_')}_system").System(model, options["dataDir"]) if name != "embedder" else None
 
 
 def start(_: dict) -> dict:
     pids = system.start()
-    return {"pids": pids, "version": system.version()}
+    # Where to send calls, if the system is called over HTTP and not by this process.
+    address = system.address() if hasattr(system, "address") else {}
+    return {"pids": pids, "version": system.version(), **address}
 
 
 def fill(command: dict) -> dict:
@@ -54,7 +56,7 @@ def run(command: dict, call) -> dict:
 
 
 def found(command: dict) -> dict:
-    return {"found": [system.recall(text) for text in command["texts"]]}
+    return {"found": [system.recall(text, command["topK"]) for text in command["texts"]]}
 
 
 def vectors(command: dict) -> dict:
@@ -77,12 +79,15 @@ def stop(_: dict) -> dict:
 commands = {
     one.__name__: one for one in (start, fill, store, recall, embed, found, vectors, restart, stop)
 }
-for line in sys.stdin:
-    command = json.loads(line)
-    try:
-        answer = commands[command["op"]](command)
-    except Exception as error:
-        answer = {"error": f"{type(error).__name__}: {error}"}
-    print(json.dumps(answer), file=answers)
-if system:
-    system.stop()
+try:
+    for line in sys.stdin:
+        command = json.loads(line)
+        try:
+            answer = commands[command["op"]](command)
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers)
+finally:
+    # Also when the bench was interrupted in the middle of a command: servers would outlive it.
+    if system:
+        system.stop()

@@ -44,8 +44,8 @@ class System:
     def store(self, number: int, text: str) -> None:
         self._table.add([{"id": number, "text": text, "vector": self._model.embed(text)}])
 
-    def recall(self, query: str) -> list[str]:
-        search = self._table.search(self._model.embed(query)).distance_type("cosine").limit(TOP_K)
+    def recall(self, query: str, top_k: int = TOP_K) -> list[str]:
+        search = self._table.search(self._model.embed(query)).distance_type("cosine").limit(top_k)
         return [found["text"] for found in search.to_list()]
 
     def stop(self) -> None:

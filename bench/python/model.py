@@ -11,6 +11,7 @@ class Model:
     """Texts to normalised means of their tokens' states: one text a run, on one thread."""
 
     def __init__(self, folder: str) -> None:
+        self.folder = folder
         self._tokenizer = Tokenizer.from_file(str(Path(folder, "tokenizer.json")))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()

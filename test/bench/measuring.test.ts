@@ -65,15 +65,16 @@ test("memories and questions are all different", () => {
   expect(new Set(many.map(question)).size).toBe(many.length);
 });
 
-test("the share found counts the true nearest alone", () => {
-  const texts = Array.from({ length: 8 }, (_, i) => `text ${i}`);
+test("recall@10 counts the ten true nearest alone", () => {
+  const texts = Array.from({ length: 16 }, (_, i) => `text ${i}`);
   // Each a little further from the first axis than the one before.
   const vectors = Float32Array.from(texts.flatMap((_, i) => [Math.cos(i / 10), Math.sin(i / 10)]));
   const corpus = { texts, questions: [], dimensions: 2, vectors, vectorsPath: "" };
   const queries = [Float32Array.from([1, 0])];
-  const share = (found: string[]) => shareFound([found], { corpus, memories: 8, queries });
-  expect(share(texts.slice(0, 5))).toBe(1);
-  expect(share(["text 0", "text 1", "text 2", "text 3", "text 7"])).toBe(0.8);
+  const share = (found: string[]) => shareFound([found], { corpus, memories: 16, queries });
+  expect(share(texts.slice(0, 10))).toBe(1);
+  expect(share([...texts.slice(0, 9), "text 12"])).toBe(0.9);
+  expect(share(texts.slice(0, 5))).toBe(0.5);
   expect(share([])).toBe(0);
 });
 
@@ -89,7 +90,12 @@ test("a chart keeps the names at the lines' ends apart", () => {
 describe("the options", () => {
   test("measure all of it by default, and only then write the page", () => {
     expect(readOptions([])).toMatchObject({ complete: true, sizes: [1000, 10_000, 50_000, 100_000] });
-    expect(readOptions(["--quick"])).toMatchObject({ complete: false, targetSize: 10_000 });
+    expect(readOptions(["--quick"])).toMatchObject({ complete: false, sizes: [1000, 10_000] });
+    expect(readOptions(["--rounds", "1", "--seconds", "0.5"])).toMatchObject({
+      complete: false,
+      rounds: 1,
+      secondsMax: 0.5,
+    });
     expect(readOptions(["--systems", "chroma,recalld"])).toMatchObject({
       complete: false,
       systems: ["recalld", "chroma"],
@@ -100,6 +106,8 @@ describe("the options", () => {
     ["--systems", "recalld,qdrant", "qdrant"],
     ["--systems", "chroma", "recalld"],
     ["--sizes", "1000,many", "--sizes"],
+    ["--rounds", "0", "--rounds"],
+    ["--seconds", "none", "--seconds"],
   ])("%s %s is refused", (option, value, said) => {
     expect(() => readOptions([option, value])).toThrow(said);
   });

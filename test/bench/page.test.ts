@@ -1,18 +1,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { FLOORS } from "../../bench/compare/floors.js";
 import { SYSTEM_IDS } from "../../bench/compare/options.js";
 import { plots, withFigures } from "../../bench/compare/page.js";
 import type { Results } from "../../bench/compare/results.js";
+import { TARGETS } from "../../bench/compare/targets.js";
+import { keptScale } from "../../bench/scale/results.js";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const scale = keptScale();
 const results = JSON.parse(read("bench/results.json")) as Results;
 
 describe("docs/performance.md", () => {
   test("shows the figures of bench/results.json: `npm run bench -- --page` writes them", () => {
     const page = read("docs/performance.md");
-    expect(page).toBe(withFigures(page, results));
+    expect(page).toBe(withFigures(page, results, scale));
   });
 
   test.each(Object.entries(plots(results)))("%s is drawn from them", (name, svg) => {
@@ -26,6 +30,8 @@ describe("docs/performance.md", () => {
     const other = { ...results, sizes: [{ ...first, memories: 1234 } as Results["sizes"][0], ...rest] };
     expect(withFigures(page, other)).toContain("| 1,234");
     expect(plots(other)).not.toEqual(plots(results));
+    expect(withFigures(page, { ...results, load: 3 })).toContain("The machine was busy");
+    expect(withFigures(page, { ...results, load: 0.1 })).not.toContain("The machine was busy");
     expect(() => withFigures("# No markers\n", results)).toThrow("lacks");
   });
 
@@ -38,5 +44,11 @@ describe("docs/performance.md", () => {
     );
     expect(results.systems.chroma?.version).toBe(pins.get("chromadb"));
     expect(results.systems.lancedb?.version).toBe(pins.get("lancedb"));
+    const duties = results.systems["pgvector-http"]?.version;
+    expect(duties).toContain(`uvicorn ${pins.get("uvicorn")}, asyncpg ${pins.get("asyncpg")}`);
+    for (const { recall, targets } of results.sizes) {
+      for (const floor of Object.keys(FLOORS)) expect(recall["1"]).toHaveProperty(floor);
+      expect(Object.keys(targets)).toEqual(Object.keys(TARGETS));
+    }
   });
 });
