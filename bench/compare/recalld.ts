@@ -43,7 +43,7 @@ export class Recalld implements System {
     name: "recalld",
     version: VERSION,
     called: "JSON over HTTP; the server embeds",
-    index: "exact up to 20,000 vectors, HNSW beyond; scores from the stored float32 vectors",
+    index: "HNSW, the newest exact; scores from the stored float32 vectors",
     durable: "loss of power: LMDB, synced",
   };
   readonly #dataDir: string;
