@@ -48,7 +48,8 @@ export interface Accounts {
   findByKey(keyHash: string): Promise<Account | undefined>;
   /**
    * Takes one call in one atomic step, if the account holds the key and has a call left. Answers whether
-   * it did, once that survives a crash.
+   * it did. Every later reading shows it. A crash may undo the charges of the last moments, but none that was
+   * taken before an entry that the log of the same storage has kept since.
    */
   charge(of: { accountId: string; keyHash: string }): Promise<boolean>;
   /** Gives one call back, never above the limit. */

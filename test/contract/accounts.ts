@@ -105,6 +105,34 @@ export function accountsContract(name: string, make: MakeDatabase): void {
       expect(await left()).toBe(0);
     });
 
+    it("shows a charge to whoever reads the account, from when it is answered", async () => {
+      const { account, of } = await create({ id: "acc_shown", callsLeft: 9 });
+      await accounts().charge(of);
+      const [listed] = await accounts().list({ after: "acc_show", limit: 1 });
+      const read = [await accounts().find(account.id), await accounts().findByKey(of.keyHash), listed];
+      expect(read).toEqual(Array(3).fill({ ...account, callsLeft: 8 }));
+    });
+
+    it("charges nobody for a key that was removed, that expired, or whose account was closed", async () => {
+      const { account, of } = await create({ keys: [aKey(), aKey(), aKey()] });
+      const { id: accountId, keys } = account;
+      const [removed, expired, living] = keys as [Key, Key, Key];
+      const charge = ({ hash: keyHash }: Key) => accounts().charge({ accountId, keyHash });
+      for (const key of keys) expect(await charge(key)).toBe(true);
+      await accounts().removeKey({ accountId, keyId: removed.id, force: false });
+      await accounts().expireKey({ accountId, keyId: expired.id, atMs: Date.now() - 1 });
+      expect([await charge(removed), await charge(expired), await charge(living)]).toEqual([
+        false,
+        false,
+        true,
+      ]);
+      expect((await accounts().find(accountId))?.callsLeft).toBe(account.callsLeft - 4);
+      await accounts().remove(accountId);
+      expect(await charge(living)).toBe(false);
+      await accounts().refund(accountId);
+      expect(await accounts().find(of.accountId)).toBeUndefined();
+    });
+
     it("charges nobody for a key that was never the account's, or whose account is unknown", async () => {
       const [one, other] = [await create(), await create()];
       const { accountId } = one.of;

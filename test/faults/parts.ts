@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { openMongo } from "../../src/storage/mongo/open.js";
+import { LOCAL_CHARGES_BEHIND_MS } from "../support/databases.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
 import { newDataDir, startServer } from "../support/server.js";
 import { changeModelWhileAsleep } from "./asleep.js";
@@ -28,6 +29,7 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
     const dataDir = newDataDir();
     const figures = await killUnderLoad({
       start: (env) => startServer({ dataDir, env }),
+      chargesBehindMs: LOCAL_CHARGES_BEHIND_MS,
       kills: size,
       storesBefore: (chance) => 1 + chance.below(60),
       // Some accounts reach their limit before the kill, some do not.

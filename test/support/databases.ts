@@ -4,7 +4,12 @@ import { newDataDir, type ServerOptions, startServer, type TestServer } from "./
 /** A test's own database. Servers can be started on it, several of them if it can be shared. */
 export interface TestDatabase {
   start(env?: Readonly<Record<string, string>>): Promise<TestServer>;
+  /** Time before a kill -9 of which the charges of recalls may be undone. */
+  readonly chargesBehindMs: number;
 }
+
+/** The most that the embedded database promises; it is a few milliseconds while its disk is well. */
+export const LOCAL_CHARGES_BEHIND_MS = 100;
 
 export interface DatabaseKind {
   readonly name: string;
@@ -22,7 +27,7 @@ const MONGO = await findMongo();
 export const LOCAL_DATABASE: DatabaseKind = {
   name: "local",
   missing: undefined,
-  make: async () => databaseOf({ dataDir: newDataDir() }),
+  make: async () => databaseOf({ dataDir: newDataDir() }, LOCAL_CHARGES_BEHIND_MS),
 };
 
 export const MONGO_DATABASE: DatabaseKind = {
@@ -31,15 +36,15 @@ export const MONGO_DATABASE: DatabaseKind = {
   make: async () => {
     const found = await openTestMongo();
     if (!("uri" in found)) throw new Error(found.reason);
-    return databaseOf({ env: { MONGODB_URI: found.uri } });
+    return databaseOf({ env: { MONGODB_URI: found.uri } }, 0);
   },
 };
 
 /** Both databases, for tests whose result must be the same on either. */
 export const DATABASES = [LOCAL_DATABASE, MONGO_DATABASE];
 
-function databaseOf(options: ServerOptions): TestDatabase {
-  return { start: (env) => startServer({ ...options, env: { ...options.env, ...env } }) };
+function databaseOf(options: ServerOptions, chargesBehindMs: number): TestDatabase {
+  return { start: (env) => startServer({ ...options, env: { ...options.env, ...env } }), chargesBehindMs };
 }
 
 async function findMongo(): Promise<{ uri: string; missing: string | undefined }> {

@@ -2,11 +2,17 @@ import type { Database, RootDatabase } from "lmdb";
 import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
 import type { Key } from "../../accounts/key.js";
 import { MemoryError } from "../../errors.js";
-import { committed, durably, reading } from "./durably.js";
+import { type Charged, Charges } from "./charges.js";
+import { durably, reading } from "./durably.js";
+
+/** An account as it is written, without the latest charges. */
+type Written = Account & Pick<Charged, "group">;
 
 /** Accounts in LMDB, with an index from keys to accounts. */
 export class LocalAccounts implements Accounts {
-  readonly #accounts: Database<Account, string>;
+  /** The charges that are not written yet. */
+  readonly charges: Charges;
+  readonly #accounts: Database<Written, string>;
   readonly #holders: Database<string, string>;
   /** Time at which an account was closed, by its id. */
   readonly #closed: Database<number, string>;
@@ -15,6 +21,14 @@ export class LocalAccounts implements Accounts {
     this.#accounts = root.openDB("accounts", { encoding: "json" });
     this.#holders = root.openDB("keys", { encoding: "string" });
     this.#closed = root.openDB("closed-accounts", { encoding: "json" });
+    this.charges = new Charges({
+      db: this.#accounts,
+      find: (accountId) => this.#readable(accountId),
+      write: (accountId, charged) => {
+        const account = this.#accounts.get(accountId) as Written;
+        this.#accounts.putSync(accountId, { ...account, ...charged });
+      },
+    });
   }
 
   async create(account: Account): Promise<void> {
@@ -27,36 +41,37 @@ export class LocalAccounts implements Accounts {
   }
 
   async find(accountId: string): Promise<Account | undefined> {
-    return reading(() => this.#living(accountId));
+    return reading(() => this.#find(accountId));
   }
 
   async list({ after, limit }: Parameters<Accounts["list"]>[0]): Promise<Account[]> {
     const range = { start: after, exclusiveStart: true, limit };
-    return reading(() => [...this.#accounts.getRange(range)].map(({ value }) => withLivingKeys(value)));
+    return reading(() => [...this.#accounts.getRange(range)].map(({ value }) => this.#current(value)));
   }
 
   async findByKey(keyHash: string): Promise<Account | undefined> {
     return reading(() => {
       const id = this.#holders.get(keyHash);
-      return id === undefined ? undefined : holding(this.#living(id), keyHash);
+      return id === undefined ? undefined : holding(this.#find(id), keyHash);
     });
   }
 
   async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
-    // This does not wait for the disk: a loss of power may give the last few calls back, and nothing
-    // else.
-    const change = this.#changing(accountId, (account) => {
-      if (holding(account, keyHash) === undefined || account.callsLeft < 1) return undefined;
-      return { ...account, callsLeft: account.callsLeft - 1 };
-    });
-    return committed(this.#accounts, change);
+    await this.charges.catchUp();
+    // No other call runs between the look at what is left and the charge, so this is exact.
+    const account = holding(
+      reading(() => this.#find(accountId)),
+      keyHash,
+    );
+    if (account === undefined || account.callsLeft < 1) return false;
+    this.charges.add(accountId, 1);
+    return true;
   }
 
   async refund(accountId: string): Promise<void> {
-    await this.#change(accountId, (account) => {
-      if (account.callsLeft >= account.callsLimit) return undefined;
-      return { ...account, callsLeft: account.callsLeft + 1 };
-    });
+    const account = reading(() => this.#find(accountId));
+    if (account === undefined || account.callsLeft >= account.callsLimit) return;
+    this.charges.add(accountId, -1);
   }
 
   setPlan({ accountId, plan, callsLimit }: Parameters<Accounts["setPlan"]>[0]): Promise<boolean> {
@@ -118,16 +133,12 @@ export class LocalAccounts implements Accounts {
 
   /** Changes an account in one transaction, by a function that may decline; returns whether it changed. */
   #change(accountId: string, to: (account: Account) => Account | undefined): Promise<boolean> {
-    return durably(this.#accounts, this.#changing(accountId, to));
-  }
-
-  #changing(accountId: string, to: (account: Account) => Account | undefined): () => boolean {
-    return () => {
+    return durably(this.#accounts, () => {
       const account = this.#living(accountId);
       const changed = account && to(account);
       if (changed !== undefined) this.#put(changed);
       return changed !== undefined;
-    };
+    });
   }
 
   #changeKey(accountId: string, keyId: string, to: (key: Key) => Key): Promise<boolean> {
@@ -136,9 +147,31 @@ export class LocalAccounts implements Accounts {
     });
   }
 
-  #living(accountId: string): Account | undefined {
+  /** Finds an account as it is now. */
+  #find(accountId: string): Account | undefined {
+    const written = this.#accounts.get(accountId);
+    return written && this.#current(written);
+  }
+
+  #current(written: Written): Account {
+    const { group, ...account } = withLivingKeys(written);
+    return { ...account, callsLeft: account.callsLeft - this.charges.unwrittenOf(account.id, written) };
+  }
+
+  /** Finds an account as it is written. */
+  #living(accountId: string): Written | undefined {
     const account = this.#accounts.get(accountId);
     return account && withLivingKeys(account);
+  }
+
+  /** Finds an account as it is written; a damaged one cannot be charged either. */
+  #readable(accountId: string): Written | undefined {
+    try {
+      return this.#accounts.get(accountId);
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
   }
 
   /** Writes an account, and removes keys that it no longer has from the index. */
@@ -156,7 +189,7 @@ function holding(account: Account | undefined, keyHash: string): Account | undef
   return account?.keys.some(({ hash }) => hash === keyHash) ? account : undefined;
 }
 
-function withLivingKeys(account: Account): Account {
+function withLivingKeys<T extends Account>(account: T): T {
   const nowMs = Date.now();
   return { ...account, keys: account.keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs) };
 }

@@ -18,14 +18,6 @@ export function durably<T>(db: Database, action: () => T): Promise<T> {
   return inTransaction(db, action, () => db.flushed);
 }
 
-/**
- * Runs an action like `durably`, but returns once it is committed: the operating system has it then, so
- * the death of this process does not undo it. The disk has it soon after.
- */
-export function committed<T>(db: Database, action: () => T): Promise<T> {
-  return inTransaction(db, action, () => undefined);
-}
-
 /** Waits until earlier writes are settled, even if writes fail. */
 export async function settled(db: Database): Promise<void> {
   await inTransaction(
@@ -36,14 +28,36 @@ export async function settled(db: Database): Promise<void> {
   );
 }
 
+/**
+ * Runs an action like `durably`, but returns once it is committed, however long that takes. The operating
+ * system has it then, so the death of this process does not undo it; the disk has it soon after. If this
+ * throws, it was not committed.
+ */
+export async function committed<T>(db: Database, action: () => T): Promise<T> {
+  writesOf(db).expectWritable();
+  return transacted(db, action, () => undefined);
+}
+
 async function inTransaction<T>(
   db: Database,
   action: () => T,
   kept: () => Promise<unknown> | undefined,
   { always = false } = {},
 ): Promise<T> {
+  if (!always) writesOf(db).expectWritable();
+  try {
+    return await within(WRITE_TIMEOUT_MS, transacted(db, action, kept));
+  } catch (error) {
+    throw error instanceof TooLate ? unavailable("the database's disk does not answer", error) : error;
+  }
+}
+
+async function transacted<T>(
+  db: Database,
+  action: () => T,
+  kept: () => Promise<unknown> | undefined,
+): Promise<T> {
   const writes = writesOf(db);
-  if (!always) writes.expectWritable();
   const faults = new Set<unknown>();
   const watched = () => {
     try {
@@ -54,13 +68,12 @@ async function inTransaction<T>(
     }
   };
   try {
-    const [result] = await within(WRITE_TIMEOUT_MS, Promise.all([db.transaction(watched), kept()]));
+    const [result] = await Promise.all([db.transaction(watched), kept()]);
     writes.succeeded();
     return result;
   } catch (error) {
     // The action refused or has a mistake; the database is well.
     if (faults.has(error)) throw error instanceof SyntaxError ? unread(error) : error;
-    if (error instanceof TooLate) throw unavailable("the database's disk does not answer", error);
     throw writes.failed(await causeOf(error));
   }
 }

@@ -5,6 +5,7 @@ import { MemoryError, unavailable } from "../../errors.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/snapshots.js";
+import type { Charges } from "./charges.js";
 import { LocalClaims } from "./claims.js";
 import { reading, settled } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
@@ -73,10 +74,14 @@ function storageIn(
   { path, release }: { path: string; release: () => Promise<void> },
 ): Storage {
   const meta: Meta = root.openDB("meta", { encoding: "json" });
-  const snapshots = new DatabaseSnapshots(root);
+  const accounts = new LocalAccounts(root);
+  const { charges } = accounts;
+  // A database whose disk is full is backed up without the charges that the disk does not take.
+  const snapshots = new DatabaseSnapshots(root, { before: () => charges.write().catch(() => {}) });
   return {
-    log: new LocalLog(root),
-    accounts: new LocalAccounts(root),
+    // A memory's charge is on the disk before it, or with it.
+    log: new LocalLog(root, { beforeAppend: () => charges.send() }),
+    accounts,
     usage: new LocalUsage(root),
     systemRecords: new LocalSystemRecords(meta),
     formats: new LocalFormats(meta),
@@ -89,7 +94,7 @@ function storageIn(
     check: () => check(path, meta),
     backUp: (to) => snapshots.write(to),
     // Released last, so that a successor finds everything written.
-    close: () => close(root, snapshots).finally(release),
+    close: () => close(root, { snapshots, charges }).finally(release),
   };
 }
 
@@ -112,8 +117,13 @@ export async function removeDraft(dataDir: string): Promise<void> {
  * Closes the database after one more flush, of nothing: LMDB waits for its last flush, and forever if
  * that failed.
  */
-async function close(root: RootDatabase, snapshots: DatabaseSnapshots): Promise<void> {
+async function close(
+  root: RootDatabase,
+  { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Charges },
+): Promise<void> {
   await snapshots.close();
+  // If the disk does not take the last charges, the flush below tells of it.
+  await charges.close().catch(() => {});
   await settled(root);
   await root.close();
 }

@@ -1,4 +1,5 @@
 /** Writes to the given folder and reports each write once it is answered, until it is killed. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { openLocal } from "../../../src/storage/local/open.js";
 import { aMemory, anAccount, anLogId } from "../samples.js";
 
@@ -13,19 +14,35 @@ async function append(): Promise<void> {
   }
 }
 
+/** Charges calls that store nothing, as recalls do. */
 async function charge(): Promise<void> {
-  const account = anAccount({ callsLimit: 1_000_000, callsLeft: 1_000_000 });
-  const keyHash = account.keys[0]?.hash as string;
-  await accounts.create(account);
+  const of = await newAccount();
   for (let charged = 1; ; charged++) {
-    await accounts.charge({ accountId: account.id, keyHash });
-    say({ keyHash, charged });
+    await accounts.charge(of);
+    say({ keyHash: of.keyHash, charged, storesNothing: true });
+    await sleep(1);
   }
+}
+
+/** Charges calls that store something. */
+async function chargeAndAppend(): Promise<void> {
+  const [of, logId] = [await newAccount(), anLogId()];
+  for (let charged = 1; ; charged++) {
+    await accounts.charge(of);
+    await log.append({ logId, from: charged, entries: [aMemory()] });
+    say({ keyHash: of.keyHash, charged });
+  }
+}
+
+async function newAccount() {
+  const account = anAccount({ callsLimit: 1_000_000, callsLeft: 1_000_000 });
+  await accounts.create(account);
+  return { accountId: account.id, keyHash: account.keys[0]?.hash as string };
 }
 
 /** Reports in one write to the pipe, so that a line arrives whole or not at all. */
 function say(what: object): void {
-  process.stdout.write(`${JSON.stringify(what)}\n`);
+  process.stdout.write(`${JSON.stringify({ ...what, atMs: Date.now() })}\n`);
 }
 
-await Promise.all([append(), append(), charge()]);
+await Promise.all([append(), append(), charge(), chargeAndAppend()]);

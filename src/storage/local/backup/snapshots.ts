@@ -9,7 +9,11 @@ export class DatabaseSnapshots {
   #running: Promise<void> | undefined;
   #closed = false;
 
-  constructor(private readonly root: RootDatabase) {}
+  constructor(
+    private readonly root: RootDatabase,
+    /** Writes what was answered and is only in memory. */
+    private readonly options: { before(): Promise<void> },
+  ) {}
 
   /**
    * Writes a copy into a new file: it holds all that was answered before the call, and no free pages.
@@ -46,6 +50,7 @@ export class DatabaseSnapshots {
     // After this check, a file that is removed below was created here.
     if (await isThere(path)) throw refused(`${path} is there already; nothing is overwritten`);
     try {
+      await this.options.before();
       await this.root.backup(path, true);
       await chmod(path, FILE_MODE);
     } catch (error) {

@@ -43,7 +43,11 @@ export class LocalLog implements Log {
     what: "writes",
   });
 
-  constructor(root: RootDatabase) {
+  constructor(
+    root: RootDatabase,
+    /** Called before each append, to queue what must be on the disk no later than its entries. */
+    private readonly options: { beforeAppend(): void },
+  ) {
     this.#names = new Names(root);
     this.#entries = new Entries(root);
   }
@@ -102,6 +106,7 @@ export class LocalLog implements Log {
 
   async #append(batch: Parameters<Log["append"]>[0]): Promise<number> {
     const { logId } = batch;
+    this.options.beforeAppend();
     const appending = durably(this.#entries.db, () => this.#entries.insert(batch));
     this.#appending.set(logId, appending);
     try {

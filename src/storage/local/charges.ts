@@ -1,0 +1,188 @@
+import { randomBytes } from "node:crypto";
+import type { Database } from "lmdb";
+import { unavailable } from "../../errors.js";
+import { TooLate, within } from "../within.js";
+import { committed, WRITE_TIMEOUT_MS } from "./durably.js";
+import { writesOf } from "./writes.js";
+
+/** Time that charges are collected before they are written together. */
+const GROUP_MS = 5;
+/** Age of the oldest unwritten charge, and their number, from which further charges wait for the disk. */
+export const BEHIND_MS = 100;
+export const BEHIND_CALLS = 1_000;
+/** Pause after a failed write. */
+const RETRY_MS = 1_000;
+
+/** The written state of an account, as far as charges are concerned. */
+export interface Charged {
+  readonly callsLeft: number;
+  /** The last group of charges that `callsLeft` includes; missing before the first one. */
+  readonly group?: string | undefined;
+}
+
+/** Calls of some accounts, taken less refunded, in one transaction. */
+interface Group {
+  readonly id: string;
+  readonly calls: Map<string, number>;
+  readonly sinceMs: number;
+  readonly count: number;
+}
+
+export interface ChargesOptions {
+  /** Database in whose transactions charges are written. */
+  readonly db: Database;
+  /** Reads an account within or outside a transaction; undefined if it does not exist or cannot be read. */
+  find(accountId: string): Charged | undefined;
+  /** Writes an account's new state; runs in a transaction. */
+  write(accountId: string, charged: Required<Charged>): void;
+}
+
+/**
+ * Counts charges in memory and writes them in groups, so that no call waits for its charge. Only the process
+ * that owns the database may do so, and only if it asks `unwrittenOf` about each account that it reads.
+ *
+ * Each written account names the last group in it. So it is known of every state of the database, also of
+ * one from before a commit or after a failed one, which charges it includes: none counts twice or is missed.
+ * Transactions run in the order in which they are queued, and the group of a failed one is written again.
+ */
+export class Charges {
+  /** Calls that are in no transaction yet. */
+  #pending = new Map<string, number>();
+  #pendingCount = 0;
+  #pendingSinceMs: number | undefined;
+  /** Groups in transactions whose outcome is unknown, oldest first. */
+  #groups: Group[] = [];
+  /** True while a transaction is queued that has not begun: it takes all that is pending when it does. */
+  #queued = false;
+  #sending: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  readonly #process = randomBytes(8).toString("hex");
+  #number = 0;
+
+  constructor(private readonly options: ChargesOptions) {}
+
+  /** Returns how many calls were taken from an account, less refunded, that this state does not include. */
+  unwrittenOf(accountId: string, { group: last }: Charged): number {
+    const later = this.#laterThan(last).map(({ calls }) => calls.get(accountId) ?? 0);
+    return later.reduce((sum, calls) => sum + calls, this.#pending.get(accountId) ?? 0);
+  }
+
+  /** Takes calls from an account, or refunds them if the number is negative. */
+  add(accountId: string, calls: number): void {
+    this.#keep(accountId, calls);
+    this.#pendingSinceMs ??= performance.now();
+    this.#pendingCount++;
+    this.#timer ??= setTimeout(() => this.send(), GROUP_MS).unref();
+  }
+
+  /**
+   * Waits for the disk if too many charges are unwritten, or one for too long: they would be lost together
+   * if the process died.
+   *
+   * @throws MemoryError `unavailable` if they cannot be written.
+   */
+  async catchUp(): Promise<void> {
+    writesOf(this.options.db).expectWritable();
+    const count = this.#groups.reduce((sum, group) => sum + group.count, this.#pendingCount);
+    const sinceMs = this.#groups[0]?.sinceMs ?? this.#pendingSinceMs ?? Number.POSITIVE_INFINITY;
+    if (count >= BEHIND_CALLS || performance.now() - sinceMs > BEHIND_MS) await this.write();
+  }
+
+  /**
+   * Writes all charges so far. Resolves when they would survive the death of this process.
+   *
+   * @throws MemoryError `unavailable`; it is tried again then.
+   */
+  async write(): Promise<void> {
+    if (this.#pending.size === 0 && this.#groups.length === 0) return;
+    this.send();
+    try {
+      await within(WRITE_TIMEOUT_MS, this.#sending);
+    } catch (error) {
+      throw error instanceof TooLate ? unavailable("the database's disk does not answer", error) : error;
+    }
+  }
+
+  /** Queues a transaction for all charges so far, so that it precedes those that are queued after this. */
+  send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#pending.size === 0 || this.#queued) return;
+    this.#sending = this.#send();
+    // Those who wait for it hear of its failure.
+    this.#sending.catch(() => {});
+  }
+
+  /** Writes all charges so far, and tries no more if that fails. */
+  async close(): Promise<void> {
+    await this.write().finally(() => {
+      clearTimeout(this.#timer);
+      this.#pending.clear();
+    });
+  }
+
+  async #send(): Promise<void> {
+    this.#queued = true;
+    let group: Group | undefined;
+    try {
+      await committed(this.options.db, () => {
+        group = this.#begin();
+        for (const accountId of [...group.calls.keys()]) this.#charge(accountId, group);
+      });
+    } catch (error) {
+      if (group !== undefined) this.#takeBack(group);
+      this.#timer ??= setTimeout(() => this.send(), RETRY_MS).unref();
+      throw error;
+    } finally {
+      if (group === undefined) this.#queued = false;
+      this.#groups = this.#groups.filter((each) => each !== group);
+    }
+  }
+
+  /** Makes a group of all that is pending. */
+  #begin(): Group {
+    const sinceMs = this.#pendingSinceMs ?? performance.now();
+    const id = `${this.#process}-${++this.#number}`;
+    const group = { id, calls: this.#pending, sinceMs, count: this.#pendingCount };
+    this.#groups.push(group);
+    this.#queued = false;
+    this.#pending = new Map();
+    this.#pendingCount = 0;
+    this.#pendingSinceMs = undefined;
+    return group;
+  }
+
+  /** Writes the charges of one account in the present transaction. */
+  #charge(accountId: string, group: Group): void {
+    const found = this.options.find(accountId);
+    if (found === undefined) return;
+    // An earlier group that this state does not include has failed, even if that is not known yet.
+    let calls = 0;
+    for (const each of this.#laterThan(found.group)) {
+      calls += each.calls.get(accountId) ?? 0;
+      each.calls.delete(accountId);
+    }
+    group.calls.set(accountId, calls);
+    this.options.write(accountId, { callsLeft: found.callsLeft - calls, group: group.id });
+  }
+
+  /** Makes those charges of a failed group pending again that the database does not have. */
+  #takeBack(group: Group): void {
+    this.#pendingSinceMs = Math.min(group.sinceMs, this.#pendingSinceMs ?? group.sinceMs);
+    this.#pendingCount += group.count;
+    for (const [accountId, calls] of group.calls) {
+      const found = this.options.find(accountId);
+      const isMissing = found !== undefined && this.#laterThan(found.group).includes(group);
+      if (isMissing) this.#keep(accountId, calls);
+    }
+  }
+
+  #keep(accountId: string, calls: number): void {
+    this.#pending.set(accountId, (this.#pending.get(accountId) ?? 0) + calls);
+  }
+
+  /** Returns the groups that a state with this last group does not include. */
+  #laterThan(last: string | undefined): Group[] {
+    return this.#groups.slice(this.#groups.findIndex(({ id }) => id === last) + 1);
+  }
+}
