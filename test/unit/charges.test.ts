@@ -146,8 +146,12 @@ it("lets no more charges through than a bound while the disk takes nothing, then
   const charging = (async () => {
     for (; through < 3 * BEHIND_CALLS; through++) await accounts.charge(of);
   })();
+  await sleep(2 * BEHIND_MS);
+  // On a slow machine, the time is over first.
+  const before = through;
+  expect(before).toBeLessThanOrEqual(BEHIND_CALLS);
   await sleep(BEHIND_MS);
-  expect(through).toBe(BEHIND_CALLS);
+  expect(through).toBe(before);
   goOn();
   await charging;
   expect(await leftOf(of.accountId)).toBe(5_000 - 3 * BEHIND_CALLS);

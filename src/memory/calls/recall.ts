@@ -11,7 +11,7 @@ import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { Ports } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
-/** Candidates fetched beyond `top_k`, so that the index's rounding does not decide the last result. */
+/** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
 const SPARE_CANDIDATES = 8;
 
 export interface RecallRequest {
@@ -62,7 +62,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       const embedded = await embedding;
       const vectors = vectorsOf(embedded);
       const limit = topK + SPARE_CANDIDATES;
-      const scored = await replica.nearest({ vectors, limit, signal, steps });
+      const scored = await replica.nearest({ vectors, limit, wanted: topK, signal, steps });
       return { results: rank(scored, topK), queryTokens: embedded.tokens };
     });
     const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));

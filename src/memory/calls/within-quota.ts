@@ -22,16 +22,21 @@ export async function withinQuota<T>(
   { quota, caller, steps = untimed, signal }: ChargeOptions,
   work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
-  const refused = new AbortController();
+  const either = new AbortController();
   const paid = steps.time("charge", () => quota.charge(caller));
-  paid.catch((reason) => refused.abort(reason));
+  paid.catch((reason) => either.abort(reason));
+  // `AbortSignal.any` costs several times as much, for each call.
+  const follow = () => either.abort(signal?.reason);
+  if (signal?.aborted) follow();
+  else signal?.addEventListener("abort", follow);
   try {
-    const either = signal === undefined ? refused.signal : AbortSignal.any([refused.signal, signal]);
-    return await work({ paid, signal: either });
+    return await work({ paid, signal: either.signal });
   } catch (error) {
     // If the charge was refused, that error is the answer, whatever the aborted work threw.
     await paid;
     await steps.time("refund", () => quota.refund(caller));
     throw error;
+  } finally {
+    signal?.removeEventListener("abort", follow);
   }
 }

@@ -14,7 +14,7 @@ import { type CallStep, type SharedStep, type Steps, untimed } from "../ports/st
 import type { VectorIndex } from "../ports/vectors.js";
 import { Restoration } from "./restoration.js";
 import type { Scored } from "./score.js";
-import { findNearby, type Query, scoreAll } from "./search.js";
+import { findNearby, type Query, scoreBest } from "./search.js";
 import { vectorsOf } from "./windows.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
@@ -121,16 +121,16 @@ export class Replica {
 
   /**
    * Finds the `limit` memories nearest to any of a query's vectors, with their scores, in no particular
-   * order; fewer if the log holds fewer.
+   * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
    */
-  async nearest({ vectors, limit, signal, steps = untimed }: NearestOptions): Promise<Scored[]> {
+  async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
     const { index } = this.options;
     const search: VectorIndex["search"] = (query) => this.#guard(index.search(query));
     const searched = { ...this.options, logId: this.logId, search };
-    const nearby = await steps.time("search", () => findNearby(searched, { vectors, limit, signal }));
+    const nearby = await steps.time("search", () => findNearby(searched, query));
     // A memory that was answered as stored just before the index failed may be missing.
     if (this.broken) throw failed();
-    return steps.time("fetch", () => scoreAll(searched, { vectors, nearby, signal }));
+    return steps.time("fetch", () => scoreBest(searched, { ...query, nearby }));
   }
 
   /**

@@ -6,9 +6,15 @@ import { type Pair, type Scored, score } from "./score.js";
 /** Size of an index up to which a search takes no noticeable time. */
 const QUICK_INDEX_BYTES = 1_048_576;
 
+/** Bound of how far a score is from the cosine, because a vector's length is not exactly 1. */
+const SCORE_ERROR = 1e-5;
+
 export interface Query {
   readonly vectors: readonly Float32Array[];
+  /** Number of memories that the index is asked for. */
   readonly limit: number;
+  /** Number of memories that the caller wants, the best of those; all of them when left out. */
+  readonly wanted?: number | undefined;
   /** Ends the search between two of the query's vectors. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -17,16 +23,23 @@ export interface Query {
 export interface Searched {
   readonly logId: string;
   readonly log: Pick<Log, "fetch">;
-  readonly index: Pick<VectorIndex, "size" | "bytes">;
+  readonly index: Pick<VectorIndex, "size" | "bytes" | "error">;
   readonly search: VectorIndex["search"];
   readonly clock: Clock;
 }
 
-/** Finds the memories near to any of a query's vectors, each with the pairs that are near. */
+/** A memory near to any of a query's vectors. */
+interface Near {
+  /** The highest of its pairs' similarities, as the index knows them. */
+  similarity: number;
+  readonly pairs: Pair[];
+}
+
+/** Finds the memories near to any of a query's vectors, the nearest first. */
 export async function findNearby(
   { index, search, clock }: Searched,
   { vectors, limit, signal }: Query,
-): Promise<Map<number, Pair[]>> {
+): Promise<Map<number, Near>> {
   const nearby = new Nearby();
   const look = async (query: number, depthMax: number) => {
     signal?.throwIfAborted();
@@ -46,11 +59,38 @@ export async function findNearby(
 }
 
 interface Found extends Pick<Query, "vectors" | "signal"> {
-  readonly nearby: Map<number, Pair[]>;
+  readonly nearby: Map<number, Near>;
+}
+
+/**
+ * Scores the memories of which the best `wanted` are wanted. It reads no record of a memory that cannot be
+ * among them, unless one of the others is missing in the log.
+ */
+export async function scoreBest(of: Searched, found: Found & Pick<Query, "wanted">): Promise<Scored[]> {
+  const { nearby, wanted = nearby.size } = found;
+  const lowest = similarityNeeded(nearby, wanted, of.index.error + SCORE_ERROR);
+  const entries = [...nearby];
+  const [near, far] = [
+    entries.filter(([, { similarity }]) => similarity >= lowest),
+    entries.filter(([, { similarity }]) => similarity < lowest),
+  ];
+  const scored = await scoreAll(of, { ...found, nearby: new Map(near) });
+  if (scored.length === near.length || far.length === 0) return scored;
+  return [...scored, ...(await scoreAll(of, { ...found, nearby: new Map(far) }))];
+}
+
+/**
+ * Returns the similarity below which a memory has certainly a lower score than `wanted` others, whose
+ * similarities are off by the error too. All negative cosines have the score 0, so below it nothing is
+ * certain.
+ */
+function similarityNeeded(nearby: Map<number, Near>, wanted: number, error: number): number {
+  const last = [...nearby.values()][wanted - 1]?.similarity ?? Number.NEGATIVE_INFINITY;
+  return last - error > 0 ? last - 2 * error : Number.NEGATIVE_INFINITY;
 }
 
 /** Scores the memories slice by slice, so that few vectors are held at a time. */
-export async function scoreAll(of: Searched, { vectors, nearby, signal }: Found): Promise<Scored[]> {
+async function scoreAll(of: Searched, { vectors, nearby, signal }: Found): Promise<Scored[]> {
   const all: Scored[] = [];
   for (let rest = [...nearby.keys()]; rest.length > 0; ) {
     const scored = await scoreSome(of, { vectors, nearby, sequences: rest });
@@ -69,13 +109,15 @@ async function scoreSome(
   { vectors, nearby, sequences }: Found & { sequences: number[] },
 ): Promise<{ some: Scored[]; rest: number[] }> {
   const { found, rest } = await log.fetch({ logId, sequences, what: "all" });
-  const some = found.map((each) => score(vectors, { ...each, pairs: nearby.get(each.sequence) ?? [] }));
+  const some = found.map((each) =>
+    score(vectors, { ...each, pairs: nearby.get(each.sequence)?.pairs ?? [] }),
+  );
   return { some, rest: [...rest] };
 }
 
 /** Hits near any of a query's vectors, by memory. */
 class Nearby {
-  readonly #memories = new Map<number, { similarity: number; readonly pairs: Pair[] }>();
+  readonly #memories = new Map<number, Near>();
 
   get size(): number {
     return this.#memories.size;
@@ -88,9 +130,9 @@ class Nearby {
     this.#memories.set(sequence, known);
   }
 
-  /** Answers the pairs of the `limit` memories with the nearest pairs. */
-  best(limit: number): Map<number, Pair[]> {
-    const nearest = [...this.#memories].sort(([, a], [, b]) => b.similarity - a.similarity).slice(0, limit);
-    return new Map(nearest.map(([sequence, { pairs }]) => [sequence, pairs]));
+  /** Answers the `limit` memories with the nearest pairs, the nearest first. */
+  best(limit: number): Map<number, Near> {
+    const nearest = [...this.#memories].sort(([, a], [, b]) => b.similarity - a.similarity);
+    return new Map(nearest.slice(0, limit));
   }
 }

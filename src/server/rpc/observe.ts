@@ -50,6 +50,9 @@ export const plainKey = createContextKey(false, { description: "plain path" });
 /** Trace id in a `traceparent` header of W3C Trace Context, version 00 and later ones. */
 const TRACE_PARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
+/** Flag of an envelope of gRPC-Web that holds the trailer. */
+const TRAILER_FLAG = 0x80;
+
 /**
  * Reports each call once, at its end. That includes refusals by the gate and unreadable bodies, which
  * interceptors never see.
@@ -102,9 +105,12 @@ async function* watched(response: UniversalServerResponse, end: (code: string) =
 function codeOf({ status, header, trailer }: UniversalServerResponse, last: Uint8Array | undefined): string {
   const grpcStatus = trailer?.get("grpc-status") ?? header?.get("grpc-status");
   if (grpcStatus != null) return nameOf(Number(grpcStatus));
-  const text = last === undefined ? "" : Buffer.from(last).toString("latin1");
   // gRPC-Web sends its trailer as the last envelope of the body.
-  const webStatus = /^\x80.*grpc-status: *(\d+)/is.exec(text)?.[1];
+  const hasTrailer = last?.[0] === TRAILER_FLAG;
+  // Most answers are read by nobody here: one may have megabytes.
+  if (status === 200 && !hasTrailer) return "ok";
+  const text = last === undefined ? "" : Buffer.from(last).toString("latin1");
+  const webStatus = hasTrailer ? /grpc-status: *(\d+)/i.exec(text)?.[1] : undefined;
   if (webStatus !== undefined) return nameOf(Number(webStatus));
   if (status === 200) return "ok";
   return /^\{"code":"(\w+)"/.exec(text)?.[1] ?? `http_${status}`;

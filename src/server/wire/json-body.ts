@@ -12,6 +12,7 @@ import { checkNothingIsLost, shown } from "./json-text.js";
 
 /** Maximum depth of a Struct. The room allows less; walking more would overflow the stack. */
 const NESTING_MAX = 64;
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Decodes a JSON body. Checks it first for what Protobuf's own JSON rules let pass or report without
@@ -39,7 +40,7 @@ function decodeChecked(message: DescMessage, value: JsonValue): Message {
 /** Decodes strictly: two names that differ in a broken byte would become one. */
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw invalid("body", "is not UTF-8");
   }

@@ -11,7 +11,7 @@ type Written = Account & Pick<Charged, "group">;
 /** Accounts in LMDB, with an index from keys to accounts. */
 export class LocalAccounts implements Accounts {
   /** The charges that are not written yet. */
-  readonly charges: Charges;
+  readonly charges: Charges<Written>;
   readonly #accounts: Database<Written, string>;
   readonly #holders: Database<string, string>;
   /** Time at which an account was closed, by its id. */
@@ -24,10 +24,7 @@ export class LocalAccounts implements Accounts {
     this.charges = new Charges({
       db: this.#accounts,
       find: (accountId) => this.#readable(accountId),
-      write: (accountId, charged) => {
-        const account = this.#accounts.get(accountId) as Written;
-        this.#accounts.putSync(accountId, { ...account, ...charged });
-      },
+      write: (account, charged) => this.#accounts.putSync(account.id, { ...account, ...charged }),
     });
   }
 

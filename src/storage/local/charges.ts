@@ -28,13 +28,13 @@ interface Group {
   readonly count: number;
 }
 
-export interface ChargesOptions {
+export interface ChargesOptions<A extends Charged> {
   /** Database in whose transactions charges are written. */
   readonly db: Database;
   /** Reads an account within or outside a transaction; undefined if it does not exist or cannot be read. */
-  find(accountId: string): Charged | undefined;
+  find(accountId: string): A | undefined;
   /** Writes an account's new state; runs in a transaction. */
-  write(accountId: string, charged: Required<Charged>): void;
+  write(found: A, charged: Required<Charged>): void;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface ChargesOptions {
  * one from before a commit or after a failed one, which charges it includes: none counts twice or is missed.
  * Transactions run in the order in which they are queued, and the group of a failed one is written again.
  */
-export class Charges {
+export class Charges<A extends Charged = Charged> {
   /** Calls that are in no transaction yet. */
   #pending = new Map<string, number>();
   #pendingCount = 0;
@@ -59,7 +59,7 @@ export class Charges {
   readonly #process = randomBytes(8).toString("hex");
   #number = 0;
 
-  constructor(private readonly options: ChargesOptions) {}
+  constructor(private readonly options: ChargesOptions<A>) {}
 
   /** Returns how many calls were taken from an account, less refunded, that this state does not include. */
   unwrittenOf(accountId: string, { group: last }: Charged): number {
@@ -163,7 +163,7 @@ export class Charges {
       each.calls.delete(accountId);
     }
     group.calls.set(accountId, calls);
-    this.options.write(accountId, { callsLeft: found.callsLeft - calls, group: group.id });
+    this.options.write(found, { callsLeft: found.callsLeft - calls, group: group.id });
   }
 
   /** Makes those charges of a failed group pending again that the database does not have. */

@@ -119,7 +119,7 @@ export async function removeDraft(dataDir: string): Promise<void> {
  */
 async function close(
   root: RootDatabase,
-  { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Charges },
+  { snapshots, charges }: { snapshots: DatabaseSnapshots; charges: Pick<Charges, "close"> },
 ): Promise<void> {
   await snapshots.close();
   // If the disk does not take the last charges, the flush below tells of it.
