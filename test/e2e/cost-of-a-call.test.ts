@@ -19,7 +19,7 @@ const WARM_UP_CALLS = 30;
 /** Time after which all that a call leaves behind has happened, such as the writing of its charge. */
 const SETTLED_MS = 50;
 
-/** What is dear, and how often one warm call does it. */
+/** Dear things, and how often one warm call does each. */
 interface Cost {
   /** Transactions that write to the database. */
   readonly transactions: number;

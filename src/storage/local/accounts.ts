@@ -54,13 +54,11 @@ export class LocalAccounts implements Accounts {
   }
 
   async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
-    await this.charges.catchUp();
+    if (this.charges.isBehind) await this.charges.write();
     // No other call runs between the look at what is left and the charge, so this is exact.
-    const account = holding(
-      reading(() => this.#find(accountId)),
-      keyHash,
-    );
-    if (account === undefined || account.callsLeft < 1) return false;
+    const written = reading(() => this.#accounts.get(accountId));
+    if (written === undefined || !holds(written, keyHash)) return false;
+    if (written.callsLeft - this.charges.unwrittenOf(accountId, written) < 1) return false;
     this.charges.add(accountId, 1);
     return true;
   }
@@ -184,6 +182,12 @@ export class LocalAccounts implements Accounts {
 /** Returns the account if the key is among its valid ones; the index alone does not decide. */
 function holding(account: Account | undefined, keyHash: string): Account | undefined {
   return account?.keys.some(({ hash }) => hash === keyHash) ? account : undefined;
+}
+
+/** Tells whether the key is among the account's living ones. */
+function holds({ keys }: Account, keyHash: string): boolean {
+  const nowMs = Date.now();
+  return keys.some(({ hash, expiresAtMs }) => hash === keyHash && expiresAtMs > nowMs);
 }
 
 function withLivingKeys<T extends Account>(account: T): T {

@@ -3,10 +3,10 @@ import type { Database } from "lmdb";
 import { unavailable } from "../../errors.js";
 import { TooLate, within } from "../within.js";
 import { committed, WRITE_TIMEOUT_MS } from "./durably.js";
-import { writesOf } from "./writes.js";
+import { type Writes, writesOf } from "./writes.js";
 
 /** Time that charges are collected before they are written together. */
-const GROUP_MS = 5;
+const GROUP_MS = 10;
 /** Age of the oldest unwritten charge, and their number, from which further charges wait for the disk. */
 export const BEHIND_MS = 100;
 export const BEHIND_CALLS = 1_000;
@@ -59,12 +59,21 @@ export class Charges<A extends Charged = Charged> {
   readonly #process = randomBytes(8).toString("hex");
   #number = 0;
 
-  constructor(private readonly options: ChargesOptions<A>) {}
+  readonly #writes: Writes;
+
+  constructor(private readonly options: ChargesOptions<A>) {
+    this.#writes = writesOf(options.db);
+  }
 
   /** Returns how many calls were taken from an account, less refunded, that this state does not include. */
   unwrittenOf(accountId: string, { group: last }: Charged): number {
-    const later = this.#laterThan(last).map(({ calls }) => calls.get(accountId) ?? 0);
-    return later.reduce((sum, calls) => sum + calls, this.#pending.get(accountId) ?? 0);
+    let unwritten = this.#pending.get(accountId) ?? 0;
+    for (let i = this.#groups.length - 1; i >= 0; i--) {
+      const { id, calls } = this.#groups[i] as Group;
+      if (id === last) break;
+      unwritten += calls.get(accountId) ?? 0;
+    }
+    return unwritten;
   }
 
   /** Takes calls from an account, or refunds them if the number is negative. */
@@ -76,16 +85,18 @@ export class Charges<A extends Charged = Charged> {
   }
 
   /**
-   * Waits for the disk if too many charges are unwritten, or one for too long: they would be lost together
-   * if the process died.
+   * Tells whether too many charges are unwritten, or one for too long: they would be lost together if the
+   * process died. Further ones must wait for `write` then.
    *
-   * @throws MemoryError `unavailable` if they cannot be written.
+   * @throws MemoryError `unavailable` while writes fail.
    */
-  async catchUp(): Promise<void> {
-    writesOf(this.options.db).expectWritable();
+  get isBehind(): boolean {
+    this.#writes.expectWritable();
+    const [oldest] = this.#groups;
+    const sinceMs = oldest === undefined ? this.#pendingSinceMs : oldest.sinceMs;
+    if (sinceMs === undefined) return false;
     const count = this.#groups.reduce((sum, group) => sum + group.count, this.#pendingCount);
-    const sinceMs = this.#groups[0]?.sinceMs ?? this.#pendingSinceMs ?? Number.POSITIVE_INFINITY;
-    if (count >= BEHIND_CALLS || performance.now() - sinceMs > BEHIND_MS) await this.write();
+    return count >= BEHIND_CALLS || performance.now() - sinceMs > BEHIND_MS;
   }
 
   /**
