@@ -62,13 +62,13 @@ async function search({ memories, queries, error, missing = [] }: Searching) {
     logId: "log",
     log: { fetch },
     clock: systemClock,
-    index: { size: memories.length, bytes: 1, error },
+    index: { size: memories.length, bytes: 1 },
     search: async ({ vector, limit }) => hitsOf(vector, { memories, error }).slice(0, limit),
   };
   const nearby = await findNearby(searched, { vectors: queries, limit: LIMIT });
-  const all = rank(await scoreBest(searched, { vectors: queries, nearby }), WANTED);
+  const all = rank(await scoreBest(searched, { vectors: queries, nearby, error }), WANTED);
   read.length = 0;
-  const best = rank(await scoreBest(searched, { vectors: queries, nearby, wanted: WANTED }), WANTED);
+  const best = rank(await scoreBest(searched, { vectors: queries, nearby, error, wanted: WANTED }), WANTED);
   return { all, best, read: read.length };
 }
 

@@ -127,10 +127,13 @@ export class Replica {
     const { index } = this.options;
     const search: VectorIndex["search"] = (query) => this.#guard(index.search(query));
     const searched = { ...this.options, logId: this.logId, search };
+    const before = index.error;
     const nearby = await steps.time("search", () => findNearby(searched, query));
+    // The index may have changed its kind meanwhile.
+    const error = Math.max(before, index.error);
     // A memory that was answered as stored just before the index failed may be missing.
     if (this.broken) throw failed();
-    return steps.time("fetch", () => scoreBest(searched, { ...query, nearby }));
+    return steps.time("fetch", () => scoreBest(searched, { ...query, nearby, error }));
   }
 
   /**

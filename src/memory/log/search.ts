@@ -23,7 +23,7 @@ export interface Query {
 export interface Searched {
   readonly logId: string;
   readonly log: Pick<Log, "fetch">;
-  readonly index: Pick<VectorIndex, "size" | "bytes" | "error">;
+  readonly index: Pick<VectorIndex, "size" | "bytes">;
   readonly search: VectorIndex["search"];
   readonly clock: Clock;
 }
@@ -62,13 +62,18 @@ interface Found extends Pick<Query, "vectors" | "signal"> {
   readonly nearby: Map<number, Near>;
 }
 
+interface FoundBest extends Found, Pick<Query, "wanted"> {
+  /** Bound of the error of a similarity. */
+  readonly error: number;
+}
+
 /**
  * Scores the memories of which the best `wanted` are wanted. It reads no record of a memory that cannot be
  * among them, unless one of the others is missing in the log.
  */
-export async function scoreBest(of: Searched, found: Found & Pick<Query, "wanted">): Promise<Scored[]> {
-  const { nearby, wanted = nearby.size } = found;
-  const lowest = similarityNeeded(nearby, wanted, of.index.error + SCORE_ERROR);
+export async function scoreBest(of: Searched, found: FoundBest): Promise<Scored[]> {
+  const { nearby, wanted = nearby.size, error } = found;
+  const lowest = similarityNeeded(nearby, wanted, error + SCORE_ERROR);
   const entries = [...nearby];
   const [near, far] = [
     entries.filter(([, { similarity }]) => similarity >= lowest),
