@@ -54,6 +54,7 @@ const RECALL: Cost = {
   recordsRead: 2,
   searches: 1,
   candidates: 13,
+  // None if the text is read on the main thread.
   messagesToThreads: 1,
   // The body and the empty one that Connect gets, the account twice, five entries and their metadata.
   jsonParsed: 14,
@@ -62,7 +63,7 @@ const RECALL: Cost = {
   // By the adapter of HTTP, for each request that has ended.
   abortsWithoutReason: 1,
   // Its deadline, the model's, the group of charges, and LMDB's for each time that it is read.
-  timers: 6,
+  timers: 5,
   logLines: 1,
 };
 const STORE: Cost = {
