@@ -11,8 +11,10 @@ import type { Tail } from "./tail.js";
 
 /** Pause after a failure to write a segment, such as a full disk. */
 const PAUSE_MS = 30_000;
+/** Longest time for which it waits: after a long sealing, the tail would take long to search. */
+const WAIT_MS_MAX = 15_000;
 /** Multiple of the rows that make a sealing due above which it does not wait. */
-const HURRY = 8;
+const HURRY = 4;
 
 export interface SegmentsOptions {
   readonly files: IndexFiles;
@@ -144,7 +146,8 @@ export class Segments {
       .then(
         () => {
           this.failure = undefined;
-          this.#sealAtMs = performance.now() + (performance.now() - startMs) / this.options.sealingShare;
+          const waitMs = (performance.now() - startMs) / this.options.sealingShare;
+          this.#sealAtMs = performance.now() + Math.min(waitMs, WAIT_MS_MAX);
         },
         (error) => this.#pause(error),
       )
