@@ -90,12 +90,14 @@ export class Segments {
       this.#all = [...this.#all, new Segment(of, found, found.wiped)];
       wiped.push(...found.wiped);
     }
-    // What does not follow is of no use, and a vector in a file of an unknown form could not be wiped.
+    // Files that do not follow are of no use, and a vector in one of an unknown form could not be wiped.
     await files.erase(this.of.logId, this.#all.length);
     return this.#all.length === 0 ? undefined : { ...this.#end, wiped };
   }
 
   async reset(): Promise<void> {
+    // A segment that was published afterwards would hold what is about to be read again.
+    while (this.#sealing !== undefined) await this.#sealing;
     this.#retire(this.#all);
     this.#all = [];
     await this.options.files.erase(this.of.logId);

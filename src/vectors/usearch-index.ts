@@ -63,8 +63,8 @@ export class UsearchIndex implements VectorIndex {
   }
 
   async reset(): Promise<void> {
-    this.#tail.chunks = [];
     await this.#segments.reset();
+    this.#tail.chunks = [];
   }
 
   fits(vectors: readonly Float32Array[]): boolean {
