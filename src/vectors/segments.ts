@@ -2,8 +2,7 @@ import { unavailable } from "../errors.js";
 import type { SharedStep, Steps } from "../memory/ports/steps.js";
 import type { Mark, Restored } from "../memory/ports/vectors.js";
 import type { IndexThread } from "./index-thread.js";
-import type { Sealer } from "./sealer.js";
-import { GONE_SHARE_MAX } from "./sealer.js";
+import { GONE_SHARE_MAX, type Sealer } from "./sealer.js";
 import { Segment } from "./segment.js";
 import type { IndexFiles } from "./snapshot/index-files.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
@@ -11,7 +10,7 @@ import type { Tail } from "./tail.js";
 
 /** Pause after a failure to write a segment, such as a full disk. */
 const PAUSE_MS = 30_000;
-/** Longest time for which it waits: after a long sealing, the tail would take long to search. */
+/** Longest wait between two sealings in no hurry: after a long one, the tail would take long to search. */
 const WAIT_MS_MAX = 15_000;
 /** Multiple of the rows that make a sealing due above which it does not wait. */
 const HURRY = 4;
