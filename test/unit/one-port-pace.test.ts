@@ -41,3 +41,25 @@ it("a request whose client has gone while it waited to begin is not served", asy
   server.close();
   await once(server, "close");
 });
+
+it("a request that was sent before the server closed is answered, though its connection waited to be opened", async () => {
+  const server = createOnePortServer((_request, response) => {
+    busyFor(20);
+    response.setHeader("connection", "close");
+    response.end("ok");
+    if (server.listening) server.close();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const clients = Array.from({ length: 8 }, () => connect(port, "127.0.0.1"));
+  await Promise.all(clients.map((client) => once(client, "connect")));
+  await sleep(50);
+  const answers = clients.map(async (client) => {
+    client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    const [answer] = await once(client, "data");
+    client.destroy();
+    return String(answer).slice(0, 15);
+  });
+  expect(await Promise.all(answers)).toEqual(clients.map(() => "HTTP/1.1 200 OK"));
+});

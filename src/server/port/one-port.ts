@@ -110,11 +110,14 @@ export class OnePortServer extends Server {
    */
   override close(callback?: (error?: Error) => void): this {
     super.close(callback);
-    for (const socket of this.#sniffing) socket.destroy();
     this.#handshakes?.end();
     this.#sessions.close();
-    // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
-    const drain = setInterval(() => this.closeIdleConnections(), DRAIN_CHECK_MS);
+    const drain = setInterval(() => {
+      // Whatever a silent connection had sent before has been read by now.
+      for (const socket of this.#sniffing) socket.destroy();
+      // A keep-alive connection that is busy now must end as soon as it idles; Node does not do that.
+      this.closeIdleConnections();
+    }, DRAIN_CHECK_MS);
     this.once("close", () => clearInterval(drain));
     return this;
   }
@@ -162,12 +165,14 @@ export class OnePortServer extends Server {
       onTimeout: () => {
         this.#counts.cutOff.first_bytes += 1;
       },
-      onProtocol: (protocol) => this.#openings.begin(() => this.#open(socket, protocol)),
+      onProtocol: (protocol) => {
+        this.#sniffing.delete(socket);
+        this.#openings.begin(() => this.#open(socket, protocol));
+      },
     });
   }
 
   #open(socket: Socket, protocol: Protocol): void {
-    this.#sniffing.delete(socket);
     if (socket.destroyed) return;
     if (protocol === "http2") this.#openSession(socket);
     else this.#openHttp1(socket);
