@@ -1,5 +1,5 @@
 import { Contents } from "./contents.js";
-import { memoryOf, weightPlaceOf } from "./posting.js";
+import { memoryOf, weightPlaceOf } from "./postings/posting.js";
 
 /** Number of words or memories copied before other work gets its turn. */
 const SLICE = 512;

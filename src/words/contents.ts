@@ -1,12 +1,12 @@
 import type { WeighedQuery, WeighedWord, WordHit } from "../memory/ports/words.js";
-import { type Cursor, seek } from "./cursor.js";
-import { hashOf } from "./hash.js";
-import { Memories } from "./memories.js";
-import { memoryOf, weightPlaceOf } from "./posting.js";
-import { Postings } from "./postings.js";
+import { type Cursor, seek } from "./postings/cursor.js";
+import { hashOf } from "./postings/hash.js";
+import { Memories } from "./postings/memories.js";
+import { memoryOf, weightPlaceOf } from "./postings/posting.js";
+import { Postings } from "./postings/postings.js";
+import { placeOfWeight, WEIGHTS } from "./postings/weights.js";
 import { gainOf, Norms, rarityOf } from "./scoring.js";
 import type { Count, Words } from "./text/words-in.js";
-import { placeOfWeight, WEIGHTS } from "./weights.js";
 
 /** Number of postings read, or words written, before other work gets its turn: some tens of microseconds. */
 const SLICE_POSTINGS = 8192;

@@ -1,9 +1,9 @@
 import type { WeighedQuery } from "../memory/ports/words.js";
 import { Best } from "./best.js";
 import type { Contents, Sought } from "./contents.js";
-import { memoryOf, weightPlaceOf } from "./posting.js";
+import { memoryOf, weightPlaceOf } from "./postings/posting.js";
+import { WEIGHTS } from "./postings/weights.js";
 import { gainOf, Norms } from "./scoring.js";
-import { WEIGHTS } from "./weights.js";
 
 /**
  * Number of memories scored at a time: their scores stay in the processor's cache, and a search takes the

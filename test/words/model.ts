@@ -1,6 +1,6 @@
 import type { Heard, TextRow } from "../../src/memory/ports/words.js";
+import { placeOfWeight, WEIGHTS } from "../../src/words/postings/weights.js";
 import { wordsIn } from "../../src/words/text/words-in.js";
-import { placeOfWeight, WEIGHTS } from "../../src/words/weights.js";
 import { run } from "./run.js";
 
 /** What an index must answer, computed from the texts in the plainest way. */
