@@ -83,7 +83,10 @@ async function measure(memories: number): Promise<void> {
   const queries = Array.from({ length: QUERIES }, () => text(8, vocabulary));
   await search(index, queries.slice(0, 50));
   const times = await search(index, queries);
-  const common = await search(index, Array.from({ length: 20 }, () => "w1"));
+  const common = await search(
+    index,
+    Array.from({ length: 20 }, () => "w1"),
+  );
   const different = Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}`).join(" ");
   const [hostileMs = 0] = await search(index, [different]);
   const gone = Array.from({ length: memories / 10 }, (_, i) => i * 10 + 1);

@@ -11,6 +11,8 @@ import type { Count, Words } from "./text/words-in.js";
 /** Number of postings read, or words written, before other work gets its turn: some tens of microseconds. */
 const SLICE_POSTINGS = 8192;
 const SLICE_WORDS = 1024;
+/** Number of a query's words that are weighed, or scored for some memories, between two yields. */
+const QUERY_WORDS = 64;
 
 /** A word of a query, with a cursor at its first posting. */
 export interface Sought {
@@ -49,6 +51,7 @@ export class Contents {
   *weigh(words: Words): Generator<void, WeighedQuery> {
     const weighed: WeighedWord[] = [];
     let ideal = 0;
+    let read = 0;
     for (const [word, count] of words.counts) {
       const hash = hashOf(word);
       const holding = yield* this.#holding(this.postings.words.find(hash));
@@ -56,28 +59,31 @@ export class Contents {
       ideal += timesInIdeal(count, holding) * rarity;
       const factor = (count.times + count.inIdentifiers) * rarity;
       if (holding > 0) weighed.push({ ...hash, seen: count.seen, factor });
-      if (weighed.length % SLICE_WORDS === SLICE_WORDS - 1) yield;
+      if (++read % QUERY_WORDS === 0) yield;
     }
     const meanLength = this.memories.words / this.memories.living;
     return { words: weighed, ideal, meanLength, leftOut: words.leftOut };
   }
 
   /** Places a cursor for each word that the index has. */
-  seek({ words }: WeighedQuery): Sought[] {
-    return words.flatMap(({ factor, ...hash }) => {
-      const cursor = this.postings.cursor(this.postings.words.find(hash));
-      return cursor === undefined ? [] : [{ factor, cursor }];
-    });
+  *seek({ words }: WeighedQuery): Generator<void, Sought[]> {
+    const sought: Sought[] = [];
+    for (const [i, { low, high, factor }] of words.entries()) {
+      const cursor = this.postings.cursor(this.postings.words.find({ low, high }));
+      if (cursor !== undefined) sought.push({ factor, cursor });
+      if (i % SLICE_WORDS === SLICE_WORDS - 1) yield;
+    }
+    return sought;
   }
 
   /** Scores some living memories, in the order of their numbers, and tells which of the query's words each has. */
   *score(query: WeighedQuery, sequences: readonly number[]): Generator<void, WordHit[]> {
     const judged = this.#living(sequences).map((memory) => new Judged(memory, this.memories));
     const norms = new Norms(query.meanLength);
-    for (const [i, { factor, seen, ...hash }] of query.words.entries()) {
-      const cursor = this.postings.cursor(this.postings.words.find(hash));
+    for (const [i, { low, high, factor, seen }] of query.words.entries()) {
+      const cursor = this.postings.cursor(this.postings.words.find({ low, high }));
       if (cursor !== undefined) for (const each of judged) each.take(cursor, { factor, seen, norms });
-      if (i % 64 === 63) yield;
+      if (i % QUERY_WORDS === QUERY_WORDS - 1) yield;
     }
     return judged.map(({ sequence, score, words }) => ({ sequence, score, words }));
   }

@@ -8,6 +8,9 @@ import type { FileOf } from "./snapshot/file.js";
 import type { Shelf } from "./snapshot/shelf.js";
 import type { Thread } from "./thread.js";
 
+/** Number of rows added in this thread before the size is looked at. */
+const LOCAL_ROWS = 16;
+
 export interface GrowingOptions {
   readonly of: FileOf;
   readonly shelf: Shelf;
@@ -78,11 +81,7 @@ export class GrowingIndex implements WordIndex {
   }
 
   add(rows: readonly TextRow[]): Promise<number> {
-    return this.#lock.write(async () => {
-      const leftOut = await this.#index.add(rows);
-      if (this.#remote === undefined && this.#local.bytes > this.options.localBytesMax) await this.#move();
-      return leftOut;
-    });
+    return this.#lock.write(() => this.#add(rows));
   }
 
   remove(sequences: readonly number[]): Promise<void> {
@@ -97,6 +96,10 @@ export class GrowingIndex implements WordIndex {
     return this.#lock.read(() => this.#index.score(query, sequences));
   }
 
+  sample(): Promise<readonly number[]> {
+    return this.#lock.read(() => this.#index.sample());
+  }
+
   async close(): Promise<void> {
     this.options.shelf.onLost.delete(this.options.of.logId);
     await this.#remote?.close();
@@ -104,6 +107,17 @@ export class GrowingIndex implements WordIndex {
 
   get #index(): Guarded | Remote {
     return this.#remote ?? this.#local;
+  }
+
+  /** Adds rows, here only until the index is large. */
+  async #add(rows: readonly TextRow[]): Promise<number> {
+    let leftOut = 0;
+    let from = 0;
+    for (; this.#remote === undefined && from < rows.length; from += LOCAL_ROWS) {
+      leftOut += await this.#local.add(rows.slice(from, from + LOCAL_ROWS));
+      if (this.#local.bytes > this.options.localBytesMax) await this.#move();
+    }
+    return leftOut + (await this.#index.add(rows.slice(from)));
   }
 
   async #move(): Promise<void> {

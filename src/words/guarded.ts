@@ -47,6 +47,10 @@ export class Guarded {
     return this.#lock.read(() => inSlices(this.#contents.score(query, sequences), this.turn));
   }
 
+  sample(): Promise<number[]> {
+    return this.#lock.read(async () => [...(await inSlices(this.#contents.memories.sample(), this.turn))]);
+  }
+
   /** Hands over what lives, block by block, in the order of the log. */
   eachBlock(take: (block: Block) => Promise<void>): Promise<void> {
     return this.#lock.read(() => this.#handOver(take));

@@ -5,8 +5,9 @@ import type { Block } from "./snapshot/block.js";
 import type { FileOf } from "./snapshot/file.js";
 import type { Thread } from "./thread.js";
 
-/** Number of rows sent to the thread at a time, so that it begins while the rest is being copied. */
-const SLICE_ROWS = 256;
+/** Number of rows, and of their characters, sent to the thread at a time: copying them takes a millisecond. */
+const SLICE_ROWS = 512;
+const SLICE_CHARS = 524_288;
 
 /** An index in the thread of the large ones. */
 export class Remote {
@@ -19,12 +20,19 @@ export class Remote {
     this.#number = thread.number();
   }
 
+  /** Adds memories slice by slice. The text that reaches a slice's size is its last, whatever its own size. */
   async add(rows: readonly TextRow[]): Promise<number> {
-    const added: Promise<number>[] = [];
-    for (let from = 0; from < rows.length; from += SLICE_ROWS) {
-      added.push(this.#ask({ op: "add", rows: rows.slice(from, from + SLICE_ROWS) }));
+    let leftOut = 0;
+    let slice: TextRow[] = [];
+    let chars = 0;
+    for (const [i, row] of rows.entries()) {
+      slice.push(row);
+      chars += row.text.length;
+      if (slice.length < SLICE_ROWS && chars < SLICE_CHARS && i + 1 < rows.length) continue;
+      leftOut += await this.#ask<number>({ op: "add", rows: slice });
+      [slice, chars] = [[], 0];
     }
-    return (await Promise.all(added)).reduce((sum, leftOut) => sum + leftOut, 0);
+    return leftOut;
   }
 
   remove(sequences: readonly number[]): Promise<void> {
@@ -39,7 +47,11 @@ export class Remote {
     return this.#ask({ op: "score", query, sequences });
   }
 
-  /** Adds a block, whose bytes move to the thread. */
+  sample(): Promise<number[]> {
+    return this.#ask({ op: "sample" });
+  }
+
+  /** Adds a block, whose bytes are copied to the thread. */
   addBlock({ bytes }: Block): Promise<void> {
     return this.#ask({ op: "addBlock", bytes });
   }

@@ -9,6 +9,7 @@ export type Request =
   | { readonly op: "remove"; readonly sequences: readonly number[] }
   | { readonly op: "search"; readonly text: string; readonly limit: number }
   | { readonly op: "score"; readonly query: WeighedQuery; readonly sequences: readonly number[] }
+  | { readonly op: "sample" }
   | { readonly op: "snapshot"; readonly of: FileOf; readonly mark: Mark }
   | { readonly op: "restore"; readonly of: FileOf }
   | { readonly op: "close" };

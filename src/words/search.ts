@@ -34,7 +34,7 @@ export function* findBest(
   const norms = new Norms(query.meanLength);
   const taken = spare.pop() ?? { scores: new Float64Array(RANGE), touched: new Uint16Array(RANGE) };
   const range = new Range(contents, taken, norms);
-  let sought = contents.seek(query);
+  let sought = yield* contents.seek(query);
   while (sought.length > 0) {
     yield* range.begin(sought);
     for (const each of sought) yield* range.add(each);

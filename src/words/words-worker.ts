@@ -34,6 +34,8 @@ async function answer(index: Guarded, request: Request): Promise<unknown> {
       return index.search(request);
     case "score":
       return index.score(request.query, request.sequences);
+    case "sample":
+      return index.sample();
     case "snapshot":
       return writeDraft(request.of, request.mark, (emit) => index.eachBlock(emit));
     case "restore":

@@ -132,6 +132,7 @@ describe("a snapshot", () => {
     await again.remove([7, 9]);
     model.remove([7, 9]);
     await compare(again, model, 2);
+    expect([...(await again.sample())].sort((a, b) => a - b)).toEqual([...model.texts.keys()]);
   });
 
   test("a memory that is deleted leaves nothing in the file but its number", async () => {

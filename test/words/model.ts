@@ -3,7 +3,7 @@ import { placeOfWeight, WEIGHTS } from "../../src/words/postings/weights.js";
 import { wordsIn } from "../../src/words/text/words-in.js";
 import { run } from "./run.js";
 
-/** What an index must answer, computed from the texts in the plainest way. */
+/** Computes what an index must answer from the texts, in the plainest way. */
 export class Model {
   readonly texts = new Map<number, string>();
 

@@ -102,13 +102,19 @@ const HOSTILE: Readonly<Record<string, string>> = {
 
 describe("a text of 64 KiB", () => {
   test.each(Object.entries(HOSTILE))("%s takes little time, in slices", (_name, text) => {
-    run(wordsIn(text, "memory"));
-    const pieces: number[] = [];
-    const { length } = run(wordsIn(text, "memory"), (ms) => pieces.push(ms));
-    expect(length).toBeLessThanOrEqual(KIB_64);
-    // Measured: 25 ms and 6 ms at most; the rest is for a machine that does much else.
-    expect(pieces.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(250);
-    expect(Math.max(...pieces)).toBeLessThan(60);
+    const longest: number[] = [];
+    const whole: number[] = [];
+    // A machine that does much else may interrupt a piece, but hardly three times.
+    for (let i = 0; i < 3; i++) {
+      const pieces: number[] = [];
+      const { length } = run(wordsIn(text, "memory"), (ms) => pieces.push(ms));
+      expect(length).toBeLessThanOrEqual(KIB_64);
+      longest.push(Math.max(...pieces));
+      whole.push(pieces.reduce((sum, ms) => sum + ms, 0));
+    }
+    // Measured: 6 ms and 40 ms at most.
+    expect(Math.min(...longest)).toBeLessThan(30);
+    expect(Math.min(...whole)).toBeLessThan(200);
   });
 
   test("nothing is left out but marks beyond the thirtieth, and what ligatures add beyond a bound", () => {

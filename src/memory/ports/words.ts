@@ -67,6 +67,11 @@ export interface WordIndex {
    * index does not have are left out.
    */
   score(query: WeighedQuery, sequences: readonly number[]): Promise<WordHit[]>;
+  /**
+   * Lists the log numbers of up to 1,024 living memories, all if there are no more. The sample depends on
+   * nothing but which memories live.
+   */
+  sample(): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 

@@ -1,9 +1,12 @@
 import { grown } from "./grown.js";
+import { Sample } from "./sample.js";
 
 /** Maximum length of a text in words that is kept; no text of 64 KiB has more. */
 export const LENGTH_MAX = 65_535;
 /** Maximum number of memories of one index, deleted ones included, because a posting has 27 bits for one. */
 export const MEMORIES_MAX = 2 ** 27;
+/** Number of memories looked at before other work gets its turn. */
+const SLICE = 16_384;
 /** Farthest log number behind the first one. */
 const SPAN_MAX = 2 ** 32;
 
@@ -18,6 +21,7 @@ export class Memories {
   living = 0;
   /** Number of words of those that live. */
   words = 0;
+  #sample = new Sample();
   #first = 0;
   /** Distance of each log number from the first one. */
   #distances = new Uint32Array(0);
@@ -51,6 +55,7 @@ export class Memories {
     this.#lengths[number] = Math.min(LENGTH_MAX, length);
     this.living++;
     this.words += this.lengthOf(number);
+    this.#sample.add(sequence);
     return number;
   }
 
@@ -61,7 +66,20 @@ export class Memories {
     this.#removed[number >>> 3] = (this.#removed[number >>> 3] as number) | (1 << (number & 7));
     this.living--;
     this.words -= this.lengthOf(number);
+    this.#sample.remove(sequence);
     return true;
+  }
+
+  /** Returns the log numbers of a sample of the living memories, which depends on nothing but which live. */
+  *sample(): Generator<void, readonly number[]> {
+    if (!this.#sample.isStale) return this.#sample.sequences;
+    const sample = new Sample();
+    for (let number = 0; number < this.size; number++) {
+      if (this.lives(number)) sample.add(this.sequenceOf(number));
+      if (number % SLICE === SLICE - 1) yield;
+    }
+    this.#sample = sample;
+    return sample.sequences;
   }
 
   /** Finds a memory's number here; -1 if it was never added. */

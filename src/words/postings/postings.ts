@@ -5,7 +5,7 @@ import type { WordHash } from "./hash.js";
 import { blockAfter, postingOf } from "./posting.js";
 import { Slab } from "./slab.js";
 
-/** For each word, the memories that have it, in the order of their numbers, each with a weight. */
+/** Keeps the memories that have each word, in the order of their numbers, each with a weight. */
 export class Postings {
   readonly words = new Dictionary();
   readonly #slab = new Slab();

@@ -1,4 +1,4 @@
-/** What may stand between two words of one identifier. */
+/** Signs that may stand between two words of one identifier. */
 const JOINTS: ReadonlySet<string> = new Set(["_", ".", "/", ":", "@", "-", "::", "->"]);
 const JOINT = /::|->|[_./:@-]/;
 
