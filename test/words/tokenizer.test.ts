@@ -104,17 +104,17 @@ describe("a text of 64 KiB", () => {
   test.each(Object.entries(HOSTILE))("%s takes little time, in slices", (_name, text) => {
     const longest: number[] = [];
     const whole: number[] = [];
-    // A machine that does much else may interrupt a piece, but hardly three times.
-    for (let i = 0; i < 3; i++) {
+    // A machine that does much else may interrupt a piece, but hardly every time.
+    for (let i = 0; i < 5; i++) {
       const pieces: number[] = [];
       const { length } = run(wordsIn(text, "memory"), (ms) => pieces.push(ms));
       expect(length).toBeLessThanOrEqual(KIB_64);
       longest.push(Math.max(...pieces));
       whole.push(pieces.reduce((sum, ms) => sum + ms, 0));
     }
-    // Measured: 6 ms and 40 ms at most.
-    expect(Math.min(...longest)).toBeLessThan(30);
-    expect(Math.min(...whole)).toBeLessThan(200);
+    // Measured: 5 ms and 32 ms at most. Work that grows with the square of a text takes over 500 ms.
+    expect(Math.min(...longest)).toBeLessThan(100);
+    expect(Math.min(...whole)).toBeLessThan(400);
   });
 
   test("nothing is left out but marks beyond the thirtieth, and what ligatures add beyond a bound", () => {

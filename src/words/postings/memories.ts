@@ -4,7 +4,7 @@ import { Sample } from "./sample.js";
 /** Maximum length of a text in words that is kept; no text of 64 KiB has more. */
 export const LENGTH_MAX = 65_535;
 /** Maximum number of memories of one index, deleted ones included, because a posting has 27 bits for one. */
-export const MEMORIES_MAX = 2 ** 27;
+export const MEMORIES_MAX = 134_217_728;
 /** Number of memories looked at before other work gets its turn. */
 const SLICE = 16_384;
 /** Farthest log number behind the first one. */

@@ -87,8 +87,9 @@ export async function readMark(of: FileOf): Promise<Mark> {
 /** Selects those memories that are in the file. Throws if the file is in doubt. */
 export async function holdsInFile(of: FileOf, sequences: readonly number[]): Promise<number[]> {
   const held: number[] = [];
+  const asked = new Set(sequences);
   await eachTouched(of, { sequences, mode: "r" }, async (block) => {
-    held.push(...sequencesIn(block).filter((sequence) => sequences.includes(sequence)));
+    held.push(...sequencesIn(block).filter((sequence) => asked.has(sequence)));
   });
   return held;
 }
@@ -129,10 +130,14 @@ async function eachTouched(
   }
 }
 
+/** Selects the blocks that may have some of these memories. Both are gone through once, in the log's order. */
 function touched({ blocks }: Footer, sequences: readonly number[]): [number, BlockEntry][] {
-  return [...blocks.entries()].filter(([, { first, last }]) =>
-    sequences.some((sequence) => sequence >= first && sequence <= last),
-  );
+  const inOrder = sequences.toSorted((a, b) => a - b);
+  let next = 0;
+  return [...blocks.entries()].filter(([, { first, last }]) => {
+    while (next < inOrder.length && (inOrder[next] as number) < first) next++;
+    return next < inOrder.length && (inOrder[next] as number) <= last;
+  });
 }
 
 function spanOf(block: Block): { first: number; last: number } {

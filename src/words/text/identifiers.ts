@@ -1,5 +1,6 @@
 /** Signs that may stand between two words of one identifier. */
 const JOINTS: ReadonlySet<string> = new Set(["_", ".", "/", ":", "@", "-", "::", "->"]);
+const SPACE = 32;
 const JOINT = /::|->|[_./:@-]/;
 
 const HUMP = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
@@ -23,8 +24,7 @@ export class Joiner {
 
   /** Takes the next word's place; answers the identifier that ended before it, if there was one. */
   next(from: number, to: number): string | undefined {
-    // No joint is longer than two characters.
-    if (this.#words > 0 && from - this.#to < 3 && JOINTS.has(this.text.slice(this.#to, from))) {
+    if (this.#words > 0 && this.#isJoint(this.#to, from)) {
       this.#to = to;
       this.#words++;
       return undefined;
@@ -32,6 +32,12 @@ export class Joiner {
     const ended = this.end();
     [this.#from, this.#to, this.#words] = [from, to, 1];
     return ended;
+  }
+
+  #isJoint(from: number, to: number): boolean {
+    // No joint is longer than two characters, and between most words is a space.
+    if (to - from > 2 || this.text.charCodeAt(from) === SPACE) return false;
+    return JOINTS.has(this.text.slice(from, to));
   }
 
   /** Answers the identifier that the last words make, if they make one. */

@@ -15,6 +15,9 @@ const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 const GLUED = new RegExp(`[${GLUED_SCRIPTS}]`, "u");
 const RUNS = new RegExp(`[${GLUED_SCRIPTS}\\p{M}ー]+|[^${GLUED_SCRIPTS}\\p{M}ー]+`, "gu");
 
+const A_CODE = 65;
+const PLAIN_CODE_MAX = 127;
+
 /** Kind of a text: a memory is found by the parts of its identifiers too. */
 export type Kind = "memory" | "query";
 
@@ -60,8 +63,17 @@ export function* wordsIn(text: string, kind: Kind): Generator<void, Words> {
 }
 
 function readWord(word: string, words: Collected): void {
-  words.add(word.toLowerCase());
-  if (words.kind === "memory") for (const part of partsOf(word)) words.addPart(part);
+  const lower = word.toLowerCase();
+  words.add(lower);
+  if (words.kind === "memory" && mayHaveParts(word, lower)) {
+    for (const part of partsOf(word)) words.addPart(part);
+  }
+}
+
+/** Tells at once that most words have no parts: those in lower case that do not begin with a digit. */
+function mayHaveParts(word: string, lower: string): boolean {
+  const first = word.charCodeAt(0);
+  return word !== lower || first < A_CODE || first > PLAIN_CODE_MAX;
 }
 
 function* readGlued(glued: string, words: Collected): Generator<void> {
