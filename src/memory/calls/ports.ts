@@ -3,6 +3,7 @@ import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Quota } from "../ports/quota.js";
+import type { RecallMode } from "./recall.js";
 
 /** Ports that a store and a recall need. */
 export interface Ports {
@@ -11,4 +12,6 @@ export interface Ports {
   readonly namespaces: Namespaces;
   readonly idempotency: Idempotency;
   readonly clock: Clock;
+  /** What a recall is ordered by that does not say it; meaning alone if left out. */
+  readonly recallMode?: RecallMode | undefined;
 }

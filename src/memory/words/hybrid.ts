@@ -74,13 +74,15 @@ interface Scoring extends Judged {
 }
 
 /** Gathers the candidates of both ways, with their words. */
-async function gather({ nearby, hearing, error }: FoundBoth): Promise<Candidate[]> {
+async function gather({ vectors, nearby, hearing, error }: FoundBoth): Promise<Candidate[]> {
   const sequences = [...new Set([...nearby.keys(), ...hearing.heard])];
   const judged = await hearing.judge(sequences);
   const off = error + SCORE_ERROR;
   const last = [...nearby.values()].at(-1)?.similarity ?? 1;
-  // What was not found by its vectors is not nearer than what was found last.
-  const beyond = nearby.size < NEAR_CANDIDATES ? 1 : clamp(last + off);
+  // What was not found by its vectors is not nearer than what was found last. (A graph may have missed it, but
+  // then a recall by meaning alone would have too.) The searches for a long query are not as deep as that.
+  const isDeep = vectors.length === 1 && nearby.size >= NEAR_CANDIDATES;
+  const beyond = isDeep ? clamp(last + off) : 1;
   return sequences.map((sequence) => {
     const near = nearby.get(sequence);
     const lowest = near === undefined ? 0 : clamp(near.similarity - off);
@@ -89,7 +91,7 @@ async function gather({ nearby, hearing, error }: FoundBoth): Promise<Candidate[
   });
 }
 
-/** Selects the candidates that may be among the best, and those that may be the nearest, whatever the errors are. */
+/** Selects the candidates that may be among the best or be the nearest, whatever the errors are. */
 function mayBeBest(
   candidates: readonly Candidate[],
   { wanted, mean }: { wanted: number; mean: number },
@@ -126,8 +128,8 @@ async function scoreAll(
       // A damaged memory is not among the vectors, but its words may be.
       if (!isNear && !index.fits(vectorsOf(each.entry))) continue;
       all.push({ scored: score(vectors, { ...each, pairs }), isNear, share, matched });
-      if (!piece.isOver && slice.found.length > 0) continue;
-      if (!piece.isOver && rest.length === 0) continue;
+      const isEnd = slice.found.length === 0 && rest.length > 0;
+      if (!piece.isOver && !isEnd) continue;
       await clock.yield();
       signal?.throwIfAborted();
       piece = new Piece();
