@@ -57,7 +57,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Poolings, the same as in `src/embedding/encode/convention.ts`. */
 const POOLINGS = ["mean", "cls", "last", "model"] as const;
-/** Orders of results, the same as in `src/memory/calls/recall.ts`. */
+/** Orders of results, the same as in `src/memory/calls/ports.ts`. */
 const RECALL_MODES = ["cosine", "hybrid"] as const;
 /** More sign-ups an hour than any one process could serve: as good as no limit. */
 const SIGN_UPS_MAX = 10_000_000;

@@ -104,6 +104,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory/input", "../calls/store.js"],
     ["src/memory/generations", "../log/namespaces.js"],
     ["src/memory/log", "../calls/store.js"],
+    ["src/memory/words", "../calls/store.js"],
     ["src/memory/idempotency", "../calls/store.js"],
     ["src/memory/calls", "../model-change/lead.js"],
     ["src/memory/erasure", "../calls/get.js"],

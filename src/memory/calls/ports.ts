@@ -3,7 +3,9 @@ import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Quota } from "../ports/quota.js";
-import type { RecallMode } from "./recall.js";
+
+/** What results are ordered by: meaning alone, or meaning and words together. */
+export type RecallMode = "cosine" | "hybrid";
 
 /** Ports that a store and a recall need. */
 export interface Ports {

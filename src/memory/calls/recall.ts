@@ -9,14 +9,11 @@ import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
-import type { Ports } from "./ports.js";
+import type { Ports, RecallMode } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
 const SPARE_CANDIDATES = 8;
-
-/** What results are ordered by: meaning alone, or meaning and words together. */
-export type RecallMode = "cosine" | "hybrid";
 
 export interface RecallRequest {
   readonly caller: Caller;
