@@ -24,7 +24,7 @@ export interface FoundBoth {
   readonly nearby: ReadonlyMap<number, Near>;
   /** Bound of the error of a similarity. */
   readonly error: number;
-  readonly hearing: Hearing;
+  readonly hearing: Pick<Hearing, "heard" | "judge" | "meanCosine">;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
   readonly signal?: AbortSignal | undefined;
