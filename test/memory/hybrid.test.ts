@@ -3,10 +3,11 @@ import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { recall } from "../../src/memory/calls/recall.js";
 import { Generations } from "../../src/memory/generations/generations.js";
+import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { HybridModel } from "./hybrid-model.js";
 import { plainWords } from "./plain-words.js";
-import { CALLER, House, memoryOf, type Room } from "./room.js";
+import { CALLER, House, type Room } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
 /** Number of random sequences. The long form (`npm run test:faults`) sets more. */
@@ -16,7 +17,8 @@ const VOCABULARY = "ana moved berlin friday meeting peanuts allergic budget trai
 
 let house: House;
 beforeEach(async () => {
-  house = await House.open({ dimensions: TOY_DIMENSIONS });
+  // Nothing is sealed: the rooms of one house share their folder.
+  house = await House.open({ dimensions: TOY_DIMENSIONS, tailRowsMax: Number.MAX_SAFE_INTEGER });
 });
 afterEach(() => house.close());
 
@@ -25,19 +27,32 @@ const newRoom = (words = plainWords().words) =>
 
 let stored = 0;
 /** Appends a memory; returns its id. */
-async function store({ ...room }: Pick<Room, "append">, namespace: string, text: string): Promise<string> {
+async function store(room: Room, namespace: string, text: string): Promise<string> {
   const id = `mem_${String(++stored).padStart(26, "0")}`;
-  await room.append(namespace, memoryOf({ sequence: 0, vector: new Float32Array(0) }, { id, opId: id, text, ...toyEmbedding(text) }));
+  await room.append(namespace, aMemory({ id, opId: id, text, ...toyEmbedding(text) }));
   return id;
 }
 
-async function recallBoth(room: Room, { namespace, query, topK = 20 }: { namespace: string; query: string; topK?: number }) {
+interface Asked {
+  readonly namespace: string;
+  readonly query: string;
+  readonly topK?: number;
+}
+
+async function recallBoth(room: Room, { namespace, query, topK = 20 }: Asked) {
   const ports = { ...room.ports, idempotency: undefined as never };
   const request = { caller: CALLER, query, namespace, topK, mode: "hybrid", explain: true } as const;
   const { results } = await recall(ports, request);
   return results.map(({ entry, score, words, explanation }) => {
     return { text: entry.text, score, words, rank: explanation?.rank as number };
   });
+}
+
+/** Makes a query of common words, and sometimes of a word that one text has, or none. */
+function queryOf(chance: Chance, texts: readonly string[]): string {
+  const words = Array.from({ length: 1 + chance.below(4) }, () => chance.pick(VOCABULARY));
+  const rare = chance.pick(["", "zebra", ...texts]).split(" ").at(-1) ?? "";
+  return [...words, rare].join(" ").trim();
 }
 
 /** Makes a text of common words and one that no other text has, sometimes with several windows. */
@@ -78,16 +93,17 @@ describe("a recall by meaning and words", () => {
     await store(room, "a", "ana moved to berlin");
     await recallBoth(room, { namespace: "a", query: "ana" });
     const read = room.log.read.bind(room.log);
-    const read_whats: string[] = [];
+    const parts: string[] = [];
     Object.assign(room.log, {
       read: (range: Parameters<typeof read>[0]) => {
-        read_whats.push(range.what);
+        parts.push(range.what);
         return read(range);
       },
     });
     await store(room, "a", "ana likes coffee");
     await recallBoth(room, { namespace: "a", query: "coffee" });
-    expect(read_whats).not.toContain("text");
+    expect(parts.length).toBeGreaterThan(0);
+    expect(parts).not.toContain("text");
   });
 
   it("answers nothing in a namespace that does not exist, or is empty again", async () => {
@@ -116,10 +132,11 @@ describe("a recall by meaning and words", () => {
     await store(room, "a", "ana moved to berlin");
     await recallBoth(room, { namespace: "a", query: "ana" });
     const logId = opened[0]?.logId as string;
+    discarded.length = 0;
     await deleteNamespace(room.ports, { caller: CALLER, namespace: "a", force: true });
     await room.namespaces.close();
     expect(opened[0]?.index.closed).toBe(1);
-    expect(discarded.filter((each) => each === logId).length).toBeGreaterThan(0);
+    expect(discarded).toContain(logId);
   });
 
   it("wipes a deleted memory in the file, also where the words are not open", async () => {
@@ -173,7 +190,7 @@ async function runSequence(seed: number): Promise<void> {
       model.texts = [];
     } else {
       const topK = chance.pick([1, 5, 20]);
-      const query = textOf(chance, chance.pick(["", "zebra", ...model.texts])).trim();
+      const query = queryOf(chance, model.texts);
       expectLike(await recallBoth(room, { namespace, query, topK }), model.recall(query, topK), `seed ${seed}`);
     }
   }
