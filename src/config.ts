@@ -17,7 +17,7 @@ export interface Config {
   readonly modelQueryPrefix: string | undefined;
   readonly modelPassagePrefix: string | undefined;
   readonly embedWorkers: number;
-  /** What a recall is ordered by that does not say it. */
+  /** Order of a recall that asks for none. */
   readonly recallMode: (typeof RECALL_MODES)[number];
   readonly signUp: "open" | "closed";
   /** Sign-ups of one client address an hour: that many at once, then spread over the hour. */

@@ -4,7 +4,7 @@ import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Quota } from "../ports/quota.js";
 
-/** What results are ordered by: meaning alone, or meaning and words together. */
+/** Order of results: by meaning alone, or by meaning and words together. */
 export type RecallMode = "cosine" | "hybrid";
 
 /** Ports that a store and a recall need. */
@@ -14,6 +14,6 @@ export interface Ports {
   readonly namespaces: Namespaces;
   readonly idempotency: Idempotency;
   readonly clock: Clock;
-  /** What a recall is ordered by that does not say it; meaning alone if left out. */
+  /** Order of a recall that asks for none; by meaning alone if left out. */
   readonly recallMode?: RecallMode | undefined;
 }

@@ -20,7 +20,7 @@ export interface RecallRequest {
   readonly query: string;
   readonly namespace: string;
   readonly topK?: number | undefined;
-  /** What the service is set to if left out. */
+  /** Order of the results; the one that the service is set to if left out. */
   readonly mode?: RecallMode | undefined;
   /** True if each result must say why it stands where it does. */
   readonly explain?: boolean | undefined;
@@ -39,9 +39,9 @@ export interface Found extends Ranked {
 
 /** Reasons for a result's place. */
 export interface Explanation {
-  /** What results are ordered by, the highest first. */
+  /** Number that results are ordered by, the highest first. */
   readonly rank: number;
-  /** What words counted for in this recall, 0 to 1. */
+  /** Weight of words in this recall, 0 to 1. */
   readonly weight: number;
   /** Words of the query that the text has, in lower case. */
   readonly matched: readonly string[];

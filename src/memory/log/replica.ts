@@ -282,7 +282,7 @@ export class Replica {
       if (this.sealed) return;
       if (this.#restoration.pending) await this.#restore();
       const from = this.#applied + 1;
-      // Whoever follows the words as well needs no reading of their own then.
+      // The words that are followed as well are handed on, and need no reading of their own then.
       const what = this.#words.follows(from) ? "all" : "vectors";
       const { entries, complete } = await this.options.log.read({ logId: this.logId, from, limit, what });
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);

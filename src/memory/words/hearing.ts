@@ -1,7 +1,7 @@
 import { shareOf, type WordIndex, type WordsFound } from "../ports/words.js";
 import type { MeanVector } from "./vector-mean.js";
 
-/** What the words of a query say of one memory. */
+/** Judgement of one memory by the words of a query. */
 export interface Judged {
   /** Share of the query's words that the memory has, 0 to 1. */
   readonly share: number;
@@ -12,7 +12,7 @@ export interface Judged {
 /** Judgement of a memory that has none of the words. */
 export const UNHEARD: Judged = { share: 0, matched: [] };
 
-/** What the words of a query found in a namespace, and what is needed to weigh them. */
+/** Finds of the words of a query in a namespace, with all that is needed to weigh them. */
 export class Hearing {
   constructor(
     private readonly index: Pick<WordIndex, "score">,

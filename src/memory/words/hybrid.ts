@@ -17,7 +17,7 @@ export type SearchedBoth = Pick<Searched, "logId" | "log" | "clock"> & {
   readonly index: Pick<VectorIndex, "fits">;
 };
 
-/** What both ways of finding have found for a query. */
+/** Finds of both ways for a query. */
 export interface FoundBoth {
   readonly vectors: readonly Float32Array[];
   /** Memories near to the query, the nearest first; at most `NEAR_CANDIDATES`. */
@@ -37,7 +37,7 @@ export interface Placed extends Ranked, Judged {
 }
 
 export interface Placement {
-  /** What the words count for: 1 less what the best memory stands out by its meaning; 0 to 1. */
+  /** Weight of words: 1 less what the best memory stands out by with its meaning; 0 to 1. */
   readonly weight: number;
   /** Best first. */
   readonly placed: readonly Placed[];
@@ -59,7 +59,7 @@ export async function placeBest(of: SearchedBoth, found: FoundBoth): Promise<Pla
   return place(scored, { wanted: found.wanted, mean });
 }
 
-/** A candidate, and what is known of its score before its record is read. */
+/** A candidate, with bounds of its score before its record is read. */
 interface Candidate extends Judged {
   readonly sequence: number;
   /** Undefined if only its words were found. */
