@@ -1,5 +1,7 @@
 /** Integer that stands for 1, so that sums are exact, whatever was added and removed before. */
 const ONE = 2 ** 24;
+/** Memory that a number takes in a set, about. */
+const NUMBER_BYTES = 40;
 
 /** A memory with its vectors. */
 export interface WithVectors {
@@ -32,6 +34,11 @@ export class VectorMean {
   #sampled = new Set<number>();
   /** The sample is followed by one call at a time. */
   #following: Promise<unknown> = Promise.resolve();
+
+  /** Approximate size in memory, in bytes, with the mean that was answered last. */
+  get bytes(): number {
+    return 2 * this.#sums.byteLength + this.#sampled.size * NUMBER_BYTES;
+  }
 
   /** Answers the mean of a sample's vectors. They are read only of what has changed. */
   follow(sample: readonly number[], read: ReadVectors): Promise<MeanVector> {

@@ -76,7 +76,7 @@ export class WordReplica {
   }
 
   get bytes(): number {
-    return this.options.index.bytes;
+    return this.options.index.bytes + this.#mean.bytes;
   }
 
   get waiting(): number {
