@@ -10,7 +10,7 @@ import { plainWords } from "./plain-words.js";
 import { CALLER, House, type Room } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
-/** Number of random sequences. The long form (`npm run test:faults`) sets more. */
+/** Number of random sequences; set it higher after a change to what orders results. */
 const SEQUENCES = Number(process.env.HYBRID_SEQUENCES ?? 40);
 const STEPS = 60;
 const VOCABULARY = "ana moved berlin friday meeting peanuts allergic budget train coffee garden piano".split(" ");
