@@ -128,7 +128,7 @@ it("gives what only the words found the cosine of its stored vectors", async () 
   const query = anywhere();
   const memories = memoriesAround(query, 0.05);
   const last = memories.length;
-  const far = normal(query.map((value) => value + 1.5 * number()));
+  const far = normal(query.map((value) => value + 0.5 * number()));
   memories[last - 1] = { sequence: last, entry: aMemory({ vectors: far }) };
   const hearing = {
     heard: [last],
