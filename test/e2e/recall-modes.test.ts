@@ -83,6 +83,26 @@ describe.each(DOORS)("a recall through %s", (name) => {
   });
 });
 
+it.each([
+  ["one word, again and again", "ana ".repeat(16_384)],
+  ["10,000 different words", Array.from({ length: 10_000 }, (_, i) => i.toString(36)).join(" ")],
+  ["one word without an end", "a".repeat(65_536)],
+  ["no words", "?!… — …"],
+  ["emoji only", "👩‍👩‍👧‍👦🏳️‍🌈"],
+  ["words from right to left", "שלום עולם مرحبا بالعالم"],
+  ["marks upon marks", `e${"\u0301".repeat(10_000)}`],
+  ["stop words only", "what is it that the and to of"],
+])("by words, a query of %s is answered", async (_, query) => {
+  const answer = await raw({ query, namespace: "ana", mode: "RECALL_MODE_HYBRID", explain: true });
+  const { results } = JSON.parse(answer) as { results: { words: number; explanation: { rank: number } }[] };
+  expect(results).toHaveLength(TEXTS.length);
+  for (const { words, explanation } of results) {
+    expect(words).toBeGreaterThanOrEqual(0);
+    expect(words).toBeLessThanOrEqual(1);
+    expect(Number.isFinite(explanation.rank)).toBe(true);
+  }
+});
+
 it("a default answer has the bytes that it had before there were modes", async () => {
   const answer = await raw({ query: QUERY, namespace: "ana" });
   expect(answer).toBe(await raw({ query: QUERY, namespace: "ana", explain: false }));
