@@ -10,10 +10,11 @@ const BREADTH_EACH_MIN = 32;
 const ENOUGH = 0.99;
 const PLENTY = 0.998;
 /** Number of checked searches before the breadth changes. */
-const CHECKS = 16;
+const CHECKS = 8;
 const WIDER = 1.25;
+const NARROWER = 1.5;
 /** Share of one core that checks may take, and the least time between two. */
-const BUSY_SHARE = 0.01;
+const BUSY_SHARE = 0.02;
 const PAUSE_MS_MIN = 1_000;
 
 /** Number of the nearest vectors that a check compares. */
@@ -60,7 +61,7 @@ export class RecallGauge {
     const share = sum("found") / sum("of");
     this.#checks = [];
     if (share < ENOUGH) this.#breadth = Math.min(BREADTH_MAX, this.#breadth * WIDER);
-    if (share > PLENTY) this.#breadth = Math.max(BREADTH_MIN, this.#breadth / WIDER);
+    if (share > PLENTY) this.#breadth = Math.max(BREADTH_MIN, this.#breadth / NARROWER);
   }
 }
 

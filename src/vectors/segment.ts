@@ -79,10 +79,11 @@ export class Segment {
     return this.#graph.search(vector, breadth, 1);
   }
 
-  /** Adds what a search of it found to `hits`. */
-  collect({ keys, distances }: Matches, hits: Hit[]): void {
-    for (const [i, key] of keys.entries()) {
-      const { sequence, window } = placeOf(key);
+  /** Adds the first `count` that a search of it found to `hits`. */
+  collect({ keys, distances }: Matches, count: number, hits: Hit[]): void {
+    const end = hits.length + count;
+    for (let i = 0; i < keys.length && hits.length < end; i++) {
+      const { sequence, window } = placeOf(keys[i] as bigint);
       if (!this.#gone.has(sequence)) {
         hits.push({ sequence, window, similarity: 1 - (distances[i] as number) });
       }

@@ -132,10 +132,9 @@ export class UsearchIndex implements VectorIndex {
     const breadth = Math.max(count, this.#gauge.breadthIn(living.length));
     let all = true;
     for (const segment of living) {
-      const asked = segment.breadthFor(breadth);
-      const matches = await this.#searchIn(segment, { vector, count: asked });
-      if (matches.keys.length >= asked && asked < segment.files.vectors) all = false;
-      segment.collect(matches, hits);
+      if (segment.vectors > count) all = false;
+      const matches = await this.#searchIn(segment, { vector, count: segment.breadthFor(breadth) });
+      segment.collect(matches, count, hits);
       await pauses.ifDue();
     }
     if (living.length > 0) this.#checkSometimes(vector, { segments: living, hits: [...hits] });
@@ -167,7 +166,7 @@ export class UsearchIndex implements VectorIndex {
       for (const segment of segments) {
         const matches = await this.#inThread("searchExactly", segment, { vector, count: CHECKED });
         if (matches === undefined) return undefined;
-        segment.collect(matches, nearest);
+        segment.collect(matches, CHECKED, nearest);
       }
       return compare(nearest, hits);
     };

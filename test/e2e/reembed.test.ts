@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "lmdb";
 import { describe, expect, it, vi } from "vitest";
 import { changeModelUnderLoad } from "../faults/reembed.js";
@@ -41,9 +42,16 @@ describe("a model that is not there any more", () => {
     );
 
     const reembedding = admin({ DATA_DIR: dataDir }, "reembed", "bundled", "--at-once");
-    // The plan is written before the service looks for one.
+    // The plan is written before the service looks for one. Each command takes the folder for a moment, and
+    // one that asks too often would keep the other from it on a busy machine.
     const status = async () => (await admin({ DATA_DIR: dataDir }, "reembed", "--status")).stdout;
-    await vi.waitFor(async () => expect(await status()).toContain("switching bundled"), { timeout: 20_000 });
+    await vi.waitFor(
+      async () => {
+        await sleep(2000);
+        expect(await status()).toContain("switching bundled");
+      },
+      { timeout: 30_000 },
+    );
     const second = await startServer({ dataDir });
     for (const [i, text] of texts.entries()) {
       const [best] = resultsOf(await caller.at(second.url).recall(text, i % 2 ? "odd" : "even"));

@@ -4,14 +4,14 @@
  */
 export const VECTORS_MAX = 4096;
 
-const WINDOW_BITS = 12n;
-const WINDOW_MASK = BigInt(VECTORS_MAX - 1);
-
 /** Makes a vector's key in a graph from the memory's log number and the vector's index among the memory's. */
 export function keyOf(sequence: number, window: number): bigint {
-  return (BigInt(sequence) << WINDOW_BITS) | BigInt(window);
+  return BigInt(sequence * VECTORS_MAX + window);
 }
 
 export function placeOf(key: bigint): { sequence: number; window: number } {
-  return { sequence: Number(key >> WINDOW_BITS), window: Number(key & WINDOW_MASK) };
+  // Exact up to 2^41 entries of a log.
+  const number = Number(key);
+  const window = number % VECTORS_MAX;
+  return { sequence: (number - window) / VECTORS_MAX, window };
 }

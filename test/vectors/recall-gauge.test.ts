@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { compare, RecallGauge } from "../../src/vectors/recall-gauge.js";
+
+/** Makes a gauge check that many searches that found this share, each long after the one before. */
+async function checked(gauge: RecallGauge, { found, times }: { found: number; times: number }) {
+  for (let i = 0; i < times; i++) {
+    nowMs += 1_000_000;
+    await gauge.check(nowMs, async () => ({ found, of: 10 }));
+  }
+}
+let nowMs = 0;
+
+describe("the gauge of recall", () => {
+  it("has searches broader when they find too little, and narrower when they find all, within bounds", async () => {
+    const gauge = new RecallGauge();
+    const first = gauge.breadthIn(1);
+    await checked(gauge, { found: 9, times: 8 });
+    expect(gauge.breadthIn(1)).toBeGreaterThan(first);
+    await checked(gauge, { found: 9, times: 800 });
+    expect(gauge.breadthIn(1)).toBe(512);
+    await checked(gauge, { found: 10, times: 800 });
+    expect(gauge.breadthIn(1)).toBe(64);
+  });
+
+  it("changes nothing because of a few", async () => {
+    const gauge = new RecallGauge();
+    const first = gauge.breadthIn(1);
+    await checked(gauge, { found: 0, times: 7 });
+    expect(gauge.breadthIn(1)).toBe(first);
+  });
+
+  it("divides the breadth among several graphs, down to a least one", () => {
+    const gauge = new RecallGauge();
+    expect(gauge.breadthIn(4)).toBe(gauge.breadthIn(1) / 2);
+    expect(gauge.breadthIn(10_000)).toBe(32);
+  });
+
+  it("checks one search at a time, and pauses in between", async () => {
+    const gauge = new RecallGauge();
+    let [running, most, checks] = [0, 0, 0];
+    const exactly = async () => {
+      checks++;
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running--;
+      return { found: 10, of: 10 };
+    };
+    await Promise.all([gauge.check(0, exactly), gauge.check(0, exactly)]);
+    expect(await gauge.check(999, exactly)).toBeUndefined();
+    expect({ most, checks }).toEqual({ most: 1, checks: 1 });
+    expect(await gauge.check(1_000_000, exactly)).toEqual({ found: 10, of: 10 });
+  });
+
+  it("goes on after a check that failed", async () => {
+    const gauge = new RecallGauge();
+    await expect(gauge.check(0, () => Promise.reject(new Error("gone")))).rejects.toThrow("gone");
+    expect(await gauge.check(1_000_000, async () => ({ found: 1, of: 1 }))).toEqual({ found: 1, of: 1 });
+  });
+
+  it("compares the ten nearest, whatever their order", () => {
+    const hits = (from: number) =>
+      Array.from({ length: 20 }, (_, i) => ({
+        sequence: from + i,
+        window: 0,
+        similarity: 1 - (from + i) / 100,
+      }));
+    expect(compare(hits(0), hits(0).reverse())).toEqual({ found: 10, of: 10 });
+    expect(compare(hits(0), hits(5))).toEqual({ found: 5, of: 10 });
+    expect(compare(hits(0).slice(0, 3), hits(0))).toEqual({ found: 3, of: 3 });
+  });
+});
