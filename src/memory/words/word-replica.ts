@@ -6,7 +6,7 @@ import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import type { Entry, Log, Numbered } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
-import type { WordIndex } from "../ports/words.js";
+import type { TextRow, WordIndex } from "../ports/words.js";
 import { Hearing } from "./hearing.js";
 import { type MeanVector, VectorMean, type WithVectors } from "./vector-mean.js";
 
@@ -178,7 +178,7 @@ export class WordReplica {
     if (news[0]?.sequence !== this.#applied + 1) throw new Error(`log gap before ${news[0]?.sequence}`);
     this.#applied = last.sequence;
     this.#opId = last.entry.opId;
-    const rows = [];
+    const rows: TextRow[] = [];
     const gone: number[] = [];
     for (const { sequence, entry } of news) {
       const isForgotten = this.#forgotten.delete(sequence);
