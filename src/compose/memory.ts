@@ -69,7 +69,18 @@ export function openMemory(
   const maps = new Maps({ log, projector, clock });
   const isClosed = (accountId: string) => storage.accounts.isClosed(accountId);
   const indexes = { vectors, words, recallMode: config.recallMode };
-  const memory = { ...indexes, generations, mover, namespaces, quota, log, erasures, idempotency, maps, clock };
+  const memory = {
+    ...indexes,
+    generations,
+    mover,
+    namespaces,
+    quota,
+    log,
+    erasures,
+    idempotency,
+    maps,
+    clock,
+  };
   closers.push(
     keepSweeping(
       { ...memory, isClosed },

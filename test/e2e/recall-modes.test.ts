@@ -64,7 +64,8 @@ describe.each(DOORS)("a recall through %s", (name) => {
     expect(results[0]).toMatchObject({ text: TEXTS[0] });
     expect(results.every((result) => result.explanation === undefined)).toBe(true);
     const cosines = await recall(door(), { ...asked, mode: "RECALL_MODE_COSINE" });
-    for (const { id, score } of cosines) expect(results).toContainEqual(expect.objectContaining({ id, score }));
+    for (const { id, score } of cosines)
+      expect(results).toContainEqual(expect.objectContaining({ id, score }));
   });
 
   it("explains each place", async () => {
@@ -135,7 +136,11 @@ it("words are found after a restart, and deleted ones are not", async () => {
   // As if it had never been stored: one of two memories has "ana".
   for (const text of TEXTS.slice(1)) await again.store({ text, namespace: "other" });
   const never = resultsOf(await again.recall(QUERY, "other"));
-  const shown = ({ text, score, ...rest }: (typeof after)[0]) => ({ text, score, words: "words" in rest && rest.words });
+  const shown = ({ text, score, ...rest }: (typeof after)[0]) => ({
+    text,
+    score,
+    words: "words" in rest && rest.words,
+  });
   expect(after.map(shown)).toEqual(never.map(shown));
   await second.stop();
 });

@@ -13,7 +13,9 @@ import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 /** Number of random sequences; set it higher after a change to what orders results. */
 const SEQUENCES = Number(process.env.HYBRID_SEQUENCES ?? 40);
 const STEPS = 60;
-const VOCABULARY = "ana moved berlin friday meeting peanuts allergic budget train coffee garden piano".split(" ");
+const VOCABULARY = "ana moved berlin friday meeting peanuts allergic budget train coffee garden piano".split(
+  " ",
+);
 
 let house: House;
 beforeEach(async () => {
@@ -51,18 +53,26 @@ async function recallBoth(room: Room, { namespace, query, topK = 20 }: Asked) {
 /** Makes a query of common words, and sometimes of a word that one text has, or none. */
 function queryOf(chance: Chance, texts: readonly string[]): string {
   const words = Array.from({ length: 1 + chance.below(4) }, () => chance.pick(VOCABULARY));
-  const rare = chance.pick(["", "zebra", ...texts]).split(" ").at(-1) ?? "";
+  const rare =
+    chance
+      .pick(["", "zebra", ...texts])
+      .split(" ")
+      .at(-1) ?? "";
   return [...words, rare].join(" ").trim();
 }
 
 /** Makes a text of common words and one that no other text has, sometimes with several windows. */
 function textOf(chance: Chance, unique: string): string {
-  const words = Array.from({ length: 1 + chance.below(chance.next() < 0.2 ? 24 : 6) }, () => chance.pick(VOCABULARY));
+  const words = Array.from({ length: 1 + chance.below(chance.next() < 0.2 ? 24 : 6) }, () =>
+    chance.pick(VOCABULARY),
+  );
   return [...words, unique].join(" ");
 }
 
 describe("a recall by meaning and words", () => {
-  it(`answers what a model answers, on either replica, in ${SEQUENCES} random sequences`, { timeout: 600_000 }, async () => {
+  it(`answers what a model answers, on either replica, in ${SEQUENCES} random sequences`, {
+    timeout: 600_000,
+  }, async () => {
     for (let seed = 1; seed <= SEQUENCES; seed++) await runSequence(seed);
   });
 
@@ -191,7 +201,11 @@ async function runSequence(seed: number): Promise<void> {
     } else {
       const topK = chance.pick([1, 5, 20]);
       const query = queryOf(chance, model.texts);
-      expectLike(await recallBoth(room, { namespace, query, topK }), model.recall(query, topK), `seed ${seed}`);
+      expectLike(
+        await recallBoth(room, { namespace, query, topK }),
+        model.recall(query, topK),
+        `seed ${seed}`,
+      );
     }
   }
   await expectNoTrace(rooms[0] as Room, { namespace, texts: model.texts });
@@ -203,7 +217,10 @@ function expectLike(
   expected: ReturnType<HybridModel["recall"]>,
   message: string,
 ): void {
-  expect(found.map(({ text }) => text), message).toEqual(expected.map(({ text }) => text));
+  expect(
+    found.map(({ text }) => text),
+    message,
+  ).toEqual(expected.map(({ text }) => text));
   for (const [i, each] of found.entries()) {
     expect(each.score, message).toBeCloseTo(expected[i]?.score as number, 5);
     expect(each.words, message).toBeCloseTo(expected[i]?.words as number, 9);
@@ -212,10 +229,15 @@ function expectLike(
 }
 
 /** Expects the same answers, to the last digit, as from a namespace that never had what was deleted. */
-async function expectNoTrace(room: Room, { namespace, texts }: { namespace: string; texts: readonly string[] }): Promise<void> {
+async function expectNoTrace(
+  room: Room,
+  { namespace, texts }: { namespace: string; texts: readonly string[] },
+): Promise<void> {
   const fresh = `${namespace}-fresh`;
   for (const text of texts) await store(room, fresh, text);
   for (const query of ["ana moved", "budget friday coffee", ...texts.slice(0, 3)]) {
-    expect(await recallBoth(room, { namespace, query })).toEqual(await recallBoth(room, { namespace: fresh, query }));
+    expect(await recallBoth(room, { namespace, query })).toEqual(
+      await recallBoth(room, { namespace: fresh, query }),
+    );
   }
 }

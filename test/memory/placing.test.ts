@@ -43,7 +43,10 @@ function hearingOf(sequences: readonly number[]) {
     return share === undefined ? UNHEARD : { share, matched: [`word ${sequence}`] };
   };
   return {
-    heard: [...shares].toSorted(([, a], [, b]) => b - a).map(([sequence]) => sequence).slice(0, HEARD_CANDIDATES),
+    heard: [...shares]
+      .toSorted(([, a], [, b]) => b - a)
+      .map(([sequence]) => sequence)
+      .slice(0, HEARD_CANDIDATES),
     judge: async (asked: readonly number[]) => new Map(asked.map((each) => [each, judgedOf(each)] as const)),
     meanCosine: () => 0.1,
   };
@@ -59,7 +62,8 @@ interface Placing {
 
 /** Places the best memories in both ways: by all candidates, and by those that may be among the best. */
 async function placing({ memories, queries, error, missing = [], ...given }: Placing) {
-  const { hearing = hearingOf(memories.map(({ sequence }) => sequence).filter(() => chance.next() < 0.5)) } = given;
+  const { hearing = hearingOf(memories.map(({ sequence }) => sequence).filter(() => chance.next() < 0.5)) } =
+    given;
   let read = 0;
   const fetch: Log["fetch"] = async ({ sequences }) => {
     read += sequences.length;
@@ -99,19 +103,22 @@ function hitsOf(
   return hits.sort((a, b) => b.similarity - a.similarity).slice(0, limit);
 }
 
-it.each([1e-5, 2 ** -8, 0.1])("places the same by fewer records, with an index that errs by %d", async (error) => {
-  let [read, readAll] = [0, 0];
-  for (let round = 0; round < ROUNDS; round++) {
-    const queries = Array.from({ length: 1 + chance.below(2) }, anywhere);
-    const memories = memoriesAround(queries[0] as Float32Array, chance.pick([0.05, 0.5, 2]));
-    const placed = await placing({ memories, queries, error });
-    expect(placed.best).toEqual(placed.expected);
-    expect(placed.best.placed).toHaveLength(WANTED);
-    read += placed.read;
-    readAll += placed.readAll;
-  }
-  expect(read).toBeLessThan(readAll);
-});
+it.each([1e-5, 2 ** -8, 0.1])(
+  "places the same by fewer records, with an index that errs by %d",
+  async (error) => {
+    let [read, readAll] = [0, 0];
+    for (let round = 0; round < ROUNDS; round++) {
+      const queries = Array.from({ length: 1 + chance.below(2) }, anywhere);
+      const memories = memoriesAround(queries[0] as Float32Array, chance.pick([0.05, 0.5, 2]));
+      const placed = await placing({ memories, queries, error });
+      expect(placed.best).toEqual(placed.expected);
+      expect(placed.best.placed).toHaveLength(WANTED);
+      read += placed.read;
+      readAll += placed.readAll;
+    }
+    expect(read).toBeLessThan(readAll);
+  },
+);
 
 it("reads on if a memory that was found is missing in the log", async () => {
   const queries = [anywhere()];

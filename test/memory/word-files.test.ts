@@ -67,8 +67,7 @@ function countingLog() {
     if (range.what === "text") counted.texts += tail.entries.length;
     return tail;
   };
-  const get = (_: Log, name: string | symbol) =>
-    name === "read" ? read : Reflect.get(log, name).bind(log);
+  const get = (_: Log, name: string | symbol) => (name === "read" ? read : Reflect.get(log, name).bind(log));
   return { log: new Proxy(log, { get }), counted };
 }
 

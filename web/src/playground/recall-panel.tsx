@@ -56,11 +56,7 @@ export function RecallPanel({ namespace }: { namespace: string }) {
             results
           </label>
           <label className="inline">
-            <input
-              type="checkbox"
-              checked={byWords}
-              onChange={(event) => setByWords(event.target.checked)}
-            />
+            <input type="checkbox" checked={byWords} onChange={(event) => setByWords(event.target.checked)} />
             by words as well
           </label>
         </div>
