@@ -77,7 +77,7 @@ describe.each(DOORS)("a recall through %s", (name) => {
       return rank;
     });
     expect(ranks).toEqual(ranks.toSorted((a, b) => b - a));
-    expect((hybrid[0]?.explanation as JsonObject).matched).toEqual(["ana", "allergic"]);
+    expect(hybrid[0]).toMatchObject({ explanation: { matched: ["ana", "allergic"] } });
     for (const { score, explanation } of await recall(door(), asked)) {
       expect(explanation).toEqual({ rank: score, weight: 0, matched: [] });
     }

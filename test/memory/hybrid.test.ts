@@ -11,7 +11,7 @@ import { CALLER, House, type Room } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
 /** Number of random sequences; set it higher after a change to what orders results. */
-const SEQUENCES = Number(process.env.HYBRID_SEQUENCES ?? 40);
+const SEQUENCES = Number(process.env.HYBRID_SEQUENCES ?? 10);
 const STEPS = 60;
 const VOCABULARY = "ana moved berlin friday meeting peanuts allergic budget train coffee garden piano".split(
   " ",
