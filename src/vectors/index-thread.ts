@@ -18,10 +18,6 @@ export class IndexThread {
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
   /**
    * Does one piece of work after all earlier ones.
    *

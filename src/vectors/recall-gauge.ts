@@ -35,12 +35,17 @@ export class RecallGauge {
     return breadthIn(this.#breadth, graphs);
   }
 
-  /** Checks a search, unless the last check was too recent; resolves when it is done. */
+  /** Tells whether a search may be checked now: no check is under way, and the last one is long enough ago. */
+  isDue(nowMs: number): boolean {
+    return !this.#checking && nowMs >= this.#nextMs;
+  }
+
+  /** Checks a search if that is due; resolves when it is done. */
   async check(
     nowMs: number,
     exactly: () => Promise<RecallMeasured | undefined>,
   ): Promise<RecallMeasured | undefined> {
-    if (this.#checking || nowMs < this.#nextMs) return undefined;
+    if (!this.isDue(nowMs)) return undefined;
     this.#checking = true;
     const startMs = performance.now();
     try {

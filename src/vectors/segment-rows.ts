@@ -34,7 +34,7 @@ function readRows(
   if (rounded.length !== count * dimensions) throw new Error("the graph's rows are not of bf16");
   // bf16 is the upper half of a float32.
   const bits = new Uint32Array(rounded.length);
-  for (const [i, upper] of rounded.entries()) bits[i] = upper << 16;
+  for (let i = 0; i < rounded.length; i++) bits[i] = (rounded[i] as number) << 16;
   return { keys: file.keys.slice(from, from + count), vectors: new Float32Array(bits.buffer) };
 }
 

@@ -2,8 +2,7 @@ import { unavailable } from "../errors.js";
 import type { SharedStep, Steps } from "../memory/ports/steps.js";
 import type { Mark, Restored } from "../memory/ports/vectors.js";
 import type { IndexThread } from "./index-thread.js";
-import type { Sealer } from "./sealer.js";
-import { GONE_SHARE_MAX } from "./sealer.js";
+import { GONE_SHARE_MAX, type Sealer } from "./sealer.js";
 import { Segment } from "./segment.js";
 import type { IndexFiles } from "./snapshot/index-files.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
@@ -11,8 +10,10 @@ import type { Tail } from "./tail.js";
 
 /** Pause after a failure to write a segment, such as a full disk. */
 const PAUSE_MS = 30_000;
+/** Longest wait between two sealings in no hurry: after a long one, the tail would take long to search. */
+const WAIT_MS_MAX = 15_000;
 /** Multiple of the rows that make a sealing due above which it does not wait. */
-const HURRY = 8;
+const HURRY = 4;
 
 export interface SegmentsOptions {
   readonly files: IndexFiles;
@@ -88,12 +89,14 @@ export class Segments {
       this.#all = [...this.#all, new Segment(of, found, found.wiped)];
       wiped.push(...found.wiped);
     }
-    // What does not follow is of no use, and a vector in a file of an unknown form could not be wiped.
+    // Files that do not follow are of no use, and a vector in one of an unknown form could not be wiped.
     await files.erase(this.of.logId, this.#all.length);
     return this.#all.length === 0 ? undefined : { ...this.#end, wiped };
   }
 
   async reset(): Promise<void> {
+    // A segment that was published afterwards would hold what is about to be read again.
+    while (this.#sealing !== undefined) await this.#sealing;
     this.#retire(this.#all);
     this.#all = [];
     await this.options.files.erase(this.of.logId);
@@ -144,7 +147,8 @@ export class Segments {
       .then(
         () => {
           this.failure = undefined;
-          this.#sealAtMs = performance.now() + (performance.now() - startMs) / this.options.sealingShare;
+          const waitMs = (performance.now() - startMs) / this.options.sealingShare;
+          this.#sealAtMs = performance.now() + Math.min(waitMs, WAIT_MS_MAX);
         },
         (error) => this.#pause(error),
       )

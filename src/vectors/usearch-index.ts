@@ -63,8 +63,8 @@ export class UsearchIndex implements VectorIndex {
   }
 
   async reset(): Promise<void> {
-    this.#tail.chunks = [];
     await this.#segments.reset();
+    this.#tail.chunks = [];
   }
 
   fits(vectors: readonly Float32Array[]): boolean {
@@ -137,7 +137,9 @@ export class UsearchIndex implements VectorIndex {
       segment.collect(matches, count, hits);
       await pauses.ifDue();
     }
-    if (living.length > 0) this.#checkSometimes(vector, { segments: living, hits: [...hits] });
+    if (living.length > 0 && this.#gauge.isDue(performance.now())) {
+      this.#checkRecall(vector, { segments: living, hits: [...hits] });
+    }
     for (const chunk of chunks) {
       if (chunk.rows > count) all = false;
       chunk.search(vector, count, hits);
@@ -155,8 +157,8 @@ export class UsearchIndex implements VectorIndex {
     return segment.search(vector, count);
   }
 
-  /** Now and then, searches the segments again exactly, and compares. No call waits for it. */
-  #checkSometimes(
+  /** Searches the segments again exactly, and compares. No call waits for it. */
+  #checkRecall(
     vector: Float32Array,
     { segments, hits }: { segments: readonly Segment[]; hits: Hit[] },
   ): void {

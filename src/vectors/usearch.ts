@@ -64,6 +64,7 @@ export function openUsearch({
   const files = new IndexFiles({ folder, bytesMax: snapshotBytesMax });
   const sealer = new Sealer(files);
   const thread = new IndexThread();
+  const indexOf = (logId: string) => ({ folder, logId, dimensions: dimensionsOf(logId) ?? 0 });
   const shared = {
     files,
     sealer,
@@ -78,19 +79,18 @@ export function openUsearch({
     ...options,
   };
   return {
-    open: (logId) => new UsearchIndex({ folder, logId, dimensions: dimensionsOf(logId) ?? 0 }, shared),
+    open: (logId) => new UsearchIndex(indexOf(logId), shared),
     discard: (logId) => files.erase(logId),
     wipe: (logId, sequences) => files.wipe(logId, sequences),
     holds: (logId, sequences) => files.holds(logId, sequences),
     kept: () => files.logIds(),
-    markOf: (logId) => lastMark(files, { folder, logId, dimensions: dimensionsOf(logId) ?? 0 }),
+    markOf: (logId) => lastMark(files, indexOf(logId)),
     measureRecall: async (logId) => {
       let [found, of] = [0, 0];
       const segments = await files.segmentsOf(logId);
       const breadth = breadthIn(BREADTH_FIRST, segments.length);
       for (const segment of segments) {
-        const place = { folder, logId, dimensions: dimensionsOf(logId) ?? 0, segment };
-        const { measured } = await thread.ask({ op: "measure", of: place, breadth });
+        const { measured } = await thread.ask({ op: "measure", of: { ...indexOf(logId), segment }, breadth });
         found += measured?.found ?? 0;
         of += measured?.of ?? 0;
       }

@@ -72,14 +72,14 @@ describe("the page of targets", () => {
   });
 
   test("shows the first recall of the large index, once it has been measured", () => {
-    const what = "first recall, without a snapshot, s";
+    const what = "first recall, without index files, s";
     const scale = { date: "2026-11-22", machine: "a machine", memories: 1_000_000, namespaces: 10_000 };
     const figures = [
       { phase: "rebuild", what, value: 88 },
       { phase: "killed", what, value: 1 },
     ];
     const rows = rowsOf(targetsPage(results, { ...scale, figures }));
-    const found = rows.get("First recall after a restart without a snapshot, 1,000,000 memories");
+    const found = rows.get("First recall after a restart without index files, 1,000,000 memories");
     expect(found).toEqual(["at most 90 s", "88.0 s", "yes"]);
     expect(targetsPage(results, undefined)).toContain("has not been run");
   });

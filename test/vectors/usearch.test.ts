@@ -372,6 +372,17 @@ describe("a snapshot", () => {
     expect(manifestsIn(snapshotsDir)).toEqual(["i5_0.json"]);
   });
 
+  it("of what was being sealed at a reset does not come back", async () => {
+    const { index } = open();
+    await index.add(rows);
+    await index.reset();
+    await index.add(rows);
+    await index.settled();
+    expect(index.size).toBe(rows.length);
+    const found = await index.search({ vector: (rows[7] as Point).vector, limit: 20 });
+    expect(new Set(found.map(({ sequence }) => sequence)).size).toBe(found.length);
+  });
+
   it("is gone after a reset", async () => {
     const { index, snapshotsDir } = open();
     await index.add(rows);

@@ -108,7 +108,7 @@ export function findSnapshot(of: SnapshotOf): Found | undefined {
     const isWhole = frame === manifest.frame && groups.every((sha256, i) => sha256 === wiped.groups[i]);
     return isWhole ? { manifest, path, wiped } : undefined;
   } catch {
-    // What is missing or unreadable is built again from the log.
+    // Files that are missing or unreadable are built again from the log.
     return undefined;
   }
 }
