@@ -10,8 +10,10 @@ import { Mover } from "../dist/src/memory/generations/mover.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
 import { rank } from "../dist/src/memory/log/score.js";
 import { systemClock } from "../dist/src/memory/pacing/clock.js";
+import { turn } from "../dist/src/memory/pacing/turn.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { openUsearch } from "../dist/src/vectors/usearch.js";
+import { openWords } from "../dist/src/words/open.js";
 import type { Stored } from "../src/memory/ports/log.js";
 import type { OpenIndex } from "../src/vectors/usearch.js";
 import { entriesOf } from "../test/contract/samples.js";
@@ -46,6 +48,7 @@ const vectors = {
     return index;
   },
 };
+const words = openWords({ folder: join(dataDir, "words"), folderBytesMax: 2e9, turn });
 // Vectors are made beforehand, so no text is embedded here.
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
 const generations = new Generations("", { model, embed: () => Promise.reject(new Error("no model")) });
@@ -57,6 +60,7 @@ const namespaces = new Namespaces({
   mover,
   recent: storage.recent,
   vectors,
+  words,
   clock: systemClock,
   indexMemoryBytesMax: 8e9,
   onTrouble: console.error,
@@ -64,7 +68,8 @@ const namespaces = new Namespaces({
 const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
-const ports = { log, erasures, generations, mover, namespaces, vectors, quota, clock: systemClock };
+const indexes = { vectors, words };
+const ports = { log, erasures, generations, mover, namespaces, ...indexes, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {
   fill,
@@ -77,6 +82,7 @@ const phases: Record<string, () => Promise<void>> = {
 };
 await phases[phase as string]?.();
 await namespaces.close();
+await words.close();
 await storage.close();
 
 async function fill(): Promise<void> {

@@ -146,7 +146,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first",
+        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so",
         "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
         "responses": {
           "200": {
@@ -691,7 +691,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first",
+        "summary": "Finds the memories of one namespace whose meaning is nearest to the query, best first; by their words as well, if `mode` says so",
         "description": "A namespace nobody stored to has no results; recalling does not create it.\n\nAlso served as `POST /recall`.",
         "responses": {
           "200": {
@@ -2702,6 +2702,24 @@ export const openapi: Record<string, unknown> = {
             "description": "How many memories to return at most: 1 to 20, 5 when left out.",
             "minimum": 1,
             "maximum": 20
+          },
+          "mode": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/RecallMode"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What the results are ordered by. Left out, it is what the server is set to (`RECALL_MODE`): by meaning alone, unless the operator says otherwise."
+          },
+          "explain": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Whether each result says why it stands where it does."
           }
         },
         "required": [
@@ -2709,6 +2727,15 @@ export const openapi: Record<string, unknown> = {
           "namespace"
         ],
         "additionalProperties": false
+      },
+      "RecallMode": {
+        "type": "string",
+        "enum": [
+          "RECALL_MODE_UNSPECIFIED",
+          "RECALL_MODE_COSINE",
+          "RECALL_MODE_HYBRID"
+        ],
+        "description": "What results are ordered by.\n\n- `RECALL_MODE_COSINE`: The score alone: meaning.\n- `RECALL_MODE_HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores."
       },
       "RecallResponse": {
         "type": "object",
@@ -2766,6 +2793,15 @@ export const openapi: Record<string, unknown> = {
           "match": {
             "$ref": "#/components/schemas/Match",
             "description": "The part of the text that the score is of: all of it, unless the text is longer than the model reads at once."
+          },
+          "words": {
+            "type": "number",
+            "format": "double",
+            "description": "The share of the query's words that the text has, from 0 to 1; rare words count more. Only with `RECALL_MODE_HYBRID`."
+          },
+          "explanation": {
+            "$ref": "#/components/schemas/Explanation",
+            "description": "Why the result stands where it does; only if the request asks for it."
           }
         },
         "required": [
@@ -2794,6 +2830,34 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "start",
           "end"
+        ]
+      },
+      "Explanation": {
+        "type": "object",
+        "description": "Why a result stands where it does.",
+        "properties": {
+          "rank": {
+            "type": "number",
+            "format": "double",
+            "description": "What results are ordered by, the highest first: the score, and `weight` times the share of the query's words."
+          },
+          "weight": {
+            "type": "number",
+            "format": "double",
+            "description": "What the words counted for in this recall, from 0 to 1; 0 when results are ordered by meaning alone."
+          },
+          "matched": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The words of the query that the text has, in lower case and in the order of the query."
+          }
+        },
+        "required": [
+          "rank",
+          "weight",
+          "matched"
         ]
       },
       "GetMemoryRequest": {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { openAdminClient } from "./compose/admin-client.js";
-import { openStorage, openVectors } from "./compose/storage.js";
+import { openStorage, openVectors, openWordIndexes } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { MemoryError } from "./errors.js";
 import { type Verified, verify } from "./memory/log/verify.js";
@@ -92,8 +92,12 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
   try {
     const dimensionsOf = await dimensionsIn(storage.systemRecords);
     const vectors = openVectors(config, { dimensionsOf });
+    const words = openWordIndexes(config);
     const { log, erasures } = storage;
-    return await verify({ log, erasures, vectors, dimensionsOf }).finally(() => vectors.close());
+    return await verify({ log, erasures, vectors, words, dimensionsOf }).finally(async () => {
+      await vectors.close();
+      await words.close();
+    });
   } finally {
     await storage.close();
   }

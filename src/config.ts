@@ -17,6 +17,8 @@ export interface Config {
   readonly modelQueryPrefix: string | undefined;
   readonly modelPassagePrefix: string | undefined;
   readonly embedWorkers: number;
+  /** Order of a recall that asks for none. */
+  readonly recallMode: (typeof RECALL_MODES)[number];
   readonly signUp: "open" | "closed";
   /** Sign-ups of one client address an hour: that many at once, then spread over the hour. */
   readonly signUpsPerHour: number;
@@ -55,6 +57,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Poolings, the same as in `src/embedding/encode/convention.ts`. */
 const POOLINGS = ["mean", "cls", "last", "model"] as const;
+/** Orders of results, the same as in `src/memory/calls/ports.ts`. */
+const RECALL_MODES = ["cosine", "hybrid"] as const;
 /** More sign-ups an hour than any one process could serve: as good as no limit. */
 const SIGN_UPS_MAX = 10_000_000;
 
@@ -90,6 +94,7 @@ export function loadConfig(env: Environment): Config {
       min: 1,
       max: 256,
     }),
+    recallMode: read.choice("RECALL_MODE", RECALL_MODES, "cosine"),
     signUp: read.choice("SIGNUP", ["open", "closed"], "open"),
     // Enough for a class or an office behind one address, too few to farm free plans.
     signUpsPerHour: read.number("SIGNUPS_PER_HOUR", { fallback: 60, min: 1, max: SIGN_UPS_MAX }),

@@ -31,7 +31,7 @@ const WELL_KNOWN: Record<string, Schema> = {
 };
 
 /** Fields of answers that are absent where there is nothing to say. */
-const SOMETIMES = ["Key.last_used_at", "Key.expires_at"];
+const SOMETIMES = ["Key.last_used_at", "Key.expires_at", "RecallResult.words", "RecallResult.explanation"];
 
 /** The schemas of the messages and of all that they hold, by name. */
 export function schemasOf(messages: readonly DescMessage[]): Record<string, Schema> {

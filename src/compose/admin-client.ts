@@ -13,7 +13,7 @@ import { askOwner } from "../storage/local/owner/owner.js";
 import type { Answering } from "../storage/local/owner/request.js";
 import type { Storage } from "../storage/storage.js";
 import { readPlans } from "./plans.js";
-import { openStorage, openVectors } from "./storage.js";
+import { openStorage, openVectors, openWordIndexes } from "./storage.js";
 
 /** Access of the operator's commands to the database that the settings name. */
 export interface AdminClient {
@@ -73,16 +73,18 @@ async function eraseUnopened(
   const { log, erasures, recent } = storage;
   const clock = systemClock;
   const vectors = openVectors(config, { dimensionsOf: (logId) => generations.dimensionsOf(logId) });
+  const words = openWordIndexes(config);
   const mover = new Mover({ log, erasures, generations, clock });
   // What maintenance fails at here, the next server does again.
   const onTrouble = () => {};
   const { indexMemoryBytesMax } = config;
-  const common = { log, generations, clock, vectors };
+  const common = { log, generations, clock, vectors, words };
   const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
   try {
     return await dropAll({ ...common, erasures, mover, namespaces }, accountId);
   } finally {
     await namespaces.close();
     await vectors.close();
+    await words.close();
   }
 }

@@ -13,7 +13,7 @@ import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { ThreadProjector } from "../vectors/projection/projector.js";
 import type { Closers } from "./closers.js";
-import { openVectors } from "./storage.js";
+import { openVectors, openWordIndexes } from "./storage.js";
 import { warn } from "./warn.js";
 
 interface MemoryOptions {
@@ -42,6 +42,8 @@ export function openMemory(
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
   });
   closers.push(() => vectors.close());
+  const words = openWordIndexes(config);
+  closers.push(() => words.close());
   const mover = new Mover({ log, erasures, generations, clock });
   const namespaces = new Namespaces({
     log,
@@ -49,6 +51,7 @@ export function openMemory(
     mover,
     clock,
     vectors,
+    words,
     recent,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
     steps: telemetry.steps,
@@ -65,7 +68,19 @@ export function openMemory(
   closers.push(() => projector.close());
   const maps = new Maps({ log, projector, clock });
   const isClosed = (accountId: string) => storage.accounts.isClosed(accountId);
-  const memory = { generations, mover, namespaces, quota, log, erasures, vectors, idempotency, maps, clock };
+  const indexes = { vectors, words, recallMode: config.recallMode };
+  const memory = {
+    ...indexes,
+    generations,
+    mover,
+    namespaces,
+    quota,
+    log,
+    erasures,
+    idempotency,
+    maps,
+    clock,
+  };
   closers.push(
     keepSweeping(
       { ...memory, isClosed },

@@ -6,6 +6,8 @@ import { MemoryError } from "../errors.js";
 import { admit } from "../memory/format/format.js";
 import { latestOf, Migrating } from "../memory/format/migrating.js";
 import { systemClock } from "../memory/pacing/clock.js";
+import { turn } from "../memory/pacing/turn.js";
+import type { Words } from "../memory/ports/words.js";
 import { openLocal } from "../storage/local/open.js";
 import { claim } from "../storage/local/owner/owner.js";
 import type { Answering } from "../storage/local/owner/request.js";
@@ -13,6 +15,7 @@ import { openMongo } from "../storage/mongo/open.js";
 import type { Storage } from "../storage/storage.js";
 import { openUsearch, type Usearch, type UsearchOptions } from "../vectors/usearch.js";
 import { VERSION } from "../version.js";
+import { openWords } from "../words/open.js";
 import type { Closers } from "./closers.js";
 
 /** Follows the database's format, and raises it. */
@@ -103,4 +106,9 @@ export function openVectors(
     snapshotBytesMax: indexMemoryBytesMax,
     backlogBytesMax: indexMemoryBytesMax / 2,
   });
+}
+
+/** Opens the word indexes; their files are small beside those of vectors. */
+export function openWordIndexes({ dataDir, indexMemoryBytesMax }: Config): Words {
+  return openWords({ folder: join(dataDir, "words"), folderBytesMax: indexMemoryBytesMax / 4, turn });
 }

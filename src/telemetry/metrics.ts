@@ -20,6 +20,7 @@ const STEPS: Readonly<Record<Step, true>> = {
   embed: true,
   append: true,
   catch_up: true,
+  words: true,
   search: true,
   fetch: true,
   write: true,

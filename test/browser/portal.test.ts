@@ -109,6 +109,9 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
       await page.getByText("strong match").waitFor();
       expect(await page.locator(".results .mono").textContent()).toMatch(/0\.9\d{5,}/);
       expect(await page.getByText(/\d+ ms round trip/).count()).toBe(1);
+      expect(await page.locator(".words-added").textContent()).toMatch(
+        /^\+0\.\d\d by words: grandmother, bakes/,
+      );
     });
 
     it("moves the usage", async () => {

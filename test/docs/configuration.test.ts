@@ -19,6 +19,7 @@ describe("docs/configuration.md", () => {
     MODEL_QUERY_PREFIX: "modelQueryPrefix",
     MODEL_PASSAGE_PREFIX: "modelPassagePrefix",
     EMBED_WORKERS: "embedWorkers",
+    RECALL_MODE: "recallMode",
     SIGNUP: "signUp",
     SIGNUPS_PER_HOUR: "signUpsPerHour",
     SIGNUPS_PER_HOUR_TOTAL: "signUpsPerHourTotal",
@@ -79,7 +80,7 @@ describe("docs/configuration.md", () => {
     expect(accepts(name, max + 1)).toBe(false);
   });
 
-  test.each(["SIGNUP", "LOG_LEVEL", "MODEL_POOLING"])("tells the choices of %s", (name) => {
+  test.each(["SIGNUP", "LOG_LEVEL", "MODEL_POOLING", "RECALL_MODE"])("tells the choices of %s", (name) => {
     const values = quoted(settings.find(([each]) => unquoted(each) === name)?.[2]);
     expect(values.filter((value) => !accepts(name, value))).toEqual([]);
     const choices = /one of (.*)$/.exec(

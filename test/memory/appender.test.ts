@@ -7,12 +7,13 @@ import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { plainIndex } from "./plain-index.js";
+import { plainWords } from "./plain-words.js";
 import { ScriptedLog } from "./scripted-log.js";
 
 function setUp(index: VectorIndex = plainIndex()) {
   const log = new ScriptedLog();
   const clock = new HandClock();
-  const replica = new Replica("i", { log: log.port, index, clock });
+  const replica = new Replica("i", { log: log.port, index, words: plainWords().words, clock });
   const appender = new Appender(replica, { log: log.port, clock });
   return { log, clock, replica, appender };
 }
@@ -88,7 +89,8 @@ describe("appending", () => {
     const appenders = Array.from({ length: 6 }, () => {
       const own = new ScriptedLog();
       own.onAppend = log.onAppend;
-      const replica = new Replica("i", { log: own.port, index: plainIndex(), clock });
+      const { words } = plainWords();
+      const replica = new Replica("i", { log: own.port, index: plainIndex(), words, clock });
       return new Appender(replica, { log: own.port, clock, allWaiting });
     });
     const asked = appenders.map((appender) => heavyOnes(40).map((entry) => appender.append(entry)));

@@ -14,6 +14,7 @@ import { encode } from "../../src/storage/local/log/record.js";
 import { entriesOf as entriesIn } from "../contract/samples.js";
 import { cloud, type Point } from "../vectors/clouds.js";
 import { HandClock } from "./clock.js";
+import { plainWords } from "./plain-words.js";
 import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, until } from "./room.js";
 
 const rows = cloud(600, { dimensions: DIMENSIONS });
@@ -40,7 +41,8 @@ const drop = ({ ports }: Room, force = true, namespace = "a") =>
   deleteNamespace(ports, { caller: CALLER, namespace, force });
 const verified = () => {
   const { log, erasures } = house.storage;
-  return verify({ log, erasures, vectors: house.vectors, dimensionsOf: () => DIMENSIONS });
+  const { words } = plainWords();
+  return verify({ log, erasures, vectors: house.vectors, words, dimensionsOf: () => DIMENSIONS });
 };
 const problems = async () => (await verified()).problems;
 const entriesOf = async (logId: string) =>
@@ -394,7 +396,8 @@ describe("verifying a database", () => {
     await room.append("b", memory(9));
     await room.namespaces.close();
     const { log, erasures } = house.storage;
-    const verified = await verify({ log, erasures, vectors: house.vectors, dimensionsOf: () => DIMENSIONS });
+    const indexes = { vectors: house.vectors, words: plainWords().words };
+    const verified = await verify({ log, erasures, ...indexes, dimensionsOf: () => DIMENSIONS });
     expect(verified).toEqual({
       logIds: 3,
       memories: 300,

@@ -7,6 +7,7 @@ import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { plainIndex } from "./plain-index.js";
+import { plainWords } from "./plain-words.js";
 import { ScriptedLog } from "./scripted-log.js";
 
 function setUp(changes: Partial<VectorIndex> = {}) {
@@ -16,6 +17,7 @@ function setUp(changes: Partial<VectorIndex> = {}) {
   const replica = new Replica("i", {
     log: log.port,
     index,
+    words: plainWords().words,
     clock: new HandClock(),
     onLost: (_, what) => lost.push(what),
   });

@@ -11,6 +11,7 @@ import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/ports/log.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Vectors } from "../../src/memory/ports/vectors.js";
+import type { Words } from "../../src/memory/ports/words.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import type { Usearch } from "../../src/vectors/usearch.js";
@@ -19,6 +20,7 @@ import { openUsearch } from "../vectors/built.js";
 import type { Point } from "../vectors/clouds.js";
 import { oneGeneration } from "./models.js";
 import { type PlainIndex, plainIndex } from "./plain-index.js";
+import { plainWords } from "./plain-words.js";
 
 export const DIMENSIONS = 16;
 export const CALLER = { accountId: "acc_1", keyHash: "hash", access: "full" } as const;
@@ -93,6 +95,7 @@ export class House {
 export interface RoomOptions {
   readonly log?: Log;
   readonly vectors?: Vectors;
+  readonly words?: Words;
   readonly indexMemoryBytesMax?: number;
   readonly clock?: Clock;
   readonly generations?: Generations;
@@ -109,6 +112,7 @@ export class Room {
   constructor({
     storage,
     vectors,
+    words = plainWords().words,
     clock,
     log = storage.log,
     indexMemoryBytesMax = Number.MAX_SAFE_INTEGER,
@@ -122,6 +126,7 @@ export class Room {
       generations,
       mover,
       vectors,
+      words,
       clock,
       recent: storage.recent,
       indexMemoryBytesMax,
@@ -130,7 +135,7 @@ export class Room {
     });
     const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
-    this.ports = { log, vectors, clock, namespaces, quota, generations, mover, erasures };
+    this.ports = { log, vectors, words, clock, namespaces, quota, generations, mover, erasures };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {

@@ -23,6 +23,13 @@ interface Drop {
   droppedMs?: number;
 }
 
+/** A recalled memory; `words` is its share of the query's words, if they were asked for. */
+interface Shown {
+  readonly id: string;
+  readonly text: string;
+  readonly words: number | undefined;
+}
+
 /** Callers' requests and answers, and what callers may therefore expect. */
 export class History {
   readonly #memories = new Map<string, Memory>();
@@ -73,7 +80,7 @@ export class History {
   /** Checks a recall that shows everything in its namespace. */
   async recalling(
     { accountId, name }: { accountId: string; name: Name },
-    work: () => Promise<{ id: string; text: string }[]>,
+    work: () => Promise<Shown[]>,
   ): Promise<void> {
     const startedMs = this.time.nowMs;
     const results = await this.#unlessUnanswered(work);
@@ -84,13 +91,10 @@ export class History {
 
   #checkShown(
     name: Name,
-    {
-      results,
-      startedMs,
-      endedMs,
-    }: { results: { id: string; text: string }[]; startedMs: number; endedMs: number },
+    { results, startedMs, endedMs }: { results: Shown[]; startedMs: number; endedMs: number },
   ): void {
     const ids = new Map(results.map(({ text, id }) => [text, id]));
+    const unheard = new Set(results.filter(({ words }) => words === 0).map(({ text }) => text));
     if (ids.size < results.length) this.#break(`${results.map(({ text }) => text)} holds a memory twice`);
     for (const memory of this.#memories.values()) {
       const shown = ids.has(memory.text);
@@ -102,6 +106,8 @@ export class History {
         this.#break(`${memory.text} was forgotten and shown at ${startedMs}–${endedMs}`);
       } else if (shown && memory.id !== undefined && memory.id !== ids.get(memory.text)) {
         this.#break(`${memory.text} was recalled by another id than it was stored with`);
+      } else if (unheard.has(memory.text) && this.#mustShow(memory, { startedMs, endedMs })) {
+        this.#break(`the words of ${memory.text} were missing at ${startedMs}–${endedMs}`);
       }
     }
   }

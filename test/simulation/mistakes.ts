@@ -37,6 +37,10 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [["memory/idempotency/idempotency.ts", "if (!isFirst) await undo();", "await undo();"]],
   },
   {
+    what: "a recall does not wait until the words have caught up with the log",
+    changes: [["memory/log/replica.ts", "until: this.#applied", "until: 0"]],
+  },
+  {
     what: "a call that fails stays paid",
     changes: [["memory/calls/within-quota.ts", "quota.refund(caller)", "Promise.resolve()"]],
   },

@@ -26,7 +26,9 @@ function plant({ changes }: Mistake): string {
     "src/errors.ts",
     "src/every.ts",
     "test/simulation",
+    "src/words",
     "test/memory/plain-index.ts",
+    "test/memory/plain-words.ts",
     "package.json",
   ]) {
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true });

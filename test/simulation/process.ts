@@ -2,6 +2,7 @@ import { closeAccount } from "../../src/accounts/close.js";
 import { charge, getAccount } from "../../src/accounts/quota.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
+import type { RecallMode } from "../../src/memory/calls/ports.js";
 import { recall } from "../../src/memory/calls/recall.js";
 import { store } from "../../src/memory/calls/store.js";
 import { dropAll } from "../../src/memory/erasure/drop-all.js";
@@ -15,6 +16,7 @@ import { generationFor, modelFor } from "../../src/memory/model-change/pin.js";
 import { type OpenModel, Reembedding } from "../../src/memory/model-change/reembedding.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import { hit, plainIndex } from "../memory/plain-index.js";
+import { plainWords } from "../memory/plain-words.js";
 import type { Client, Database } from "./database.js";
 import { accountsOf, claimsOf, erasuresOf, logOf, recentOf, systemRecordsOf } from "./ports.js";
 
@@ -65,8 +67,9 @@ export class Process implements Client {
     return this.#call((room, signal) => store(room, { caller, ...of, signal }));
   }
 
-  recall(caller: Caller, namespace: string) {
-    return this.#call((room, signal) => recall(room, { caller, query: "q", namespace, topK: 20, signal }));
+  recall(caller: Caller, { namespace, mode }: { namespace: string; mode: RecallMode }) {
+    const of = { caller, query: "text", namespace, topK: 20, mode };
+    return this.#call((room, signal) => recall(room, { ...of, signal }));
   }
 
   deleteMemory(caller: Caller, of: { namespace: string; id: string }) {
@@ -217,7 +220,9 @@ function roomOf(
   const generations = new Generations(first.generation, first.model, clock);
   const mover = new Mover({ log, erasures, generations, clock });
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
-  const namespaces = new Namespaces({ log, generations, mover, clock, vectors, recent, indexMemoryBytesMax });
+  const { words } = plainWords();
+  const indexes = { vectors, words, indexMemoryBytesMax };
+  const namespaces = new Namespaces({ log, generations, mover, clock, recent, ...indexes });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
   const quota: Quota = {
     charge: (caller) => charge(accounts, caller),
@@ -231,6 +236,7 @@ function roomOf(
     namespaces,
     idempotency,
     vectors,
+    words,
     erasures,
     generations,
     mover,

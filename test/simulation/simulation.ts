@@ -129,8 +129,9 @@ class Schedule {
   async #recall(process: Process, caller: Caller, namespace: string): Promise<void> {
     const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }) };
     await this.#history.recalling(of, async () => {
-      const { results } = await process.recall(caller, namespace);
-      return results.map(({ entry }) => ({ id: entry.id, text: entry.text }));
+      const mode = this.time.chance(0.5) ? "hybrid" : "cosine";
+      const { results } = await process.recall(caller, { namespace, mode });
+      return results.map(({ entry, words }) => ({ id: entry.id, text: entry.text, words }));
     });
   }
 

@@ -59,6 +59,32 @@ export const SCENARIOS: readonly Scenario[] = [
     jsonOnly: true,
   },
 
+  ...["RECALL_MODE_UNSPECIFIED", "RECALL_MODE_COSINE", "RECALL_MODE_HYBRID"].flatMap((mode): Scenario[] => [
+    { name: `mode ${mode}`, rpc: "Recall", request: recall({ mode }), code: "ok" },
+    { name: `mode ${mode}, explained`, rpc: "Recall", request: recall({ mode, explain: true }), code: "ok" },
+  ]),
+  { name: "mode 7", rpc: "Recall", request: recall({ mode: 7 }), code: "invalid_argument", field: "mode" },
+  ...["HYBRID", "recall_mode_hybrid", ""].map(
+    (mode): Scenario => ({
+      name: `mode ${JSON.stringify(mode)}`,
+      rpc: "Recall",
+      request: recall({ mode }),
+      code: "invalid_argument",
+      field: "mode",
+      says: /RECALL_MODE_COSINE, RECALL_MODE_HYBRID/,
+      jsonOnly: true,
+    }),
+  ),
+  {
+    name: "explain a string",
+    rpc: "Recall",
+    request: recall({ explain: "yes" }),
+    code: "invalid_argument",
+    field: "explain",
+    says: /true or false/,
+    jsonOnly: true,
+  },
+
   ...(["text", "query"] as const).flatMap((field): Scenario[] => {
     const rpc = field === "text" ? "Store" : "Recall";
     const request = (value: unknown) =>

@@ -8,11 +8,12 @@ export {
   type Key,
   KeyAccess,
 } from "../../gen/recalld/v1/account_pb.js";
-export type {
-  MapPoint,
-  Memory,
-  Namespace,
-  RecallResult,
+export {
+  type MapPoint,
+  type Memory,
+  type Namespace,
+  RecallMode,
+  type RecallResult,
 } from "../../gen/recalld/v1/memory_pb.js";
 
 export const accounts = AccountService.method;

@@ -4,6 +4,9 @@ import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Quota } from "../ports/quota.js";
 
+/** Order of results: by meaning alone, or by meaning and words together. */
+export type RecallMode = "cosine" | "hybrid";
+
 /** Ports that a store and a recall need. */
 export interface Ports {
   readonly generations: Generations;
@@ -11,4 +14,6 @@ export interface Ports {
   readonly namespaces: Namespaces;
   readonly idempotency: Idempotency;
   readonly clock: Clock;
+  /** Order of a recall that asks for none; by meaning alone if left out. */
+  readonly recallMode?: RecallMode | undefined;
 }

@@ -2,13 +2,14 @@ import { authorize } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";
+import type { PlacedOptions, Replica } from "../log/replica.js";
 import { type Ranked, rank } from "../log/score.js";
 import { vectorsOf } from "../log/windows.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
-import type { Ports } from "./ports.js";
+import type { Ports, RecallMode } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
@@ -19,22 +20,43 @@ export interface RecallRequest {
   readonly query: string;
   readonly namespace: string;
   readonly topK?: number | undefined;
+  /** Order of the results; the one that the service is set to if left out. */
+  readonly mode?: RecallMode | undefined;
+  /** True if each result must say why it stands where it does. */
+  readonly explain?: boolean | undefined;
   readonly signal?: AbortSignal;
   /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
+/** A recalled memory. */
+export interface Found extends Ranked {
+  /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
+  readonly words?: number | undefined;
+  readonly explanation?: Explanation | undefined;
+}
+
+/** Reasons for a result's place. */
+export interface Explanation {
+  /** Number that results are ordered by, the highest first. */
+  readonly rank: number;
+  /** Weight of words in this recall, 0 to 1. */
+  readonly weight: number;
+  /** Words of the query that the text has, in lower case. */
+  readonly matched: readonly string[];
+}
+
 export interface Recalled {
   /** Best first. */
-  readonly results: readonly Ranked[];
+  readonly results: readonly Found[];
   /** Tokens of the whole query, special tokens not counted. */
   readonly queryTokens: number;
 }
 
 /**
- * Finds the memories of one namespace nearest in meaning to the query. Charging, embedding and
- * catching up with the log run beside each other.
+ * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
+ * embedding, catching up with the log and looking for words run beside each other.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`.
  */
@@ -43,6 +65,7 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
   const text = parseText("query", request.query);
   const scope = scopeOf(request);
   const topK = parseTopK(request.topK);
+  const { mode = ports.recallMode ?? "cosine", explain = false } = request;
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
   const charging = { quota: ports.quota, caller, steps, signal: request.signal };
@@ -59,17 +82,41 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       // The log's end decides first: a log that has moved does not need its model any more.
       embedding.catch(() => {});
       await Promise.all([current, paid]);
+      const hearing = mode === "hybrid" ? replica.hear({ text, steps }) : undefined;
+      hearing?.catch(() => {});
       const embedded = await embedding;
-      const vectors = vectorsOf(embedded);
-      const limit = topK + SPARE_CANDIDATES;
-      const scored = await replica.nearest({ vectors, limit, wanted: topK, signal, steps });
-      return { results: rank(scored, topK), queryTokens: embedded.tokens };
+      const search = { vectors: vectorsOf(embedded), wanted: topK, explain, signal, steps };
+      const results = hearing
+        ? await byBoth(replica, { ...search, hearing: await hearing })
+        : await byMeaning(replica, search);
+      return { results, queryTokens: embedded.tokens };
     });
     const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
     ports.quota.count(caller, { call: "recall", tokens: recalled.queryTokens });
     return recalled;
+  });
+}
+
+interface Search extends PlacedOptions {
+  readonly explain: boolean;
+}
+
+async function byMeaning(
+  replica: Replica,
+  { explain, wanted, ...query }: Omit<Search, "hearing">,
+): Promise<Found[]> {
+  const scored = await replica.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
+  const ranked = rank(scored, wanted);
+  if (!explain) return ranked;
+  return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));
+}
+
+async function byBoth(replica: Replica, { explain, ...query }: Search): Promise<Found[]> {
+  const { weight, placed } = await replica.placed(query);
+  return placed.map(({ share, matched, rank, ...each }) => {
+    return { ...each, words: share, ...(explain && { explanation: { rank, weight, matched } }) };
   });
 }
 

@@ -7,11 +7,13 @@ import type { Erasure, Erasures } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
 import type { Log, Scope } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
+import type { Words } from "../ports/words.js";
 import { endCopy, eraseEntries } from "./erase-log.js";
 import { bury } from "./tombstone.js";
 
 export interface ErasurePorts {
   readonly vectors: Vectors;
+  readonly words: Words;
   readonly log: Log;
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
@@ -36,7 +38,7 @@ async function eraseOne(
   ports: ErasurePorts,
   { id, scope, logId, sequence }: Erasure & { sequence: number },
 ): Promise<void> {
-  const { namespaces, log, generations, vectors } = ports;
+  const { namespaces, log, generations, vectors, words } = ports;
   const tombstone = { op: "delete", opId: id, target: sequence } as const;
   const buried = await bury(ports, { scope, logId, tombstone });
   await namespaces.ifOpen(scope, async ({ replica }) => {
@@ -46,7 +48,7 @@ async function eraseOne(
   // them the log that has the tombstone: its model generation may be unknown to this process.
   for (const each of new Set([logId, buried, ...generations.familyOf(logId)])) {
     await log.erase({ logId: each, sequences: [sequence] });
-    await vectors.wipe(each, [sequence]);
+    for (const indexes of [vectors, words]) await indexes.wipe(each, [sequence]);
   }
 }
 
@@ -68,7 +70,7 @@ async function eraseAll(ports: ErasurePorts, erasure: Erasure): Promise<boolean>
   return true;
 }
 
-/** Frees the name of a dropped log, and closes and erases its index. */
+/** Frees the name of a dropped log, and closes and erases its indexes. */
 export async function release({ log, namespaces }: ErasurePorts, { scope, logId }: Erasure): Promise<void> {
   await log.retire(scope, logId);
   namespaces.forget(scope, logId);

@@ -58,10 +58,12 @@ export async function sweep(ports: ErasurePorts): Promise<number> {
   return left.length;
 }
 
-/** Discards snapshots of logs that another replica has dropped. */
-async function discardOrphans({ vectors, log }: ErasurePorts): Promise<void> {
-  for (const logId of await vectors.kept()) {
-    const last = await log.last(logId);
-    if (last === undefined || isEnd(last.entry)) await vectors.discard(logId);
+/** Discards index files of logs that another replica has dropped. */
+async function discardOrphans({ vectors, words, log }: ErasurePorts): Promise<void> {
+  for (const indexes of [vectors, words]) {
+    for (const logId of await indexes.kept()) {
+      const last = await log.last(logId);
+      if (last === undefined || isEnd(last.entry)) await indexes.discard(logId);
+    }
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../pacing/clock.js";
 import type { Scope } from "../ports/log.js";
 import type { Recent } from "../ports/recent.js";
 import type { Vectors } from "../ports/vectors.js";
+import type { Words } from "../ports/words.js";
 import type { Replica } from "./replica.js";
 
 /** Interval of recording that a namespace is in use. */
@@ -9,6 +10,7 @@ const TOUCH_MS = 600_000;
 
 export interface MaintenanceOptions {
   readonly vectors: Vectors;
+  readonly words: Words;
   readonly recent: Recent;
   readonly clock: Clock;
   /** Called with failures; the work is tried again when it is next due. */
@@ -43,7 +45,7 @@ export class Maintenance {
     const { logId } = replica;
     const closed = this.#run(async () => {
       await replica.close();
-      if (replica.sealed) await this.options.vectors.discard(logId);
+      if (replica.sealed) await this.#discardFiles(logId);
     });
     const all = Promise.all([this.#closing.get(logId), closed]).finally(() => {
       if (this.#closing.get(logId) === all) this.#closing.delete(logId);
@@ -59,7 +61,7 @@ export class Maintenance {
   discard(logId: string): void {
     this.#run(async () => {
       await this.closed(logId);
-      await this.options.vectors.discard(logId);
+      await this.#discardFiles(logId);
     });
   }
 
@@ -70,6 +72,11 @@ export class Maintenance {
   /** Waits until all work is done. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #discardFiles(logId: string): Promise<void> {
+    const { vectors, words } = this.options;
+    for (const indexes of [vectors, words]) await indexes.discard(logId);
   }
 
   #run(work: () => Promise<void>): Promise<void> {

@@ -203,13 +203,15 @@ export class Namespaces {
   }
 
   #create(scope: Scope, logId: string): Open {
-    const { log, vectors, clock, steps, onCaughtUp, onLost } = this.#options;
+    const { log, vectors, words, clock, steps, onCaughtUp, onTrouble, onLost } = this.#options;
     const replica = new Replica(logId, {
       log,
       index: vectors.open(logId),
+      words,
       clock,
       steps,
       onCaughtUp,
+      onTrouble,
       ...(onLost && { onLost }),
     });
     const appender = new Appender(replica, { log, clock, steps, allWaiting: this.#allWaiting });

@@ -12,6 +12,10 @@ import {
 } from "../ports/log.js";
 import { type CallStep, type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import type { VectorIndex } from "../ports/vectors.js";
+import type { Words } from "../ports/words.js";
+import type { Hearing } from "../words/hearing.js";
+import { HEARD_CANDIDATES, NEAR_CANDIDATES, type Placement, placeBest } from "../words/hybrid.js";
+import { LogWords } from "../words/log-words.js";
 import { Restoration } from "./restoration.js";
 import type { Scored } from "./score.js";
 import { findNearby, type Query, scoreBest } from "./search.js";
@@ -31,15 +35,25 @@ export interface NearestOptions extends Query {
   readonly steps?: Steps<CallStep> | undefined;
 }
 
+export interface PlacedOptions extends Pick<Query, "vectors" | "signal"> {
+  readonly hearing: Hearing;
+  /** Number of memories that the caller wants. */
+  readonly wanted: number;
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
 export interface ReplicaOptions {
   readonly log: Log;
   readonly index: VectorIndex;
+  readonly words: Words;
   readonly clock: Clock;
   readonly steps?: Steps<SharedStep> | undefined;
   /**
    * Called with the number of entries read from the log: at the start, or because another process wrote them.
    */
   onCaughtUp?: ((entries: number) => void) | undefined;
+  /** Called with failures of work that no call waits for. */
+  onTrouble?: ((error: unknown) => void) | undefined;
   /** Called for entries that are missing or unreadable. */
   onLost?(logId: string, lost: Numbered<Lost>): void;
 }
@@ -62,6 +76,7 @@ export class Replica {
 
   #applied = 0;
   readonly #restoration: Restoration;
+  readonly #words: LogWords;
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
   /** True once it has read its log to the end. */
@@ -80,6 +95,7 @@ export class Replica {
     private readonly options: ReplicaOptions,
   ) {
     this.#restoration = new Restoration({ ...options, logId });
+    this.#words = new LogWords(logId, { ...options, fits: (vectors) => options.index.fits(vectors) });
     options.index.onLost = () => {
       this.broken = true;
     };
@@ -101,12 +117,12 @@ export class Replica {
   }
 
   get bytes(): number {
-    return this.options.index.bytes;
+    return this.options.index.bytes + this.#words.bytes;
   }
 
-  /** Number of requests that wait for the index. */
+  /** Number of requests that wait for the indexes. */
   get waiting(): number {
-    return this.options.index.waiting;
+    return this.options.index.waiting + this.#words.waiting;
   }
 
   /**
@@ -124,16 +140,24 @@ export class Replica {
    * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
    */
   async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
-    const { index } = this.options;
-    const search: VectorIndex["search"] = (query) => this.#guard(index.search(query));
-    const searched = { ...this.options, logId: this.logId, search };
-    const before = index.error;
-    const nearby = await steps.time("search", () => findNearby(searched, query));
-    // The index may have changed its kind meanwhile.
-    const error = Math.max(before, index.error);
-    // A memory that was answered as stored just before the index failed may be missing.
-    if (this.broken) throw failed();
-    return steps.time("fetch", () => scoreBest(searched, { ...query, nearby, error }));
+    const { searched, ...found } = await steps.time("search", () => this.#search(query));
+    return steps.time("fetch", () => scoreBest(searched, { ...query, ...found }));
+  }
+
+  /**
+   * Finds the memories whose words fit a query best; it sees all that `current` has seen. The first call for
+   * a log builds an index of its words.
+   */
+  hear({ text, steps = untimed }: { text: string; steps?: Steps<CallStep> | undefined }): Promise<Hearing> {
+    const listening = { text, limit: HEARD_CANDIDATES, until: this.#applied };
+    return steps.time("words", () => this.#words.hear(listening));
+  }
+
+  /** Places the memories that are best by meaning and by words together. */
+  async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
+    const near = { ...query, limit: NEAR_CANDIDATES };
+    const { searched, ...found } = await steps.time("search", () => this.#search(near));
+    return steps.time("fetch", () => placeBest(searched, { ...query, ...found }));
   }
 
   /**
@@ -147,31 +171,53 @@ export class Replica {
     if (first.sequence !== this.#applied + 1) throw new Error(`log gap before ${first.sequence}`);
     this.#applied += news.length;
     const indexed = this.#guard(this.#index(news));
+    this.#words.take(news);
     for (const { entry } of news) this.onApplied(entry);
     await indexed;
   }
 
   /**
-   * Removes a memory from the index. An index that is still being built is not awaited: it answers no call
-   * before it has read the tombstone, and it adds no memory that is forgotten already.
+   * Removes a memory from the indexes. One of vectors that is still being built is not awaited: it answers
+   * no call before it has read the tombstone, and it adds no memory that is forgotten already.
    */
   async forget(sequence: number): Promise<void> {
     if (sequence > this.#applied) this.#forgotten.add(sequence);
     const removed = this.#guard(this.options.index.remove([sequence]));
-    if (this.#isBuilt) await removed;
     // A failure reaches the call that builds the index: the replica is broken then.
-    else removed.catch(() => {});
+    removed.catch(() => {});
+    // A file of words that is being written may have the memory; it is complete when this resolves. An index
+    // that has failed writes no more files.
+    await this.#words.forget([sequence]).catch(() => {});
+    if (this.#isBuilt) await removed;
   }
 
   /** Stops a catch-up that may take long, and closes its index; resolves when no catch-up runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#catchingUp) await this.options.index.close();
+    await this.#words.stop();
     await this.#catchUpOnce().catch(() => {});
   }
 
   async close(): Promise<void> {
-    await this.options.index.close();
+    const closing = [this.options.index.close(), this.#words.close({ keeps: !this.sealed })];
+    // Neither is left open because the other fails.
+    for (const closed of await Promise.allSettled(closing)) {
+      if (closed.status === "rejected") throw closed.reason;
+    }
+  }
+
+  /** Searches the vectors; answers what is found, and the bound of its errors. */
+  async #search(query: Query) {
+    const { index } = this.options;
+    const search: VectorIndex["search"] = (query) => this.#guard(index.search(query));
+    const searched = { ...this.options, logId: this.logId, search };
+    const before = index.error;
+    const nearby = await findNearby(searched, query);
+    // A memory that was answered as stored just before the index failed may be missing.
+    if (this.broken) throw failed();
+    // The index may have changed its kind meanwhile.
+    return { searched, nearby, error: Math.max(before, index.error) };
   }
 
   /** Begins where the index's files end, if they were made of this log. */
@@ -236,8 +282,9 @@ export class Replica {
       if (this.sealed) return;
       if (this.#restoration.pending) await this.#restore();
       const from = this.#applied + 1;
-      const range = { logId: this.logId, from, limit, what: "vectors" } as const;
-      const { entries, complete } = await this.options.log.read(range);
+      // The words that are followed as well are handed on, and need no reading of their own then.
+      const what = this.#words.follows(from) ? "all" : "vectors";
+      const { entries, complete } = await this.options.log.read({ logId: this.logId, from, limit, what });
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
       await this.apply(entries);
       if (complete && (await this.#isConfirmed())) {

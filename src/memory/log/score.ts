@@ -2,9 +2,10 @@ import type { Window } from "../ports/embedder.js";
 import { type Numbered, type Seen, type Stored, seen } from "../ports/log.js";
 import { vectorsOf, wholeOf } from "./windows.js";
 
-/** A memory that an index found, with the pairs of its vectors and the query's that are near. */
+/** A memory that an index found. */
 export interface Candidate extends Numbered<Stored> {
-  readonly pairs: readonly Pair[];
+  /** The pairs of its vectors and the query's that are near; all are compared when left out. */
+  readonly pairs?: readonly Pair[] | undefined;
 }
 
 /** Number of a query's vector and number of a memory's vector. */
@@ -20,6 +21,7 @@ export interface Scored extends Numbered<Seen["text"]> {
   readonly part: Window | undefined;
 }
 
+/** A scored memory with the part that it was found by. */
 export interface Ranked extends Omit<Scored, "part"> {
   /** The part of the text that has this score. */
   readonly match: Window;
@@ -35,17 +37,28 @@ export function score(query: readonly Float32Array[], candidate: Candidate): Sco
 /** Answers the `limit` best, best first; of equals, the older comes first. */
 export function rank(scored: readonly Scored[], limit: number): Ranked[] {
   const best = scored.toSorted((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
-  return best.map(({ part, ...each }) => ({ ...each, match: part ?? wholeOf(each.entry) }));
+  return best.map(withMatch);
+}
+
+/** Names the part of a scored memory, the whole text if there is no other. */
+export function withMatch({ part, ...scored }: Scored): Ranked {
+  return { ...scored, match: part ?? wholeOf(scored.entry) };
 }
 
 function nearest(query: readonly Float32Array[], { entry, pairs }: Candidate) {
   const vectors = vectorsOf(entry);
   let best = { score: 0, window: 0 };
-  for (const { query: number, window } of pairs) {
+  for (const { query: number, window } of pairs ?? allPairs(query.length, vectors.length)) {
     const score = cosine(query[number] as Float32Array, vectors[window] as Float32Array);
     if (score > best.score) best = { score, window };
   }
   return best;
+}
+
+function* allPairs(queries: number, windows: number): Generator<Pair> {
+  for (let query = 0; query < queries; query++) {
+    for (let window = 0; window < windows; window++) yield { query, window };
+  }
 }
 
 /** Computes the cosine of two normalised vectors, clamped to 0…1. */

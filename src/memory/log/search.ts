@@ -7,7 +7,7 @@ import { type Pair, type Scored, score } from "./score.js";
 const QUICK_INDEX_BYTES = 1_048_576;
 
 /** Bound of how far a score is from the cosine, because a vector's length is not exactly 1. */
-const SCORE_ERROR = 1e-5;
+export const SCORE_ERROR = 1e-5;
 
 export interface Query {
   readonly vectors: readonly Float32Array[];
@@ -29,7 +29,7 @@ export interface Searched {
 }
 
 /** A memory near to any of a query's vectors. */
-interface Near {
+export interface Near {
   /** The highest of its pairs' similarities, as the index knows them. */
   similarity: number;
   readonly pairs: Pair[];

@@ -2,6 +2,7 @@ import type { Erasure, Erasures } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
 import { type Entry, isEnd, type Log, type Numbered } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
+import type { Words } from "../ports/words.js";
 import { allLogIds, allNames } from "./walk.js";
 import { vectorsOf } from "./windows.js";
 
@@ -12,6 +13,7 @@ export interface VerifyPorts {
   readonly log: Log;
   readonly erasures: Erasures;
   readonly vectors: Vectors;
+  readonly words: Words;
   /** Number of dimensions of a log's vectors; undefined if the database has no model for the log. */
   dimensionsOf(logId: string): number | undefined;
 }
@@ -48,6 +50,8 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
     const { found, of } = await ports.vectors.measureRecall(logId);
     recall.found += found;
     recall.of += of;
+  }
+  for (const logId of new Set([...(await ports.vectors.kept()), ...(await ports.words.kept())])) {
     const last = await ports.log.last(logId);
     if (last === undefined || isEnd(last.entry)) {
       verified.problems.push(`${logId}: index files are left of a log that has ended`);
@@ -79,7 +83,7 @@ async function livingIn(log: Log): Promise<Set<string>> {
 }
 
 async function verifyLog(
-  { log, vectors, dimensionsOf }: VerifyPorts,
+  { log, vectors, words, dimensionsOf }: VerifyPorts,
   { logId, verified, pending, living }: Subject,
 ): Promise<void> {
   const walk: Walk = { ids: new Set(), stored: new Set(), targets: new Set(), ended: undefined };
@@ -106,14 +110,19 @@ async function verifyLog(
     for (const sequence of walk.stored) complain(sequence, `${how}, but is not erased`);
   }
   // Deletions after the files were written must have been made in them too.
-  const mark = await vectors.markOf(logId);
-  if (mark === undefined) return;
-  const at = { logId, from: mark.sequence, limit: 1, what: "head" } as const;
-  const [behind] = (await log.read(at)).entries;
-  if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "the index files are of another log");
   const deleted = [...walk.targets].filter((target) => !isErasing(target));
-  for (const target of await vectors.holds(logId, deleted)) {
-    complain(target, "was deleted, but an index file has its vector; using the namespace takes it out");
+  for (const [indexes, has] of [
+    [vectors, "its vector"],
+    [words, "its words"],
+  ] as const) {
+    const mark = await indexes.markOf(logId);
+    if (mark === undefined) continue;
+    const at = { logId, from: mark.sequence, limit: 1, what: "head" } as const;
+    const [behind] = (await log.read(at)).entries;
+    if (behind?.entry.opId !== mark.opId) complain(mark.sequence, "the index files are of another log");
+    for (const target of await indexes.holds(logId, deleted)) {
+      complain(target, `was deleted, but an index file has ${has}; using the namespace takes it out`);
+    }
   }
 }
 

@@ -1,14 +1,15 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import type { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
+import { type MemoryService, RecallMode } from "../../../gen/recalld/v1/memory_pb.js";
+import { invalid } from "../../errors.js";
 import { deleteMemory } from "../../memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../memory/calls/delete-namespace.js";
 import { getMemory } from "../../memory/calls/get.js";
 import { listMemories } from "../../memory/calls/list.js";
 import { listNamespaces } from "../../memory/calls/list-namespaces.js";
 import { type Maps, mapNamespace } from "../../memory/calls/map.js";
-import type { Ports } from "../../memory/calls/ports.js";
-import { recall } from "../../memory/calls/recall.js";
+import type { Ports, RecallMode as RoomMode } from "../../memory/calls/ports.js";
+import { type Found, recall } from "../../memory/calls/recall.js";
 import { store } from "../../memory/calls/store.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
 import type { JsonObject } from "../../memory/input/metadata.js";
@@ -33,16 +34,14 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
       const { id, tokens, createdAtMs } = answered;
       return { id, namespace, tokens, createdAt: timestampFromMs(createdAtMs) };
     },
-    async recall({ query, namespace, topK }, context) {
-      const recalling = () => recall(ports, { ...common(context), query, namespace, topK });
-      const { results, queryTokens } = await held.hold(context, recalling, (recalled) =>
-        recalled.results.flatMap(({ entry }) => textsOf(entry)),
+    async recall({ query, namespace, topK, mode, explain }, context) {
+      const request = { ...common(context), query, namespace, topK, mode: modeOf(mode), explain };
+      const { results, queryTokens } = await held.hold(
+        context,
+        () => recall(ports, request),
+        (recalled) => recalled.results.flatMap(stringsOf),
       );
-      return {
-        results: results.map(({ entry, score, match }) => ({ ...shared(entry), score, match })),
-        namespace,
-        queryTokens,
-      };
+      return { results: results.map(found), namespace, queryTokens };
     },
     async getMemory({ namespace, id }, context) {
       const getting = () => getMemory(ports, { caller: callerOf(context), namespace, id });
@@ -77,6 +76,25 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
       return { points: [...map.points], memories: map.memories, namespace };
     },
   };
+}
+
+function modeOf(mode: RecallMode): RoomMode | undefined {
+  if (mode === RecallMode.UNSPECIFIED) return undefined;
+  if (mode === RecallMode.COSINE) return "cosine";
+  if (mode === RecallMode.HYBRID) return "hybrid";
+  throw invalid("mode", "is neither RECALL_MODE_COSINE nor RECALL_MODE_HYBRID");
+}
+
+function found({ entry, score, match, words, explanation }: Found) {
+  return {
+    ...{ ...shared(entry), score, match },
+    ...(words !== undefined && { words }),
+    ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),
+  };
+}
+
+function stringsOf({ entry, explanation }: Found): string[] {
+  return [...textsOf(entry), ...(explanation?.matched ?? [])];
 }
 
 function textsOf({ text, metadata }: Seen["text"]): string[] {

@@ -1,6 +1,6 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
-import { memories } from "../api";
+import { memories, RecallMode } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { refresh } from "../session/refresh";
@@ -11,6 +11,7 @@ import { useTimed } from "./timed";
 export function RecallPanel({ namespace }: { namespace: string }) {
   const [query, setQuery] = useState("");
   const [topK, setTopK] = useState(5);
+  const [byWords, setByWords] = useState(true);
   const { ms, timed } = useTimed();
   const recall = useMutation(memories.recall, {
     onSuccess: () => refresh("account", "usage"),
@@ -19,7 +20,8 @@ export function RecallPanel({ namespace }: { namespace: string }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     timed.start();
-    recall.mutate({ query, namespace, topK });
+    const mode = byWords ? RecallMode.HYBRID : RecallMode.COSINE;
+    recall.mutate({ query, namespace, topK, mode, explain: byWords });
   };
   const { data } = recall;
   return (
@@ -53,6 +55,10 @@ export function RecallPanel({ namespace }: { namespace: string }) {
             />
             results
           </label>
+          <label className="inline">
+            <input type="checkbox" checked={byWords} onChange={(event) => setByWords(event.target.checked)} />
+            by words as well
+          </label>
         </div>
       </form>
       <ErrorNote error={recall.error} />
@@ -65,7 +71,13 @@ export function RecallPanel({ namespace }: { namespace: string }) {
         )}
         {data && <Results results={data.results} namespace={data.namespace} />}
       </div>
-      <AsCurl path="/recall" body={{ query: query || "…", namespace, top_k: topK }} />
+      <AsCurl
+        path="/recall"
+        body={{
+          ...{ query: query || "…", namespace, top_k: topK },
+          ...(byWords && { mode: "RECALL_MODE_HYBRID", explain: true }),
+        }}
+      />
     </section>
   );
 }

@@ -4,7 +4,10 @@ import { ago } from "../format";
 import { OpenMemory } from "../memories/open-memory";
 import { excerpt, isPart } from "./excerpt";
 
-/** Lists recalled memories, best first, each with a bar for its score. */
+/** Number of words that are named below a score. */
+const WORDS_SHOWN = 8;
+
+/** Lists recalled memories, best first, each with a bar for its score and one for what its words add. */
 export function Results({ results, namespace }: { results: readonly RecallResult[]; namespace: string }) {
   const [opened, setOpened] = useState<string>();
   const [deleted, setDeleted] = useState<readonly string[]>([]);
@@ -16,6 +19,7 @@ export function Results({ results, namespace }: { results: readonly RecallResult
         {left.map((result) => (
           <li key={result.id} data-strong={result.score > STRONG_MATCH}>
             <Score score={result.score} />
+            {result.words !== undefined && <Words result={result} />}
             <button type="button" className="result-text" onClick={() => setOpened(result.id)}>
               {excerpt(result)}
             </button>
@@ -36,6 +40,24 @@ export function Results({ results, namespace }: { results: readonly RecallResult
         />
       )}
     </>
+  );
+}
+
+/** Shows what a memory's words add to its score, in the order of results. */
+function Words({ result: { words = 0, explanation } }: { result: RecallResult }) {
+  const { weight = 0, matched = [] } = explanation ?? {};
+  const more = matched.length - WORDS_SHOWN;
+  return (
+    <div className="score">
+      <div className="words-bar" aria-hidden="true">
+        <div style={{ inlineSize: `${weight * words * 100}%` }} />
+      </div>
+      <span className="words-added">
+        +{(weight * words).toFixed(2)} by words
+        {matched.length > 0 && `: ${matched.slice(0, WORDS_SHOWN).join(", ")}`}
+        {more > 0 && ` and ${more} more`}
+      </span>
+    </div>
   );
 }
 

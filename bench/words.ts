@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openWords } from "../dist/src/words/open.js";
+import { turn } from "../src/memory/pacing/turn.js";
+import type { WordIndex } from "../src/memory/ports/words.js";
+import { chanceOf } from "../test/support/chance.js";
+import { machine, percentile, timed } from "./machine.js";
+
+// Measures the word index of one namespace at several sizes, with made-up texts whose words are as unevenly
+// common as those of a language: how long it takes to build, its bytes for each memory, how long searches
+// take, and for how long it holds the main thread.
+//
+//   npm run bench:words -- [--memories 10000,100000]
+
+const at = process.argv.indexOf("--memories");
+const sizes = (at < 0 ? "10000,100000" : (process.argv[at + 1] ?? "")).split(",").map(Number);
+
+/** Number of texts added at a time, as a replica reads them. */
+const BATCH = 512;
+const QUERIES = 300;
+/** Words of a text, stop words included: about 100 characters. */
+const TEXT_WORDS = 18;
+/** Exponent of Heaps' law: the vocabulary grows with the number of words read. */
+const HEAPS = 0.6;
+const STOP = "the of a to and in is it that was".split(" ");
+
+const { next: chance } = chanceOf(1);
+
+/** Makes a word by Zipf's law. Half of all words are stop words, as in English. */
+function word(vocabulary: number): string {
+  if (chance() < 0.5) return STOP[Math.floor(chance() * STOP.length)] as string;
+  return `w${Math.floor(vocabulary ** chance()).toString(36)}`;
+}
+
+function text(words: number, vocabulary: number): string {
+  return Array.from({ length: words }, () => word(vocabulary)).join(" ");
+}
+
+/** Watches for how long other work of this thread has to wait. */
+function watchLoop(): () => number {
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last - 1);
+    last = performance.now();
+  }, 1);
+  return () => {
+    clearInterval(timer);
+    return longest;
+  };
+}
+
+async function build(index: WordIndex, memories: number, vocabulary: number): Promise<number> {
+  let ms = 0;
+  for (let from = 0; from < memories; from += BATCH) {
+    const length = Math.min(BATCH, memories - from);
+    const rows = Array.from({ length }, (_, i) => ({
+      sequence: from + i + 1,
+      text: text(TEXT_WORDS, vocabulary),
+    }));
+    ms += (await timed(() => index.add(rows))).ms;
+  }
+  return ms;
+}
+
+async function search(index: WordIndex, queries: readonly string[]): Promise<number[]> {
+  const times: number[] = [];
+  for (const query of queries) {
+    times.push((await timed(() => index.search({ text: query, limit: 50 }))).ms);
+  }
+  return times;
+}
+
+async function measure(memories: number): Promise<void> {
+  const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "recalld-words-"));
+  const words = openWords({ folder, folderBytesMax: 1e10, turn });
+  const index = words.open("log");
+  const vocabulary = Math.round(8 * (memories * TEXT_WORDS) ** HEAPS);
+  const longest = watchLoop();
+  const builtMs = await build(index, memories, vocabulary);
+  const bytes = index.bytes / memories;
+  const queries = Array.from({ length: QUERIES }, () => text(8, vocabulary));
+  await search(index, queries.slice(0, 50));
+  const times = await search(index, queries);
+  const common = await search(
+    index,
+    Array.from({ length: 20 }, () => "w1"),
+  );
+  const different = Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}`).join(" ");
+  const [hostileMs = 0] = await search(index, [different]);
+  const gone = Array.from({ length: memories / 10 }, (_, i) => i * 10 + 1);
+  await index.remove(gone);
+  const after = await search(index, queries);
+  const kept = await timed(() => index.snapshot({ sequence: memories, opId: "last" }));
+  const file = index.large ? statSync(join(folder, "log.words")).size / memories : 0;
+  const again = words.open("log");
+  const restored = await timed(() => again.restore());
+  const p = (values: readonly number[], share: number) => `${percentile(values, share).toFixed(2)} ms`;
+  console.log(`${memories.toLocaleString("en-US")} memories, in ${index.large ? "a thread" : "this thread"}`);
+  console.log(`  built in ${(builtMs / 1000).toFixed(1)} s, ${bytes.toFixed(0)} bytes a memory`);
+  console.log(`  search p50 ${p(times, 0.5)}, p95 ${p(times, 0.95)}, p99 ${p(times, 0.99)}`);
+  console.log(`  with a tenth deleted p50 ${p(after, 0.5)}, p99 ${p(after, 0.99)}`);
+  console.log(`  the commonest word ${p(common, 0.5)}; 10,000 different words ${hostileMs.toFixed(0)} ms`);
+  if (index.large) {
+    console.log(`  snapshot written in ${(kept.ms / 1000).toFixed(2)} s, ${file.toFixed(0)} bytes a memory`);
+    console.log(`  and restored in ${(restored.ms / 1000).toFixed(2)} s`);
+  }
+  console.log(`  longest wait of the main thread, making the texts included: ${longest().toFixed(0)} ms`);
+  await words.close();
+  rmSync(folder, { recursive: true });
+}
+
+console.log(`${machine()}\n`);
+for (const memories of sizes) await measure(memories);

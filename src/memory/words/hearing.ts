@@ -1,0 +1,42 @@
+import { shareOf, type WordIndex, type WordsFound } from "../ports/words.js";
+import type { MeanVector } from "./vector-mean.js";
+
+/** Judgement of one memory by the words of a query. */
+export interface Judged {
+  /** Share of the query's words that the memory has, 0 to 1. */
+  readonly share: number;
+  /** Words of the query that the memory has, as the query has them, in lower case. */
+  readonly matched: readonly string[];
+}
+
+/** Judgement of a memory that has none of the words. */
+export const UNHEARD: Judged = { share: 0, matched: [] };
+
+/** Finds of the words of a query in a namespace, with all that is needed to weigh them. */
+export class Hearing {
+  constructor(
+    private readonly index: Pick<WordIndex, "score">,
+    private readonly found: WordsFound,
+    private readonly mean: MeanVector,
+  ) {}
+
+  /** Log numbers of the memories whose words fit best, best first. */
+  get heard(): number[] {
+    return this.found.heard.map(({ sequence }) => sequence);
+  }
+
+  /** Judges memories by the words that were found, whatever is stored meanwhile. */
+  async judge(sequences: readonly number[]): Promise<Map<number, Judged>> {
+    const { query } = this.found;
+    const hits = await this.index.score(query, sequences);
+    return new Map(
+      hits.map((hit) => [hit.sequence, { share: shareOf(hit, query), matched: hit.words }] as const),
+    );
+  }
+
+  /** Answers the mean cosine of a query's vectors to those of the namespace's memories. */
+  meanCosine(vectors: readonly Float32Array[]): number {
+    const sum = vectors.reduce((total, vector) => total + this.mean.cosine(vector), 0);
+    return sum / vectors.length;
+  }
+}

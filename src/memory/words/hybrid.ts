@@ -1,0 +1,160 @@
+import { type Pair, type Ranked, type Scored, score, withMatch } from "../log/score.js";
+import { type Near, SCORE_ERROR, type Searched } from "../log/search.js";
+import { vectorsOf } from "../log/windows.js";
+import { Piece } from "../pacing/bounds.js";
+import type { VectorIndex } from "../ports/vectors.js";
+import { type Hearing, type Judged, UNHEARD } from "./hearing.js";
+
+/** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
+export const NEAR_CANDIDATES = 50;
+export const HEARD_CANDIDATES = 50;
+
+/** Difference of two ranks that may be due to rounding. */
+const RANK_ERROR = 1e-9;
+
+/** The vectors' index, and its log. */
+export type SearchedBoth = Pick<Searched, "logId" | "log" | "clock"> & {
+  readonly index: Pick<VectorIndex, "fits">;
+};
+
+/** Finds of both ways for a query. */
+export interface FoundBoth {
+  readonly vectors: readonly Float32Array[];
+  /** Memories near to the query, the nearest first; at most `NEAR_CANDIDATES`. */
+  readonly nearby: ReadonlyMap<number, Near>;
+  /** Bound of the error of a similarity. */
+  readonly error: number;
+  readonly hearing: Pick<Hearing, "heard" | "judge" | "meanCosine">;
+  /** Number of memories that the caller wants. */
+  readonly wanted: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A memory in the order by meaning and words. */
+export interface Placed extends Ranked, Judged {
+  /** Its score, and its share of the query's words times their weight. */
+  readonly rank: number;
+}
+
+export interface Placement {
+  /** Weight of words: 1 less what the best memory stands out by with its meaning; 0 to 1. */
+  readonly weight: number;
+  /** Best first. */
+  readonly placed: readonly Placed[];
+}
+
+/**
+ * Places the best `wanted` memories by meaning and words. It reads no record of a memory that cannot be among
+ * them, unless one of the others is missing in the log.
+ */
+export async function placeBest(of: SearchedBoth, found: FoundBoth): Promise<Placement> {
+  const candidates = await gather(found);
+  const mean = found.hearing.meanCosine(found.vectors);
+  const needed = mayBeBest(candidates, { ...found, mean });
+  const scored = await scoreAll(of, { ...found, candidates: needed });
+  if (scored.length < needed.length) {
+    const rest = candidates.filter((each) => !needed.includes(each));
+    scored.push(...(await scoreAll(of, { ...found, candidates: rest })));
+  }
+  return place(scored, { wanted: found.wanted, mean });
+}
+
+/** A candidate, with bounds of its score before its record is read. */
+interface Candidate extends Judged {
+  readonly sequence: number;
+  /** Undefined if only its words were found. */
+  readonly pairs: readonly Pair[] | undefined;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+interface Scoring extends Judged {
+  readonly scored: Scored;
+  readonly isNear: boolean;
+}
+
+/** Gathers the candidates of both ways, with their words. */
+async function gather({ vectors, nearby, hearing, error }: FoundBoth): Promise<Candidate[]> {
+  const sequences = [...new Set([...nearby.keys(), ...hearing.heard])];
+  const judged = await hearing.judge(sequences);
+  const off = error + SCORE_ERROR;
+  const last = [...nearby.values()].at(-1)?.similarity ?? 1;
+  // What was not found by its vectors is not nearer than what was found last. (A graph may have missed it, but
+  // then a recall by meaning alone would have too.) The searches for a long query are not as deep as that.
+  const isDeep = vectors.length === 1 && nearby.size >= NEAR_CANDIDATES;
+  const beyond = isDeep ? clamp(last + off) : 1;
+  return sequences.map((sequence) => {
+    const near = nearby.get(sequence);
+    const lowest = near === undefined ? 0 : clamp(near.similarity - off);
+    const highest = near === undefined ? beyond : clamp(near.similarity + off);
+    return { sequence, pairs: near?.pairs, lowest, highest, ...(judged.get(sequence) ?? UNHEARD) };
+  });
+}
+
+/** Selects the candidates that may be among the best or be the nearest, whatever the errors are. */
+function mayBeBest(
+  candidates: readonly Candidate[],
+  { wanted, mean }: { wanted: number; mean: number },
+): Candidate[] {
+  const near = candidates.filter(({ pairs }) => pairs !== undefined);
+  const [bestLowest, bestHighest] = [
+    Math.max(0, ...near.map(({ lowest }) => lowest)),
+    Math.max(0, ...near.map(({ highest }) => highest)),
+  ];
+  const weight = { lowest: weightOf(bestHighest, mean), highest: weightOf(bestLowest, mean) };
+  const sorted = candidates.map(({ lowest, share }) => lowest + weight.lowest * share).sort((a, b) => b - a);
+  const bar = (sorted[wanted - 1] ?? 0) - RANK_ERROR;
+  return candidates.filter(
+    ({ pairs, highest, share }) =>
+      highest + weight.highest * share >= bar || (pairs !== undefined && highest >= bestLowest),
+  );
+}
+
+/** Scores candidates by their stored vectors, slice by slice. */
+async function scoreAll(
+  { logId, log, clock, index }: SearchedBoth,
+  { candidates, vectors, signal }: FoundBoth & { candidates: readonly Candidate[] },
+): Promise<Scoring[]> {
+  const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
+  const all: Scoring[] = [];
+  let piece = new Piece();
+  for (let rest: readonly number[] = [...bySequence.keys()]; rest.length > 0; ) {
+    const slice = await log.fetch({ logId, sequences: rest, what: "all" });
+    rest = slice.rest;
+    // Each lets go of its vectors once it is scored: hundreds of recalls may wait here.
+    for (let each = slice.found.shift(); each !== undefined; each = slice.found.shift()) {
+      const { pairs, share, matched } = bySequence.get(each.sequence) as Candidate;
+      const isNear = pairs !== undefined;
+      // A damaged memory is not among the vectors, but its words may be.
+      if (!isNear && !index.fits(vectorsOf(each.entry))) continue;
+      all.push({ scored: score(vectors, { ...each, pairs }), isNear, share, matched });
+      const isEnd = slice.found.length === 0 && rest.length > 0;
+      if (!piece.isOver && !isEnd) continue;
+      await clock.yield();
+      signal?.throwIfAborted();
+      piece = new Piece();
+    }
+  }
+  return all;
+}
+
+/** Orders by rank; of equals, the older comes first. */
+function place(scorings: readonly Scoring[], { wanted, mean }: { wanted: number; mean: number }): Placement {
+  const near = scorings.filter(({ isNear }) => isNear);
+  const weight = weightOf(Math.max(0, ...near.map(({ scored }) => scored.score)), mean);
+  const ranked = scorings.map((each) => ({ ...each, rank: each.scored.score + weight * each.share }));
+  ranked.sort((a, b) => b.rank - a.rank || a.scored.sequence - b.scored.sequence);
+  const placed = ranked.slice(0, wanted).map(({ scored, share, matched, rank }) => {
+    return { ...withMatch(scored), share, matched, rank };
+  });
+  return { weight, placed };
+}
+
+/** Weight of words: the less the best memory stands out by its meaning, the more. */
+function weightOf(best: number, mean: number): number {
+  return clamp(1 - (best - mean));
+}
+
+function clamp(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}

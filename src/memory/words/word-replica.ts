@@ -1,0 +1,264 @@
+import { MemoryError, unavailable } from "../../errors.js";
+import { fetchAll } from "../log/fetch.js";
+import { Restoration } from "../log/restoration.js";
+import { vectorsOf } from "../log/windows.js";
+import type { Clock } from "../pacing/clock.js";
+import { coalesce } from "../pacing/coalesce.js";
+import type { Entry, Log, Numbered } from "../ports/log.js";
+import type { SharedStep, Steps } from "../ports/steps.js";
+import type { TextRow, WordIndex } from "../ports/words.js";
+import { Hearing } from "./hearing.js";
+import { type MeanVector, VectorMean, type WithVectors } from "./vector-mean.js";
+
+/** Entries read at a time; a slice's bytes bound them too. */
+const READ_MANY = 512;
+/** Requests that may wait for the index before new entries are left to the next catch-up. */
+const WAITING_MAX = 8;
+/** Changes after which a large index's snapshot is written again, as a share of its memories. */
+const SNAPSHOT_SHARE = 0.25;
+
+export interface WordReplicaOptions {
+  readonly logId: string;
+  readonly log: Pick<Log, "read" | "fetch">;
+  readonly index: WordIndex;
+  readonly clock: Clock;
+  readonly steps?: Steps<SharedStep> | undefined;
+  /** Tells whether a memory's vectors can be compared with those of the log's model. */
+  fits(vectors: readonly Float32Array[]): boolean;
+  /** Erases the snapshot, because it is in doubt. */
+  discard(): Promise<void>;
+  /** Called when a snapshot cannot be written or erased. */
+  onTrouble(error: unknown): void;
+}
+
+/** Question for the memories that have some words. */
+export interface Listening {
+  readonly text: string;
+  readonly limit: number;
+  /** Number of the log up to which all entries must be seen. */
+  readonly until: number;
+}
+
+/**
+ * One process's view of the words of one log: an index that has applied the log up to a number. It reads the
+ * log itself when it is asked, and takes the entries that it is handed meanwhile if none is missing before.
+ */
+export class WordReplica {
+  /** True if its index failed: a new one must replace it. */
+  broken = false;
+  #applied = 0;
+  /** Operation id of the last entry applied. */
+  #opId = "";
+  /** Number up to which calls want the log applied. */
+  #wanted = 0;
+  /** True once it has read its log as far as the first call wanted. */
+  #isBuilt = false;
+  #stopped = false;
+  /** Number of the last entry in the snapshot, or in the last attempt to write one. */
+  #kept = 0;
+  #keeping: Promise<void> | undefined;
+  /** Memories to forget that it has not read yet. */
+  readonly #forgotten = new Set<number>();
+  /** Outcome of all changes requested so far. */
+  #changed: Promise<void> = Promise.resolve();
+  /** Counts the changes, because the sample of living memories depends on them alone. */
+  #changes = 0;
+  readonly #mean = new VectorMean();
+  #sampled: { readonly at: number; readonly mean: Promise<MeanVector> } | undefined;
+  readonly #restoration: Restoration;
+  readonly #catchUpOnce = coalesce(() => this.#catchUp());
+
+  constructor(private readonly options: WordReplicaOptions) {
+    this.#restoration = new Restoration(options);
+    options.index.onSnapshotLost = () => {
+      this.#kept = 0;
+    };
+  }
+
+  get bytes(): number {
+    return this.options.index.bytes + this.#mean.bytes;
+  }
+
+  get waiting(): number {
+    return this.options.index.waiting;
+  }
+
+  /** Tells whether it has applied the log up to this number. */
+  isAt(sequence: number): boolean {
+    return this.#isBuilt && this.#applied >= sequence;
+  }
+
+  /** Finds the memories whose words fit a text best, among all up to a number of the log. */
+  async hear({ text, limit, until }: Listening): Promise<Hearing> {
+    await this.#current(until);
+    const { index } = this.options;
+    const [found, mean] = await Promise.all([
+      this.#guard(index.search({ text, limit })),
+      this.#meanOfSample(),
+      this.#changed,
+    ]);
+    return new Hearing({ score: (query, some) => this.#guard(index.score(query, some)) }, found, mean);
+  }
+
+  /** Takes entries that follow those it has applied; others are left to the next catch-up. */
+  offer(entries: readonly Numbered<Entry<"head">>[]): void {
+    const isNext = this.#isBuilt && entries[0]?.sequence === this.#applied + 1;
+    if (!isNext || this.waiting >= WAITING_MAX || !haveTexts(entries)) return;
+    // A failure reaches the next call.
+    this.#take(entries).catch(() => {});
+    this.#keepIfDue();
+  }
+
+  /** Removes memories, which may be entries that it has not read yet; resolves when no search finds them. */
+  async forget(sequences: readonly number[]): Promise<void> {
+    for (const sequence of sequences) if (sequence > this.#applied) this.#forgotten.add(sequence);
+    await this.#change(() => this.options.index.remove(sequences));
+  }
+
+  /** Stops a catch-up that may take long; resolves when none runs. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#catchUpOnce().catch(() => {});
+  }
+
+  /** Closes the index; `keeps` says whether a snapshot is of use. */
+  async close({ keeps }: { keeps: boolean }): Promise<void> {
+    await this.stop();
+    await this.#keeping;
+    const isNews = this.#isBuilt && !this.broken && this.#applied > this.#kept;
+    if (keeps && isNews && this.options.index.large) await this.#keep();
+    await this.options.index.close();
+  }
+
+  async #current(until: number): Promise<void> {
+    this.#wanted = Math.max(this.#wanted, until);
+    if (!this.isAt(until)) await this.#catchUpOnce();
+  }
+
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      if (this.#stopped) throw unavailable("the service is stopping");
+      if (this.#restoration.pending) await this.#restore();
+      if (this.#applied < this.#wanted) await this.#read();
+      else if (await this.#isConfirmed()) break;
+      // A long log is read in slices, so that other calls are served in between.
+      await this.options.clock.yield();
+    }
+    this.#isBuilt = true;
+    this.#keepIfDue();
+  }
+
+  /** Begins where the snapshot ends, if it was made of this log. */
+  async #restore(): Promise<void> {
+    const kept = await this.#restoration.begin();
+    if (kept === undefined) await this.options.discard().catch((error) => this.options.onTrouble(error));
+    else [this.#applied, this.#opId, this.#kept] = [kept.sequence, kept.opId, kept.sequence];
+  }
+
+  /** Tells whether the log confirmed the snapshot; if not, the log is read again from its start. */
+  async #isConfirmed(): Promise<boolean> {
+    const confirmed = await this.#restoration.end();
+    if (!confirmed) [this.#applied, this.#opId, this.#kept] = [0, "", 0];
+    return confirmed;
+  }
+
+  async #read(): Promise<void> {
+    const { logId, log } = this.options;
+    const range = { logId, from: this.#applied + 1, limit: READ_MANY, what: "text" } as const;
+    const { entries } = await log.read(range);
+    if (entries.length === 0) throw unavailable("the log ends before an entry that was read");
+    await this.#take(entries);
+  }
+
+  /** Applies entries in their order, and skips those already applied. */
+  async #take(entries: readonly Numbered<Entry<"text">>[]): Promise<void> {
+    const news = entries.filter(({ sequence }) => sequence > this.#applied);
+    const last = news.at(-1);
+    if (last === undefined) return;
+    if (news[0]?.sequence !== this.#applied + 1) throw new Error(`log gap before ${news[0]?.sequence}`);
+    this.#applied = last.sequence;
+    this.#opId = last.entry.opId;
+    const rows: TextRow[] = [];
+    const gone: number[] = [];
+    for (const { sequence, entry } of news) {
+      const isForgotten = this.#forgotten.delete(sequence);
+      if (entry.op === "store" && !isForgotten) rows.push({ sequence, text: entry.text });
+      if (entry.op === "delete" && !this.#restoration.confirm(entry.target)) gone.push(entry.target);
+    }
+    const { index } = this.options;
+    // Both are requested at once: an index applies them in the order of the calls.
+    await Promise.all([
+      rows.length > 0 ? this.#change(() => index.add(rows)) : undefined,
+      gone.length > 0 ? this.#change(() => index.remove(gone)) : undefined,
+    ]);
+  }
+
+  /** Requests a change. Whatever becomes of it, a search that is requested later waits for it. */
+  #change(request: () => Promise<unknown>): Promise<unknown> {
+    this.#changes++;
+    const changing = this.#guard(request());
+    this.#changed = Promise.all([this.#changed, changing]).then(() => {});
+    this.#changed.catch(() => {});
+    return changing;
+  }
+
+  /** Answers the mean vector of a sample of the living memories, which is the same until one more changes. */
+  #meanOfSample(): Promise<MeanVector> {
+    const at = this.#changes;
+    if (this.#sampled?.at === at) return this.#sampled.mean;
+    const before = this.#sampled?.mean.catch(() => {});
+    const follow = async () => {
+      await before;
+      const sample = await this.#guard(this.options.index.sample());
+      return this.#mean.follow(sample, (sequences) => this.#readVectors(sequences));
+    };
+    const sampled = { at, mean: follow() };
+    this.#sampled = sampled;
+    sampled.mean.catch(() => {
+      // The next call tries again.
+      if (this.#sampled === sampled) this.#sampled = undefined;
+    });
+    return sampled.mean;
+  }
+
+  async *#readVectors(sequences: readonly number[]): AsyncGenerator<WithVectors[]> {
+    const { log, logId, clock, fits } = this.options;
+    for await (const found of fetchAll(log, { logId, sequences, what: "vectors" })) {
+      const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
+      yield some.filter(({ vectors }) => fits(vectors));
+      await clock.yield();
+    }
+  }
+
+  #keepIfDue(): void {
+    const { large, size } = this.options.index;
+    if (!large || this.#keeping || this.#applied - this.#kept < size * SNAPSHOT_SHARE) return;
+    this.#keeping = this.#keep().finally(() => {
+      this.#keeping = undefined;
+    });
+  }
+
+  /** Writes a snapshot. If that fails, the index is built from the log at the next start, or from an older one. */
+  async #keep(): Promise<void> {
+    const mark = { sequence: this.#applied, opId: this.#opId };
+    this.#kept = mark.sequence;
+    await this.options.index.snapshot(mark).catch((error) => this.options.onTrouble(error));
+  }
+
+  async #guard<T>(indexing: Promise<T>): Promise<T> {
+    try {
+      return await indexing;
+    } catch (error) {
+      // An index that is only too busy has lost nothing.
+      if (error instanceof MemoryError && error.code === "unavailable") throw error;
+      this.broken = true;
+      throw unavailable("the words of this namespace failed; the next call builds their index anew", error);
+    }
+  }
+}
+
+function haveTexts(
+  entries: readonly Numbered<Entry<"head">>[],
+): entries is readonly Numbered<Entry<"text">>[] {
+  return entries.every(({ entry }) => entry.op !== "store" || "text" in entry);
+}

@@ -1,0 +1,123 @@
+import type { WeighedQuery } from "../memory/ports/words.js";
+import { Best } from "./best.js";
+import type { Contents, Sought } from "./contents.js";
+import { memoryOf, weightPlaceOf } from "./postings/posting.js";
+import { WEIGHTS } from "./postings/weights.js";
+import { gainOf, Norms } from "./scoring.js";
+
+/**
+ * Number of memories scored at a time: their scores stay in the processor's cache, and a search takes the
+ * same memory whatever the size of the index.
+ */
+const RANGE = 32_768;
+/** Number of postings, or of words without one, read before other work gets its turn. */
+const SLICE_POSTINGS = 8192;
+/** Maximum number of unused score tables that are kept. */
+const SPARE_MAX = 4;
+
+/** Scores of a range of memories. All are 0 between two ranges. */
+interface Scores {
+  readonly scores: Float64Array;
+  /** Places whose score is not 0, in no particular order; `count` of them. */
+  readonly touched: Uint16Array;
+}
+
+const spare: Scores[] = [];
+
+/** Finds the `limit` memories with the highest scores, best first; of equals, the oldest first. */
+export function* findBest(
+  contents: Contents,
+  query: WeighedQuery,
+  limit: number,
+): Generator<void, { sequence: number; score: number }[]> {
+  const best = new Best(limit);
+  const norms = new Norms(query.meanLength);
+  const taken = spare.pop() ?? { scores: new Float64Array(RANGE), touched: new Uint16Array(RANGE) };
+  const range = new Range(contents, taken, norms);
+  let sought = yield* contents.seek(query);
+  while (sought.length > 0) {
+    yield* range.begin(sought);
+    for (const each of sought) yield* range.add(each);
+    range.end(best);
+    sought = sought.filter(({ cursor }) => cursor.at < cursor.end);
+    yield;
+  }
+  // A search that was given up leaves its table behind, because it may hold scores.
+  if (spare.length < SPARE_MAX) spare.push(taken);
+  const { memories } = contents;
+  return best.sorted().map(({ number, score }) => ({ sequence: memories.sequenceOf(number), score }));
+}
+
+/** The memories that are scored now. */
+class Range {
+  #from = 0;
+  #to = 0;
+  #count = 0;
+  #read = 0;
+
+  constructor(
+    private readonly contents: Contents,
+    private readonly table: Scores,
+    private readonly norms: Norms,
+  ) {}
+
+  /** Begins at the first memory that has any of the words. */
+  *begin(sought: readonly Sought[]): Generator<void> {
+    let first = Number.POSITIVE_INFINITY;
+    for (const { cursor } of sought) {
+      first = Math.min(first, memoryOf(cursor.page[cursor.at] as number));
+      if (this.#isDue(1)) yield;
+    }
+    this.#from = first;
+    this.#to = first + RANGE;
+  }
+
+  /** Adds what one word gives to the memories of the range. */
+  *add({ cursor, factor }: Sought): Generator<void> {
+    for (;;) {
+      const from = cursor.at;
+      this.#addBlock(cursor, factor);
+      if (this.#isDue(1 + cursor.at - from)) yield;
+      if (cursor.at < cursor.end || !cursor.advance()) return;
+    }
+  }
+
+  /** Offers the scores, and clears them. */
+  end(best: Best): void {
+    const { scores, touched } = this.table;
+    for (let i = 0; i < this.#count; i++) {
+      const place = touched[i] as number;
+      const score = scores[place] as number;
+      if (score >= best.bar) best.offer(this.#from + place, score);
+      scores[place] = 0;
+    }
+    this.#count = 0;
+  }
+
+  #addBlock(cursor: Sought["cursor"], factor: number): void {
+    const { scores, touched } = this.table;
+    const { memories } = this.contents;
+    const { page, end } = cursor;
+    const hasGone = memories.gone > 0;
+    let at = cursor.at;
+    for (; at < end; at++) {
+      const posting = page[at] as number;
+      const memory = memoryOf(posting);
+      if (memory >= this.#to) break;
+      if (hasGone && !memories.lives(memory)) continue;
+      const place = memory - this.#from;
+      const score = scores[place] as number;
+      if (score === 0) touched[this.#count++] = place;
+      const norm = this.norms.of(memories.lengthOf(memory));
+      scores[place] = score + gainOf(factor, WEIGHTS[weightPlaceOf(posting)] as number, norm);
+    }
+    cursor.at = at;
+  }
+
+  #isDue(read: number): boolean {
+    this.#read += read;
+    if (this.#read < SLICE_POSTINGS) return false;
+    this.#read = 0;
+    return true;
+  }
+}

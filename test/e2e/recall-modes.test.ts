@@ -1,0 +1,160 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Caller, resultsOf, signUp } from "../support/caller.js";
+import { DATABASES } from "../support/databases.js";
+import { type Door, doorsOf } from "../support/doors.js";
+import { newDataDir, startServer, type TestServer } from "../support/server.js";
+
+// Machines that run many tests at once are slow. A test that must be quick sets its own limit.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const TEXTS = [
+  "Ana is allergic to peanuts.",
+  "The meeting was moved to Friday.",
+  "Ana moved to Berlin in 2021.",
+] as const;
+const QUERY = "What is Ana allergic to?";
+const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
+
+let server: TestServer;
+let caller: Caller;
+
+beforeAll(async () => {
+  server = await startServer();
+  caller = await signUp(server.url);
+  for (const text of TEXTS) await caller.store({ text, namespace: "ana" });
+});
+afterAll(() => server.stop());
+
+/** Sends a recall as it is, and returns the bytes of the answer. */
+async function raw(request: JsonObject): Promise<string> {
+  const response = await fetch(`${server.url}/recall`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${caller.key}` },
+    body: JSON.stringify(request),
+  });
+  return response.text();
+}
+
+async function recall(door: Door, request: JsonObject): Promise<JsonObject[]> {
+  const { code, message, body } = await door.call("Recall", request, { key: caller.key });
+  expect({ code, message }).toMatchObject({ code: "ok" });
+  return body.results as JsonObject[];
+}
+
+describe.each(DOORS)("a recall through %s", (name) => {
+  const door = () => doorsOf(server.url).find((each) => each.name === name) as Door;
+
+  it("is ordered by meaning alone unless it asks for words, and says nothing of them", async () => {
+    const asked = { query: QUERY, namespace: "ana" };
+    const plain = await recall(door(), asked);
+    expect(await recall(door(), { ...asked, mode: "RECALL_MODE_COSINE" })).toEqual(plain);
+    for (const result of plain) {
+      expect(Object.keys(result)).toEqual(["id", "text", "score", "metadata", "created_at", "match"]);
+    }
+  });
+
+  it("says with HYBRID how many of the query's words each memory has", async () => {
+    const asked = { query: QUERY, namespace: "ana", mode: "RECALL_MODE_HYBRID" };
+    const results = await recall(door(), asked);
+    const words = new Map(results.map(({ text, words }) => [text, words as number]));
+    expect(words.get(TEXTS[0])).toBeCloseTo(0.23319, 5);
+    expect(words.get(TEXTS[1])).toBe(0);
+    expect(words.get(TEXTS[2])).toBeCloseTo(0.06803, 5);
+    expect(results[0]).toMatchObject({ text: TEXTS[0] });
+    expect(results.every((result) => result.explanation === undefined)).toBe(true);
+    const cosines = await recall(door(), { ...asked, mode: "RECALL_MODE_COSINE" });
+    for (const { id, score } of cosines)
+      expect(results).toContainEqual(expect.objectContaining({ id, score }));
+  });
+
+  it("explains each place", async () => {
+    const asked = { query: QUERY, namespace: "ana", explain: true };
+    const hybrid = await recall(door(), { ...asked, mode: "RECALL_MODE_HYBRID" });
+    const ranks = hybrid.map(({ score, words, explanation }) => {
+      const { rank, weight } = explanation as { rank: number; weight: number };
+      expect(rank).toBeCloseTo((score as number) + weight * (words as number), 9);
+      return rank;
+    });
+    expect(ranks).toEqual(ranks.toSorted((a, b) => b - a));
+    expect(hybrid[0]).toMatchObject({ explanation: { matched: ["ana", "allergic"] } });
+    for (const { score, explanation } of await recall(door(), asked)) {
+      expect(explanation).toEqual({ rank: score, weight: 0, matched: [] });
+    }
+  });
+});
+
+it.each([
+  ["one word, again and again", "ana ".repeat(16_384)],
+  ["10,000 different words", Array.from({ length: 10_000 }, (_, i) => i.toString(36)).join(" ")],
+  ["one word without an end", "a".repeat(65_536)],
+  ["no words", "?!… — …"],
+  ["emoji only", "👩‍👩‍👧‍👦🏳️‍🌈"],
+  ["words from right to left", "שלום עולם مرحبا بالعالم"],
+  ["marks upon marks", `e${"\u0301".repeat(10_000)}`],
+  ["stop words only", "what is it that the and to of"],
+])("by words, a query of %s is answered", async (_, query) => {
+  const answer = await raw({ query, namespace: "ana", mode: "RECALL_MODE_HYBRID", explain: true });
+  const { results } = JSON.parse(answer) as { results: { words: number; explanation: { rank: number } }[] };
+  expect(results).toHaveLength(TEXTS.length);
+  for (const { words, explanation } of results) {
+    expect(words).toBeGreaterThanOrEqual(0);
+    expect(words).toBeLessThanOrEqual(1);
+    expect(Number.isFinite(explanation.rank)).toBe(true);
+  }
+});
+
+it("a default answer has the bytes that it had before there were modes", async () => {
+  const answer = await raw({ query: QUERY, namespace: "ana" });
+  expect(answer).toBe(await raw({ query: QUERY, namespace: "ana", explain: false }));
+  const parsed = JSON.parse(answer) as { results: JsonObject[] };
+  expect(answer).not.toMatch(/"(words|explanation)"/);
+  expect(parsed.results).toHaveLength(TEXTS.length);
+});
+
+it("RECALL_MODE says what a recall without a mode is ordered by", async () => {
+  const hybrid = await startServer({ env: { RECALL_MODE: "hybrid" } });
+  const ana = await signUp(hybrid.url);
+  for (const text of TEXTS) await ana.store({ text, namespace: "ana" });
+  for (const result of resultsOf(await ana.recall(QUERY, "ana"))) expect(result).toHaveProperty("words");
+  await hybrid.stop();
+});
+
+it("words are found after a restart, and deleted ones are not", async () => {
+  const dataDir = newDataDir();
+  const first = await startServer({ dataDir, env: { RECALL_MODE: "hybrid" } });
+  const ana = await signUp(first.url);
+  for (const text of TEXTS) await ana.store({ text, namespace: "ana" });
+  const before = resultsOf(await ana.recall(QUERY, "ana"));
+  await first.stop();
+  const second = await startServer({ dataDir, env: { RECALL_MODE: "hybrid" } });
+  const again = ana.at(second.url);
+  expect(resultsOf(await again.recall(QUERY, "ana"))).toEqual(before);
+  await again.forget("ana", String(before[0]?.id));
+  const after = resultsOf(await again.recall(QUERY, "ana"));
+  expect(after).toHaveLength(TEXTS.length - 1);
+  // As if it had never been stored: one of two memories has "ana".
+  for (const text of TEXTS.slice(1)) await again.store({ text, namespace: "other" });
+  const never = resultsOf(await again.recall(QUERY, "other"));
+  const shown = ({ text, score, ...rest }: (typeof after)[0]) => ({
+    text,
+    score,
+    words: "words" in rest && rest.words,
+  });
+  expect(after.map(shown)).toEqual(never.map(shown));
+  await second.stop();
+});
+
+it("either database gives the same answers", async () => {
+  const answers = [];
+  for (const { missing, make } of DATABASES) {
+    if (missing !== undefined) continue;
+    const other = await (await make()).start({ RECALL_MODE: "hybrid" });
+    const ana = await signUp(other.url);
+    for (const text of TEXTS) await ana.store({ text, namespace: "ana" });
+    const results = resultsOf(await ana.recall(QUERY, "ana"));
+    answers.push(results.map(({ id: _, created_at: __, ...result }) => result));
+    await other.stop();
+  }
+  for (const answer of answers) expect(answer).toEqual(answers[0]);
+});

@@ -1,0 +1,165 @@
+import { expect, it } from "vitest";
+import { findNearby } from "../../src/memory/log/search.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
+import type { Log, Numbered, Stored } from "../../src/memory/ports/log.js";
+import type { Hit } from "../../src/memory/ports/vectors.js";
+import { UNHEARD } from "../../src/memory/words/hearing.js";
+import { HEARD_CANDIDATES, NEAR_CANDIDATES, placeBest } from "../../src/memory/words/hybrid.js";
+import { aMemory } from "../contract/samples.js";
+import { chanceOf } from "../support/chance.js";
+
+const DIMENSIONS = 16;
+const ROUNDS = 100;
+const MEMORIES = 200;
+const WANTED = 5;
+
+const chance = chanceOf(16);
+const number = () => chance.next() * 2 - 1;
+
+function normal(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
+
+const anywhere = () => normal(Float32Array.from({ length: DIMENSIONS }, number));
+
+/** Makes memories of one or two windows, each near to the query or anywhere. */
+function memoriesAround(query: Float32Array, spread: number): Numbered<Stored>[] {
+  const vector = () =>
+    chance.next() < 0.3 ? anywhere() : normal(query.map((value) => value + spread * number()));
+  return Array.from({ length: MEMORIES }, (_, i) => {
+    const vectors = Array.from({ length: 1 + chance.below(2) }, vector);
+    const windows = vectors.map((_, at) => ({ start: at, end: at + 2 }));
+    const all = Float32Array.from(vectors.flatMap((each) => [...each]));
+    return { sequence: i + 1, entry: aMemory({ vectors: all, windows }) };
+  });
+}
+
+/** Makes what the words of a query found: shares of some memories. */
+function hearingOf(sequences: readonly number[]) {
+  const shares = new Map(sequences.map((sequence) => [sequence, chance.next() ** 3] as const));
+  const judgedOf = (sequence: number) => {
+    const share = shares.get(sequence);
+    return share === undefined ? UNHEARD : { share, matched: [`word ${sequence}`] };
+  };
+  return {
+    heard: [...shares]
+      .toSorted(([, a], [, b]) => b - a)
+      .map(([sequence]) => sequence)
+      .slice(0, HEARD_CANDIDATES),
+    judge: async (asked: readonly number[]) => new Map(asked.map((each) => [each, judgedOf(each)] as const)),
+    meanCosine: () => 0.1,
+  };
+}
+
+interface Placing {
+  readonly memories: readonly Numbered<Stored>[];
+  readonly queries: readonly Float32Array[];
+  readonly error: number;
+  readonly hearing?: ReturnType<typeof hearingOf>;
+  readonly missing?: readonly number[];
+}
+
+/** Places the best memories in both ways: by all candidates, and by those that may be among the best. */
+async function placing({ memories, queries, error, missing = [], ...given }: Placing) {
+  const { hearing = hearingOf(memories.map(({ sequence }) => sequence).filter(() => chance.next() < 0.5)) } =
+    given;
+  let read = 0;
+  const fetch: Log["fetch"] = async ({ sequences }) => {
+    read += sequences.length;
+    const asked = sequences.filter((each) => !missing.includes(each));
+    return { found: asked.map((each) => memories[each - 1]) as never, rest: [] };
+  };
+  const searched = {
+    logId: "log",
+    log: { fetch },
+    clock: systemClock,
+    index: { size: memories.length, bytes: 1, fits: () => true },
+    search: async ({ vector, limit }: { vector: Float32Array; limit: number }) =>
+      hitsOf(vector, { memories, error, limit }),
+  };
+  const nearby = await findNearby(searched, { vectors: queries, limit: NEAR_CANDIDATES });
+  const found = { vectors: queries, nearby, error, hearing };
+  const all = await placeBest(searched, { ...found, wanted: memories.length });
+  const readAll = read;
+  const best = await placeBest(searched, { ...found, wanted: WANTED });
+  const expected = { ...all, placed: all.placed.slice(0, WANTED) };
+  return { expected, best, readAll, read: read - readAll };
+}
+
+/** Finds the nearest memories with one window each. */
+function hitsOf(
+  query: Float32Array,
+  { memories, error, limit }: { memories: readonly Numbered<Stored>[]; error: number; limit: number },
+): Hit[] {
+  const hits = memories.map(({ sequence, entry: { vectors, windows = [] } }) => {
+    const found = windows.map((_, window) => {
+      const vector = vectors.subarray(window * DIMENSIONS, (window + 1) * DIMENSIONS);
+      const cosine = vector.reduce((sum, value, i) => sum + value * (query[i] as number), 0);
+      return { sequence, window, similarity: cosine + error * Math.sign(number()) };
+    });
+    return found.toSorted((a, b) => b.similarity - a.similarity)[0] as Hit;
+  });
+  return hits.sort((a, b) => b.similarity - a.similarity).slice(0, limit);
+}
+
+it.each([1e-5, 2 ** -8, 0.1])(
+  "places the same by fewer records, with an index that errs by %d",
+  async (error) => {
+    let [read, readAll] = [0, 0];
+    for (let round = 0; round < ROUNDS; round++) {
+      const queries = Array.from({ length: 1 + chance.below(2) }, anywhere);
+      const memories = memoriesAround(queries[0] as Float32Array, chance.pick([0.05, 0.5, 2]));
+      const placed = await placing({ memories, queries, error });
+      expect(placed.best).toEqual(placed.expected);
+      expect(placed.best.placed).toHaveLength(WANTED);
+      read += placed.read;
+      readAll += placed.readAll;
+    }
+    expect(read).toBeLessThan(readAll);
+  },
+);
+
+it("reads on if a memory that was found is missing in the log", async () => {
+  const queries = [anywhere()];
+  const memories = memoriesAround(queries[0] as Float32Array, 0.5);
+  const hearing = hearingOf(memories.map(({ sequence }) => sequence));
+  const { best } = await placing({ memories, queries, error: 1e-5, hearing });
+  const missing = best.placed.map(({ sequence }) => sequence);
+  const without = await placing({ memories, queries, error: 1e-5, hearing, missing });
+  expect(without.best).toEqual(without.expected);
+  expect(without.best.placed).toHaveLength(WANTED);
+});
+
+it("gives what only the words found the cosine of its stored vectors", async () => {
+  const query = anywhere();
+  const memories = memoriesAround(query, 0.05);
+  const last = memories.length;
+  const far = normal(query.map((value) => value + 0.5 * number()));
+  memories[last - 1] = { sequence: last, entry: aMemory({ vectors: far }) };
+  const hearing = {
+    heard: [last],
+    judge: async () => new Map([[last, { share: 1, matched: ["word"] }]]),
+    meanCosine: () => 0.9,
+  };
+  const { best } = await placing({ memories, queries: [query], error: 1e-5, hearing });
+  const cosine = far.reduce((sum, value, i) => sum + value * (query[i] as number), 0);
+  const placed = best.placed.find(({ sequence }) => sequence === last);
+  expect(placed?.score).toBeCloseTo(Math.max(0, cosine), 6);
+  expect(placed?.rank).toBeCloseTo(Math.max(0, cosine) + best.weight, 6);
+  expect(placed?.matched).toEqual(["word"]);
+});
+
+it("equal memories stand in the order of the log", async () => {
+  const query = anywhere();
+  const memories = Array.from({ length: 40 }, (_, i) => ({
+    sequence: i + 1,
+    entry: aMemory({ vectors: query, windows: [{ start: 0, end: 2 }] }),
+  }));
+  const judge = async (asked: readonly number[]) =>
+    new Map(asked.map((each) => [each, { share: 0.5, matched: [] }] as const));
+  const hearing = { heard: memories.map(({ sequence }) => sequence), judge, meanCosine: () => 0.5 };
+  const { best } = await placing({ memories, queries: [query], error: 1e-5, hearing: hearing as never });
+  expect(best.placed.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
+  expect(best.weight).toBeCloseTo(0.5, 5);
+});

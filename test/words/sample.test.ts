@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { VectorMean } from "../../src/memory/words/vector-mean.js";
+import { Memories } from "../../src/words/postings/memories.js";
+import { SAMPLE_MAX } from "../../src/words/postings/sample.js";
+import { chanceOf } from "../support/chance.js";
+import { run } from "./run.js";
+
+function memoriesOf(sequences: Iterable<number>): Memories {
+  const memories = new Memories();
+  for (const sequence of sequences) memories.add(sequence, 1);
+  return memories;
+}
+
+describe("a sample of memories", () => {
+  test("it depends on nothing but which memories live", () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { below } = chanceOf(seed);
+      const memories = new Memories();
+      const living = new Set<number>();
+      for (let sequence = 1; sequence <= 5000; sequence++) {
+        if (below(3) > 0) {
+          memories.add(sequence, 1);
+          living.add(sequence);
+        }
+        const gone = below(sequence);
+        if (below(2) === 0 && living.delete(gone)) memories.remove(gone);
+        if (below(200) > 0) continue;
+        const never = memoriesOf(living);
+        const sample = run(memories.sample());
+        expect(sample).toEqual(run(never.sample()));
+        expect(sample).toHaveLength(Math.min(living.size, SAMPLE_MAX));
+        expect(sample.every((each) => living.has(each))).toBe(true);
+      }
+    }
+  });
+
+  test("every part of a log has its share", () => {
+    const sample = run(memoriesOf(Array.from({ length: 100_000 }, (_, i) => i + 1)).sample());
+    const inFirstHalf = sample.filter((sequence) => sequence <= 50_000).length;
+    expect(inFirstHalf).toBeGreaterThan(SAMPLE_MAX * 0.45);
+    expect(inFirstHalf).toBeLessThan(SAMPLE_MAX * 0.55);
+  });
+});
+
+describe("the mean of a sample's vectors", () => {
+  const { next } = chanceOf(3);
+  const vectors = new Map<number, Float32Array[]>();
+  for (let sequence = 1; sequence <= 300; sequence++) {
+    const count = 1 + (sequence % 3);
+    vectors.set(
+      sequence,
+      Array.from({ length: count }, () => Float32Array.from({ length: 8 }, () => next() - 0.5)),
+    );
+  }
+  const query = Float32Array.from({ length: 8 }, () => next() - 0.5);
+  let reads: number[] = [];
+  const erased = new Set<number>();
+  async function* read(sequences: readonly number[]) {
+    reads.push(sequences.length);
+    const left = sequences.filter((sequence) => !erased.has(sequence));
+    for (let from = 0; from < left.length; from += 64) {
+      const some = left.slice(from, from + 64);
+      yield some.map((sequence) => ({ sequence, vectors: vectors.get(sequence) ?? [] }));
+    }
+  }
+  const follow = async (mean: VectorMean, sample: readonly number[]) =>
+    (await mean.follow(sample, read)).cosine(query);
+  const fresh = (sample: readonly number[]) => follow(new VectorMean(), sample);
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+
+  test("it is the mean of the cosines", async () => {
+    const all = [...vectors.values()].flat();
+    const cosines = all.map((vector) =>
+      vector.reduce((sum, each, i) => sum + each * (query[i] as number), 0),
+    );
+    const mean = cosines.reduce((sum, each) => sum + each, 0) / all.length;
+    expect(await fresh([...vectors.keys()])).toBeCloseTo(mean, 6);
+    expect(await fresh([])).toBe(0);
+  });
+
+  test("whatever came and left, it is that of the sample, exactly", async () => {
+    const mean = new VectorMean();
+    for (const [from, to] of [
+      [1, 100],
+      [50, 200],
+      [50, 200],
+      [120, 130],
+      [1, 300],
+    ] as const) {
+      reads = [];
+      const cosine = await follow(mean, numbers(from, to));
+      expect(reads.reduce((sum, count) => sum + count, 0)).toBeLessThan(300);
+      expect(cosine).toBe(await fresh(numbers(from, to)));
+    }
+  });
+
+  test("if a vector that left is erased, all others are read again", async () => {
+    const mean = new VectorMean();
+    const before = await mean.follow(numbers(1, 100), read);
+    const cosineBefore = before.cosine(query);
+    erased.add(7);
+    const rest = numbers(1, 100).filter((sequence) => sequence !== 7);
+    expect(await follow(mean, rest)).toBe(await fresh(rest));
+    // A memory that is erased already, though its tombstone was not read, has no part in it.
+    expect(await follow(mean, numbers(1, 100))).toBe(await fresh(rest));
+    // A mean that was handed out does not change.
+    expect(before.cosine(query)).toBe(cosineBefore);
+    erased.clear();
+  });
+
+  test("a failed read leaves it to the next call", async () => {
+    const mean = new VectorMean();
+    async function* failing() {
+      yield [{ sequence: 1, vectors: vectors.get(1) ?? [] }];
+      throw new Error("no database");
+    }
+    await expect(mean.follow(numbers(1, 100), failing)).rejects.toThrow("no database");
+    expect(await follow(mean, numbers(1, 100))).toBe(await fresh(numbers(1, 100)));
+  });
+});
