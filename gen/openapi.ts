@@ -2706,7 +2706,7 @@ export const openapi: Record<string, unknown> = {
           "mode": {
             "anyOf": [
               {
-                "$ref": "#/components/schemas/RecallMode"
+                "$ref": "#/components/schemas/Mode"
               },
               {
                 "type": "null"
@@ -2728,14 +2728,14 @@ export const openapi: Record<string, unknown> = {
         ],
         "additionalProperties": false
       },
-      "RecallMode": {
+      "Mode": {
         "type": "string",
         "enum": [
-          "RECALL_MODE_UNSPECIFIED",
-          "RECALL_MODE_COSINE",
-          "RECALL_MODE_HYBRID"
+          "MODE_UNSPECIFIED",
+          "COSINE",
+          "HYBRID"
         ],
-        "description": "What results are ordered by.\n\n- `RECALL_MODE_COSINE`: The score alone: meaning.\n- `RECALL_MODE_HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores."
+        "description": "What results are ordered by.\n\n- `COSINE`: The score alone: meaning.\n- `HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores."
       },
       "RecallResponse": {
         "type": "object",
@@ -2797,7 +2797,7 @@ export const openapi: Record<string, unknown> = {
           "words": {
             "type": "number",
             "format": "double",
-            "description": "The share of the query's words that the text has, from 0 to 1; rare words count more. Only with `RECALL_MODE_HYBRID`."
+            "description": "The share of the query's words that the text has, from 0 to 1; rare words count more. Only with `HYBRID`."
           },
           "explanation": {
             "$ref": "#/components/schemas/Explanation",

@@ -48,14 +48,14 @@ describe.each(DOORS)("a recall through %s", (name) => {
   it("is ordered by meaning alone unless it asks for words, and says nothing of them", async () => {
     const asked = { query: QUERY, namespace: "ana" };
     const plain = await recall(door(), asked);
-    expect(await recall(door(), { ...asked, mode: "RECALL_MODE_COSINE" })).toEqual(plain);
+    expect(await recall(door(), { ...asked, mode: "COSINE" })).toEqual(plain);
     for (const result of plain) {
       expect(Object.keys(result)).toEqual(["id", "text", "score", "metadata", "created_at", "match"]);
     }
   });
 
   it("says with HYBRID how many of the query's words each memory has", async () => {
-    const asked = { query: QUERY, namespace: "ana", mode: "RECALL_MODE_HYBRID" };
+    const asked = { query: QUERY, namespace: "ana", mode: "HYBRID" };
     const results = await recall(door(), asked);
     const words = new Map(results.map(({ text, words }) => [text, words as number]));
     expect(words.get(TEXTS[0])).toBeCloseTo(0.23319, 5);
@@ -63,14 +63,14 @@ describe.each(DOORS)("a recall through %s", (name) => {
     expect(words.get(TEXTS[2])).toBeCloseTo(0.06803, 5);
     expect(results[0]).toMatchObject({ text: TEXTS[0] });
     expect(results.every((result) => result.explanation === undefined)).toBe(true);
-    const cosines = await recall(door(), { ...asked, mode: "RECALL_MODE_COSINE" });
+    const cosines = await recall(door(), { ...asked, mode: "COSINE" });
     for (const { id, score } of cosines)
       expect(results).toContainEqual(expect.objectContaining({ id, score }));
   });
 
   it("explains each place", async () => {
     const asked = { query: QUERY, namespace: "ana", explain: true };
-    const hybrid = await recall(door(), { ...asked, mode: "RECALL_MODE_HYBRID" });
+    const hybrid = await recall(door(), { ...asked, mode: "HYBRID" });
     const ranks = hybrid.map(({ score, words, explanation }) => {
       const { rank, weight } = explanation as { rank: number; weight: number };
       expect(rank).toBeCloseTo((score as number) + weight * (words as number), 9);
@@ -94,7 +94,7 @@ it.each([
   ["marks upon marks", `e${"\u0301".repeat(10_000)}`],
   ["stop words only", "what is it that the and to of"],
 ])("by words, a query of %s is answered", async (_, query) => {
-  const answer = await raw({ query, namespace: "ana", mode: "RECALL_MODE_HYBRID", explain: true });
+  const answer = await raw({ query, namespace: "ana", mode: "HYBRID", explain: true });
   const { results } = JSON.parse(answer) as { results: { words: number; explanation: { rank: number } }[] };
   expect(results).toHaveLength(TEXTS.length);
   for (const { words, explanation } of results) {

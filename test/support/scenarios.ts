@@ -59,7 +59,7 @@ export const SCENARIOS: readonly Scenario[] = [
     jsonOnly: true,
   },
 
-  ...["RECALL_MODE_UNSPECIFIED", "RECALL_MODE_COSINE", "RECALL_MODE_HYBRID"].flatMap((mode): Scenario[] => [
+  ...["MODE_UNSPECIFIED", "COSINE", "HYBRID"].flatMap((mode): Scenario[] => [
     { name: `mode ${mode}`, rpc: "Recall", request: recall({ mode }), code: "ok" },
     { name: `mode ${mode}, explained`, rpc: "Recall", request: recall({ mode, explain: true }), code: "ok" },
   ]),
@@ -71,7 +71,7 @@ export const SCENARIOS: readonly Scenario[] = [
       request: recall({ mode }),
       code: "invalid_argument",
       field: "mode",
-      says: /RECALL_MODE_COSINE, RECALL_MODE_HYBRID/,
+      says: /COSINE, HYBRID/,
       jsonOnly: true,
     }),
   ),

@@ -12,7 +12,7 @@ export {
   type MapPoint,
   type Memory,
   type Namespace,
-  RecallMode,
+  RecallRequest_Mode,
   type RecallResult,
 } from "../../gen/recalld/v1/memory_pb.js";
 

@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKsAQoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiQKBG1vZGUYBCABKA4yFi5yZWNhbGxkLnYxLlJlY2FsbE1vZGUSDwoHZXhwbGFpbhgFIAEoCEIICgZfdG9wX2siZAoOUmVjYWxsUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnJlY2FsbGQudjEuUmVjYWxsUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCRIUCgxxdWVyeV90b2tlbnMYAyABKAUigAIKDFJlY2FsbFJlc3VsdBIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVtYXRjaBgGIAEoCzIRLnJlY2FsbGQudjEuTWF0Y2gSEgoFd29yZHMYByABKAFIAIgBARIsCgtleHBsYW5hdGlvbhgIIAEoCzIXLnJlY2FsbGQudjEuRXhwbGFuYXRpb25CCAoGX3dvcmRzIjwKC0V4cGxhbmF0aW9uEgwKBHJhbmsYASABKAESDgoGd2VpZ2h0GAIgASgBEg8KB21hdGNoZWQYAyADKAkiIwoFTWF0Y2gSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIo0BCgZNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRIpCghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGdG9rZW5zGAQgASgFEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkYKEEdldE1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIkoKEUdldE1lbW9yeVJlc3BvbnNlEiIKBm1lbW9yeRgBIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCSJJChNEZWxldGVNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASIiChREZWxldGVNZW1vcnlSZXNwb25zZRIKCgJpZBgBIAEoCSJHChZEZWxldGVOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISDQoFZm9yY2UYAiABKAgiKgoXRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBSJcChVMaXN0TmFtZXNwYWNlc1JlcXVlc3QSIQoJcGFnZV9zaXplGAEgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAIgASgJQgwKCl9wYWdlX3NpemUiXAoWTGlzdE5hbWVzcGFjZXNSZXNwb25zZRIpCgpuYW1lc3BhY2VzGAEgAygLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIj8KCU5hbWVzcGFjZRIRCgluYW1lc3BhY2UYASABKAkSEAoIbWVtb3JpZXMYAiABKAUSDQoFYnl0ZXMYAyABKAMiegoTTGlzdE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEiEKCXBhZ2Vfc2l6ZRgCIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgDIAEoCUIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSI1ChNNYXBOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIiYQoUTWFwTmFtZXNwYWNlUmVzcG9uc2USJAoGcG9pbnRzGAEgAygLMhQucmVjYWxsZC52MS5NYXBQb2ludBIQCghtZW1vcmllcxgCIAEoBRIRCgluYW1lc3BhY2UYAyABKAkiLAoITWFwUG9pbnQSCgoCaWQYASABKAkSCQoBeBgCIAEoAhIJCgF5GAMgASgCKlkKClJlY2FsbE1vZGUSGwoXUkVDQUxMX01PREVfVU5TUEVDSUZJRUQQABIWChJSRUNBTExfTU9ERV9DT1NJTkUQARIWChJSRUNBTExfTU9ERV9IWUJSSUQQAjKaBQoNTWVtb3J5U2VydmljZRI8CgVTdG9yZRIYLnJlY2FsbGQudjEuU3RvcmVSZXF1ZXN0GhkucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZRJcCg5MaXN0TmFtZXNwYWNlcxIhLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgOQAgESVgoMTGlzdE1lbW9yaWVzEh8ucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0GiAucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXNwb25zZSIDkAIBElYKDE1hcE5hbWVzcGFjZRIfLnJlY2FsbGQudjEuTWFwTmFtZXNwYWNlUmVxdWVzdBogLnJlY2FsbGQudjEuTWFwTmFtZXNwYWNlUmVzcG9uc2UiA5ACAUIkCgpyZWNhbGxkLnYxUAFaFHJlY2FsbGQvdjE7cmVjYWxsZHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLqAQoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3BfayJkCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBSKAAgoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbkIICgZfd29yZHMiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFIlwKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAlCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoBRINCgVieXRlcxgDIAEoAyJ6ChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJIjUKE01hcE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiJhChRNYXBOYW1lc3BhY2VSZXNwb25zZRIkCgZwb2ludHMYASADKAsyFC5yZWNhbGxkLnYxLk1hcFBvaW50EhAKCG1lbW9yaWVzGAIgASgFEhEKCW5hbWVzcGFjZRgDIAEoCSIsCghNYXBQb2ludBIKCgJpZBgBIAEoCRIJCgF4GAIgASgCEgkKAXkYAyABKAIymgUKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJWCgxNYXBOYW1lc3BhY2USHy5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlc3BvbnNlIgOQAgFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -124,9 +124,9 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
    * What the results are ordered by. Left out, it is what the server is set to
    * (`RECALL_MODE`): by meaning alone, unless the operator says otherwise.
    *
-   * @generated from field: recalld.v1.RecallMode mode = 4;
+   * @generated from field: recalld.v1.RecallRequest.Mode mode = 4;
    */
-  mode: RecallMode;
+  mode: RecallRequest_Mode;
 
   /**
    * Whether each result says why it stands where it does.
@@ -142,6 +142,42 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
  */
 export const RecallRequestSchema: GenMessage<RecallRequest> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 2);
+
+/**
+ * What results are ordered by.
+ *
+ * @generated from enum recalld.v1.RecallRequest.Mode
+ */
+export enum RecallRequest_Mode {
+  /**
+   * What the server is set to.
+   *
+   * @generated from enum value: MODE_UNSPECIFIED = 0;
+   */
+  MODE_UNSPECIFIED = 0,
+
+  /**
+   * The score alone: meaning.
+   *
+   * @generated from enum value: COSINE = 1;
+   */
+  COSINE = 1,
+
+  /**
+   * Meaning and words together. The words count more, the less the best
+   * memory stands out by its meaning. Results are not in the order of their
+   * scores.
+   *
+   * @generated from enum value: HYBRID = 2;
+   */
+  HYBRID = 2,
+}
+
+/**
+ * Describes the enum recalld.v1.RecallRequest.Mode.
+ */
+export const RecallRequest_ModeSchema: GenEnum<RecallRequest_Mode> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 2, 0);
 
 /**
  * @generated from message recalld.v1.RecallResponse
@@ -230,7 +266,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
 
   /**
    * The share of the query's words that the text has, from 0 to 1; rare words
-   * count more. Only with `RECALL_MODE_HYBRID`.
+   * count more. Only with `HYBRID`.
    *
    * @generated from field: optional double words = 7;
    */
@@ -739,41 +775,6 @@ export type MapPoint = Message<"recalld.v1.MapPoint"> & {
  */
 export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 21);
-
-/**
- * What results are ordered by.
- *
- * @generated from enum recalld.v1.RecallMode
- */
-export enum RecallMode {
-  /**
-   * What the server is set to.
-   *
-   * @generated from enum value: RECALL_MODE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * The score alone: meaning.
-   *
-   * @generated from enum value: RECALL_MODE_COSINE = 1;
-   */
-  COSINE = 1,
-
-  /**
-   * Meaning and words together. The words count more, the less the best memory
-   * stands out by its meaning. Results are not in the order of their scores.
-   *
-   * @generated from enum value: RECALL_MODE_HYBRID = 2;
-   */
-  HYBRID = 2,
-}
-
-/**
- * Describes the enum recalld.v1.RecallMode.
- */
-export const RecallModeSchema: GenEnum<RecallMode> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 0);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most

@@ -1,6 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { type MemoryService, RecallMode } from "../../../gen/recalld/v1/memory_pb.js";
+import { type MemoryService, RecallRequest_Mode } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid } from "../../errors.js";
 import { deleteMemory } from "../../memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../memory/calls/delete-namespace.js";
@@ -78,11 +78,11 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
   };
 }
 
-function modeOf(mode: RecallMode): RoomMode | undefined {
-  if (mode === RecallMode.UNSPECIFIED) return undefined;
-  if (mode === RecallMode.COSINE) return "cosine";
-  if (mode === RecallMode.HYBRID) return "hybrid";
-  throw invalid("mode", "is neither RECALL_MODE_COSINE nor RECALL_MODE_HYBRID");
+function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
+  if (mode === RecallRequest_Mode.MODE_UNSPECIFIED) return undefined;
+  if (mode === RecallRequest_Mode.COSINE) return "cosine";
+  if (mode === RecallRequest_Mode.HYBRID) return "hybrid";
+  throw invalid("mode", "is neither COSINE nor HYBRID");
 }
 
 function found({ entry, score, match, words, explanation }: Found) {

@@ -1,6 +1,6 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { type FormEvent, useState } from "react";
-import { memories, RecallMode } from "../api";
+import { memories, RecallRequest_Mode } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { refresh } from "../session/refresh";
@@ -20,7 +20,7 @@ export function RecallPanel({ namespace }: { namespace: string }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     timed.start();
-    const mode = byWords ? RecallMode.HYBRID : RecallMode.COSINE;
+    const mode = byWords ? RecallRequest_Mode.HYBRID : RecallRequest_Mode.COSINE;
     recall.mutate({ query, namespace, topK, mode, explain: byWords });
   };
   const { data } = recall;
@@ -75,7 +75,7 @@ export function RecallPanel({ namespace }: { namespace: string }) {
         path="/recall"
         body={{
           ...{ query: query || "…", namespace, top_k: topK },
-          ...(byWords && { mode: "RECALL_MODE_HYBRID", explain: true }),
+          ...(byWords && { mode: "HYBRID", explain: true }),
         }}
       />
     </section>
