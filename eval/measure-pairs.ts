@@ -3,7 +3,7 @@ import type { Measured, PairOutcome } from "./run-record.js";
 import type { OnProgress, Searcher } from "./searcher.js";
 
 export async function measurePairs(
-  searcher: Searcher,
+  searcher: Required<Searcher>,
   pairs: readonly Pair[],
   { name, onProgress }: { name: string; onProgress: OnProgress },
 ): Promise<Measured<PairOutcome>> {

@@ -1,9 +1,12 @@
 import { inParallel } from "./in-parallel.js";
 import { metricsOf } from "./metrics.js";
 import type { Query } from "./retrieval-set.js";
-import type { Measured, Outcome } from "./run-record.js";
+import type { Fit, Measured, Outcome } from "./run-record.js";
 import type { Sample } from "./sample.js";
 import type { OnProgress, Searcher } from "./searcher.js";
+
+/** Number of rows whose scores and words a record keeps. */
+const FITS = 5;
 
 export interface RetrievalOptions {
   readonly name: string;
@@ -31,15 +34,23 @@ export async function measureRetrieval(
 }
 
 function outcomeOf(query: Query, hits: Awaited<ReturnType<Searcher["search"]>>): Outcome {
-  const { id, category, answerable } = query;
+  const { id, category, answerable, relevant } = query;
+  const fits = hits.slice(0, FITS).flatMap(({ row, score, words }): Fit[] => {
+    return words === undefined ? [] : [[round(score), round(words), answerable && relevant.has(row.id)]];
+  });
   return {
     id,
     ...(category !== undefined && { category }),
     answerable,
     topScore: hits[0]?.score ?? 0,
+    ...(fits.length > 0 && { fits }),
     ...metricsOf(
       query,
       hits.map(({ row }) => row),
     ),
   };
+}
+
+function round(value: number): number {
+  return Math.round(value * 1e4) / 1e4;
 }

@@ -1,6 +1,5 @@
 import type { Query, Row } from "./retrieval-set.js";
 
-export const SESSIONS_AT = 5;
 const NDCG_AT = 10;
 
 /** Shares from 0 to 1. The ones about sessions exist only for sets that have sessions. */
@@ -12,10 +11,14 @@ export interface Metrics {
   readonly ndcg10: number;
   /** Share of the sessions that answer the query among the first five found. */
   readonly sessionRecall?: number;
-  /** 1 if one of them is found. */
+  /** 1 if one of them is among the first k found. */
+  readonly sessionAny1?: number;
   readonly sessionAny?: number;
-  /** 1 if all of them are found. */
+  readonly sessionAny10?: number;
+  /** 1 if all of them are. */
+  readonly sessionAll1?: number;
   readonly sessionAll?: number;
+  readonly sessionAll10?: number;
 }
 
 export type Metric = keyof Metrics;
@@ -52,11 +55,13 @@ function dcg(gains: readonly number[]): number {
 
 /** Measures sessions. A session is found where the first of its rows is found. */
 function sessionMetrics(sessions: readonly string[], found: readonly Row[]) {
-  const first = [...new Set(found.map(({ session }) => session))].slice(0, SESSIONS_AT);
-  const hits = sessions.filter((session) => first.includes(session)).length;
+  const inOrder = [...new Set(found.map(({ session }) => session))];
+  const hits = (k: number) => sessions.filter((session) => inOrder.slice(0, k).includes(session)).length;
+  const any = (k: number) => Number(hits(k) > 0);
+  const all = (k: number) => Number(hits(k) === sessions.length);
   return {
-    sessionRecall: hits / sessions.length,
-    sessionAny: Number(hits > 0),
-    sessionAll: Number(hits === sessions.length),
+    sessionRecall: hits(5) / sessions.length,
+    ...{ sessionAny1: any(1), sessionAny: any(5), sessionAny10: any(10) },
+    ...{ sessionAll1: all(1), sessionAll: all(5), sessionAll10: all(10) },
   };
 }

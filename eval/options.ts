@@ -7,6 +7,17 @@ import { type Extent, FULL, QUICK, USUAL } from "./sample.js";
 
 export const MODELS = ["bundled", "Xenova/all-MiniLM-L6-v2"] as const;
 
+const HYBRID = " HYBRID";
+
+/** Names the system that recalls by a model and by words. */
+export function hybridOf(model: string): string {
+  return model + HYBRID;
+}
+
+export function isHybrid(system: string): boolean {
+  return system.endsWith(HYBRID);
+}
+
 export interface Options {
   readonly data: string;
   readonly side: Side;

@@ -1,5 +1,6 @@
 import { table } from "../bench/compare/table.js";
 import { count, interval, percent, percentInterval, rating, share } from "./format.js";
+import { isHybrid } from "./options.js";
 import { PITFALLS } from "./pitfalls.js";
 import type { Results } from "./results.js";
 
@@ -7,7 +8,7 @@ import type { Results } from "./results.js";
 const SHOWN_CHARACTERS_MAX = 60;
 
 export function similarityPage(results: Results): string {
-  const ids = Object.keys(results.systems);
+  const ids = Object.keys(results.systems).filter((id) => !isHybrid(id));
   const rows = Object.entries(results.similarity).map(([set, { pairs, pairsInAll, spearman }]) => [
     set,
     pairs === pairsInAll ? count(pairs) : `${count(pairs)} of ${count(pairsInAll)}`,

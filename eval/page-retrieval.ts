@@ -2,6 +2,7 @@ import { table } from "../bench/compare/table.js";
 import { count, difference, interval, percent, share } from "./format.js";
 import { grouped, MEMORY_GROUP } from "./known-sets.js";
 import type { Metric } from "./metrics.js";
+import { hybridOf, isHybrid } from "./options.js";
 import type { Results, RetrievalFigures, TopScores } from "./results.js";
 
 export function meansPage(results: Results): string {
@@ -97,7 +98,8 @@ export function strongPage(results: Results): string {
 }
 
 export function unanswerablePage(results: Results): string {
-  const [ids] = systemsOf(results);
+  // Rows in an order by words, too, are not in the order of their scores: `floors` is about these.
+  const ids = systemsOf(results)[0].filter((id) => !isHybrid(id));
   const scores = ({ low, median, high }: TopScores) => `${share(median)} (${share(low)} to ${share(high)})`;
   const rows = Object.entries(results.retrieval).flatMap(([set, { queries, unanswerable }]) =>
     ids.flatMap((id) => {
@@ -130,14 +132,14 @@ function byGroup(results: Results, head: string[], cells: (figures: RetrievalFig
     .join("\n");
 }
 
-/** All systems, and all but the first. */
+/** All systems, and those that the first is compared with: its own order by meaning, and keyword search. */
 function systemsOf({ systems }: Results): [string[], string[]] {
   const ids = Object.keys(systems);
-  return [ids, ids.slice(1)];
+  return [ids, ids.filter((id) => id === "bm25" || hybridOf(id) === ids[0])];
 }
 
 function modelsOf(results: Results): string[] {
-  return systemsOf(results)[0].filter((id) => id !== "bm25");
+  return systemsOf(results)[0].filter((id) => id !== "bm25" && !isHybrid(id));
 }
 
 function nameOf({ systems }: Results, id: string): string {

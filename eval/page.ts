@@ -1,5 +1,6 @@
 import { table } from "../bench/compare/table.js";
 import { count } from "./format.js";
+import { comparedSessionsPage, comparedTurnsPage } from "./page-compared.js";
 import { abovePage, bandsPage, pitfallsPage, similarityPage } from "./page-pairs.js";
 import {
   categoriesPage,
@@ -12,8 +13,11 @@ import {
 } from "./page-retrieval.js";
 import type { Results } from "./results.js";
 
-/** Tables of the page by the names of their markers. */
-const SECTIONS: Readonly<Record<string, (results: Results) => string>> = {
+/** Tables of a page by the names of their markers. */
+type Sections = Readonly<Record<string, (results: Results) => string>>;
+
+/** Tables of docs/quality.md. */
+export const QUALITY: Sections = {
   run: runPage,
   means: meansPage,
   ndcg: ndcgPage,
@@ -28,13 +32,16 @@ const SECTIONS: Readonly<Record<string, (results: Results) => string>> = {
   pitfalls: pitfallsPage,
 };
 
+/** Tables of docs/compared.md. */
+export const COMPARED: Sections = { sessions: comparedSessionsPage, turns: comparedTurnsPage };
+
 /**
  * Replaces the page's tables by those of a run.
  *
  * @throws Error when a marker is missing.
  */
-export function withTables(page: string, results: Results): string {
-  return Object.entries(SECTIONS).reduce((text, [name, section]) => {
+export function withTables(page: string, sections: Sections, results: Results): string {
+  return Object.entries(sections).reduce((text, [name, section]) => {
     const [begin, end] = [`<!-- \`npm run eval\` writes: ${name} -->`, `<!-- End of ${name}. -->`];
     const [before, rest] = text.split(begin);
     const [, after] = rest?.split(end) ?? [];
@@ -45,7 +52,7 @@ export function withTables(page: string, results: Results): string {
 
 /** Writes all tables of a run that is not the page's. */
 export function allTables(results: Results): string {
-  return Object.entries(SECTIONS)
+  return [...Object.entries(QUALITY), ...Object.entries(COMPARED)]
     .map(([name, section]) => `## ${name}\n\n${section(results)}`)
     .join("\n");
 }

@@ -65,7 +65,7 @@ export const PITFALLS: readonly Pitfall[] = [
  *
  * @throws Error when one of them is refused.
  */
-export async function measurePitfalls(searcher: Searcher): Promise<PitfallScores> {
+export async function measurePitfalls(searcher: Required<Searcher>): Promise<PitfallScores> {
   const pairs = PITFALLS.map(({ stored, asked }, i) => ({
     id: String(i),
     sentence1: asked,

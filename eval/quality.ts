@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MODELS, type Options, readOptions, USAGE } from "./options.js";
-import { allTables, withTables } from "./page.js";
+import { hybridOf, MODELS, type Options, readOptions, USAGE } from "./options.js";
+import { allTables, COMPARED, QUALITY, withTables } from "./page.js";
 import { Progress } from "./progress.js";
 import type { Results } from "./results.js";
 import { Run } from "./run.js";
@@ -16,7 +16,7 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** Folder outside git for each run, query by query. */
 const RUNS = join(HERE, ".runs");
 const RESULTS = join(HERE, "results.json");
-const PAGE = join(HERE, "../docs/quality.md");
+const PAGES = { "../docs/quality.md": QUALITY, "../docs/compared.md": COMPARED };
 
 const options = parse();
 if (options === "page") writePage();
@@ -41,7 +41,7 @@ async function measure(options: Options): Promise<void> {
   const path = join(RUNS, `${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json`);
   await run.run(() => writeFileSync(path, JSON.stringify(run.record)));
   console.log(`${allTables(summarize(run.record))}\nwritten to ${path}`);
-  if (options.quick || !run.isWhole([...MODELS, "bm25"])) return;
+  if (options.quick || !run.isWhole([...MODELS, ...MODELS.map(hybridOf), "bm25"])) return;
   writeFileSync(RESULTS, `${JSON.stringify(summarize(run.record), fourDigits, 2)}\n`);
   writePage();
 }
@@ -52,8 +52,11 @@ function recordAt(path: string): RunRecord {
 
 function writePage(): void {
   const results = JSON.parse(readFileSync(RESULTS, "utf8")) as Results;
-  writeFileSync(PAGE, withTables(readFileSync(PAGE, "utf8"), results));
-  console.log(`written to ${PAGE}`);
+  for (const [name, sections] of Object.entries(PAGES)) {
+    const path = join(HERE, name);
+    writeFileSync(path, withTables(readFileSync(path, "utf8"), sections, results));
+    console.log(`written to ${path}`);
+  }
 }
 
 /** Rounds figures, because more digits would be noise and change with every run. */

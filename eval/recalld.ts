@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { AccountService } from "../gen/recalld/v1/account_pb.js";
-import { MemoryService } from "../gen/recalld/v1/memory_pb.js";
+import { MemoryService, RecallRequest_Mode } from "../gen/recalld/v1/memory_pb.js";
 import { startServer, type TestServer } from "../test/support/server.js";
 import { inParallel } from "./in-parallel.js";
 import type { Pair } from "./pair-set.js";
@@ -27,6 +27,8 @@ export interface Model {
 /** Runs the real program with an empty embedded database and calls it as any client does. */
 export class Recalld implements Searcher {
   readonly #rows = new Map<string, Row>();
+  /** Number of rows of the last `store` that were refused. */
+  #refused = 0;
 
   private constructor(
     private readonly server: TestServer,
@@ -55,20 +57,36 @@ export class Recalld implements Searcher {
     return new Recalld(server, memories, revision);
   }
 
-  async store(rows: readonly Placed[], onProgress: OnProgress): Promise<number> {
-    const refused = await inParallel(rows, (placed) => this.#store(placed), onProgress);
-    return refused.filter(Boolean).length;
+  /** The same server and memories, recalled by meaning and words. */
+  hybrid(): Searcher {
+    return {
+      store: async () => this.#refused,
+      search: (namespaces, text) => this.#search(namespaces, text, RecallRequest_Mode.HYBRID),
+      close: async () => {},
+    };
   }
 
-  async search(namespaces: readonly string[], text: string): Promise<Hit[]> {
-    const found: Hit[] = [];
+  async store(rows: readonly Placed[], onProgress: OnProgress): Promise<number> {
+    const refused = await inParallel(rows, (placed) => this.#store(placed), onProgress);
+    this.#refused = refused.filter(Boolean).length;
+    return this.#refused;
+  }
+
+  search(namespaces: readonly string[], text: string): Promise<Hit[]> {
+    return this.#search(namespaces, text, RecallRequest_Mode.COSINE);
+  }
+
+  async #search(namespaces: readonly string[], query: string, mode: RecallRequest_Mode): Promise<Hit[]> {
+    const found: (Hit & { rank: number })[] = [];
     for (const namespace of namespaces) {
-      const { results } = await patiently(() =>
-        this.memories.recall({ namespace, query: text, topK: HITS_MAX }),
-      );
-      found.push(...results.map(({ id, score }) => ({ row: this.#rows.get(id) as Row, score })));
+      const asked = { namespace, query, mode, topK: HITS_MAX, explain: true };
+      const { results } = await patiently(() => this.memories.recall(asked));
+      for (const { id, score, words, explanation } of results) {
+        const row = this.#rows.get(id) as Row;
+        found.push({ row, score, rank: explanation?.rank ?? 0, ...(words !== undefined && { words }) });
+      }
     }
-    return found.sort((a, b) => b.score - a.score).slice(0, HITS_MAX);
+    return found.sort((a, b) => b.rank - a.rank).slice(0, HITS_MAX);
   }
 
   /**

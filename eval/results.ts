@@ -19,6 +19,8 @@ export interface Results {
   /** Systems in the page's order. Differences compare the first one with each other one. */
   readonly systems: BySystem<SystemRecord>;
   readonly retrieval: Readonly<Record<string, RetrievalFigures>>;
+  /** Sets with scopes, searched as if they had none. */
+  readonly pooled: Readonly<Record<string, RetrievalFigures>>;
   /** Means over all sets and over each group, where each set counts once. */
   readonly means: Readonly<Record<string, MeanFigures>>;
   readonly similarity: Readonly<Record<string, SimilarityFigures>>;

@@ -58,24 +58,26 @@ const ADVERSARIAL = "adversarial";
  */
 export function loadRetrievalSet(folder: string, { name, side }: { name: string; side: Side }): RetrievalSet {
   const base = join(folder, name);
-  const rows = readJsonl<Row>(join(base, "corpus")) ?? readJsonl<Row>(join(base, `corpus.${side}`));
+  const found = readJsonl<Row>(join(base, "corpus")) ?? readJsonl<Row>(join(base, `corpus.${side}`));
   const lines = readJsonl<QueryLine>(join(base, `queries.${side}`));
-  if (rows === undefined) throw new Error(`${base} has no corpus.jsonl and no corpus.${side}.jsonl`);
+  if (found === undefined) throw new Error(`${base} has no corpus.jsonl and no corpus.${side}.jsonl`);
   if (lines === undefined) throw new Error(`${base} has no queries.${side}.jsonl`);
-  const ids = new Set(rows.map(({ id }) => id));
+  const namesSessions = lines.some(({ relevant_sessions }) => relevant_sessions !== undefined);
+  const rows = namesSessions ? found : found.map(withOwnSession);
+  const byId = new Map(rows.map((row) => [row.id, row]));
   const labelled = idsByLabel(rows);
   const queries = lines.map((line) => {
     const relevant = line.relevant ?? labelled.get(line.relevant_label) ?? missing(base, line);
-    const stray = relevant.find((id) => !ids.has(id));
+    const stray = relevant.find((id) => !byId.has(id));
     if (stray !== undefined)
       throw new Error(`${base}: query ${line.id} needs row ${stray}, which is not there`);
-    return queryOf(line, relevant);
+    return queryOf(line, relevant, sessionsOf(relevant.flatMap((id) => byId.get(id) ?? [])));
   });
   return { name, rows, queries };
 }
 
-function queryOf(line: QueryLine, relevant: readonly string[]): Query {
-  const { id, query: text, scope = [], category, grades, relevant_sessions: sessions = [] } = line;
+function queryOf(line: QueryLine, relevant: readonly string[], around: readonly string[]): Query {
+  const { id, query: text, scope = [], category, grades, relevant_sessions: sessions = around } = line;
   return {
     id,
     text,
@@ -86,6 +88,16 @@ function queryOf(line: QueryLine, relevant: readonly string[]): Query {
     gains: new Map(grades === undefined ? relevant.map((id) => [id, 1]) : Object.entries(grades)),
     sessions,
   };
+}
+
+/** Sessions that only count within their scope get names of their own: scopes may be searched together. */
+function withOwnSession({ session, ...row }: Row): Row {
+  return session === undefined ? row : { ...row, session: `${row.scope ?? ""} ${session}` };
+}
+
+/** Sessions of rows: those that answer a query, unless its line names them. */
+function sessionsOf(rows: readonly Row[]): string[] {
+  return [...new Set(rows.flatMap(({ session }) => session ?? []))];
 }
 
 function idsByLabel(rows: readonly Row[]): ReadonlyMap<string | undefined, readonly string[]> {

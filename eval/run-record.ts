@@ -9,7 +9,12 @@ export interface Outcome extends Metrics {
   readonly answerable: boolean;
   /** Score of the best row; 0 if nothing was found. */
   readonly topScore: number;
+  /** The first five rows, where the system orders by words, too. */
+  readonly fits?: readonly Fit[];
 }
+
+/** A row's score, its share of the query's words, and whether it answers the query. */
+export type Fit = readonly [score: number, words: number, right: boolean];
 
 /** Results of one system on one set. */
 export interface Measured<T> {
@@ -53,6 +58,8 @@ export interface RunRecord {
   readonly queriesMax: number | null;
   readonly systems: Record<string, SystemRecord>;
   readonly retrieval: Record<string, RetrievalRecord>;
+  /** Sets with scopes, searched as if they had none. */
+  readonly pooled: Record<string, RetrievalRecord>;
   readonly pairs: Record<string, PairsRecord>;
   readonly pitfalls: Record<string, PitfallScores>;
 }

@@ -4,13 +4,17 @@ import { Bm25Searcher } from "./bm25-searcher.js";
 import { DataFolder, type Found } from "./data-folder.js";
 import { measurePairs } from "./measure-pairs.js";
 import { measureRetrieval } from "./measure-retrieval.js";
-import type { Options } from "./options.js";
+import { hybridOf, isHybrid, type Options } from "./options.js";
 import { measurePitfalls } from "./pitfalls.js";
 import type { Progress } from "./progress.js";
 import { Recalld } from "./recalld.js";
-import type { RunRecord, SystemRecord } from "./run-record.js";
-import { sampleOf, shuffled } from "./sample.js";
+import type { RetrievalSet } from "./retrieval-set.js";
+import type { RetrievalRecord, RunRecord, SystemRecord } from "./run-record.js";
+import { pooled, type Sample, sampleOf, shuffled } from "./sample.js";
 import type { Searcher } from "./searcher.js";
+
+/** Sets whose scopes are searched apart and, for the comparison with others, in one namespace. */
+const POOLED: ReadonlySet<string> = new Set(["longmemeval-s-user", "locomo"]);
 
 /** A run in progress. Its record holds what was measured so far, set by set. */
 export class Run {
@@ -55,7 +59,8 @@ export class Run {
     const { retrieval, pairs } = this.record;
     return this.#folder.list().every(({ kind, name }) => {
       const record = kind === "retrieval" ? retrieval[name] : pairs[name];
-      return systems.every((id) => record !== undefined && id in record.systems);
+      const needed = kind === "retrieval" ? systems : systems.filter((id) => !isHybrid(id));
+      return needed.every((id) => record !== undefined && id in record.systems);
     });
   }
 
@@ -74,10 +79,10 @@ export class Run {
     for (const model of this.options.models) {
       const recalld = await Recalld.open({ ...this.options, model });
       this.#searchers.set(model, recalld);
-      this.record.systems[model] = {
-        ...system(model.split("/").at(-1) as string),
-        revision: recalld.revision,
-      };
+      this.#searchers.set(hybridOf(model), recalld.hybrid());
+      const [name, { revision }] = [model.split("/").at(-1) as string, recalld];
+      this.record.systems[hybridOf(model)] = { ...system(`${name}, HYBRID`), revision };
+      this.record.systems[model] = { ...system(name), revision };
     }
     this.#searchers.set("bm25", new Bm25Searcher());
     // It also comes last in a record that this run continues.
@@ -87,7 +92,7 @@ export class Run {
 
   async #pitfalls(): Promise<void> {
     for (const model of this.options.models) {
-      this.record.pitfalls[model] = await measurePitfalls(this.#searchers.get(model) as Searcher);
+      this.record.pitfalls[model] = await measurePitfalls(this.#searchers.get(model) as Required<Searcher>);
     }
   }
 
@@ -95,17 +100,23 @@ export class Run {
     const { extent } = this.options;
     const set = this.#folder.retrieval(name);
     const sample = sampleOf(set, extent);
-    const rows = [...sample.rows.values()].flat();
-    const characters = rows.reduce((sum, { text }) => sum + text.length, 0);
+    const characters = [...sample.rows.values()].flat().reduce((sum, { text }) => sum + text.length, 0);
     if (characters > extent.charactersMax) {
       this.progress.say(
         `${name} left out: ${characters} characters to store, more than ${extent.charactersMax}`,
       );
       return;
     }
+    await this.#sample(this.record.retrieval, set, sample);
+    if (POOLED.has(name)) await this.#sample(this.record.pooled, set, pooled(sample));
+  }
+
+  async #sample(records: Record<string, RetrievalRecord>, set: RetrievalSet, sample: Sample): Promise<void> {
+    const rows = [...sample.rows.values()].flat();
     const record = { rows: rows.length, rowsInAll: set.rows.length, queriesInAll: set.queries.length };
-    const systems = this.record.retrieval[name]?.systems ?? {};
-    this.record.retrieval[name] = { ...record, systems };
+    const systems = records[set.name]?.systems ?? {};
+    records[set.name] = { ...record, systems };
+    const name = records === this.record.pooled ? `${set.name}, pooled` : set.name;
     await this.#each(name, async (id, searcher) => {
       const onStoring = this.#reporter(`${name}, ${id}, storing`, rows.length);
       const onAsking = this.#reporter(`${name}, ${id}, asking`, sample.queries.length);
@@ -122,16 +133,21 @@ export class Run {
     const systems = this.record.pairs[name]?.systems ?? {};
     this.record.pairs[name] = { kind, pairsInAll: set.pairs.length, systems };
     await this.#each(name, async (id, searcher) => {
+      if (!canScore(searcher)) return undefined;
       const onProgress = this.#reporter(`${name}, ${id}`, pairs.length);
       systems[id] = await measurePairs(searcher, pairs, { name, onProgress });
       return `${pairs.length} pairs`;
     });
   }
 
-  async #each(name: string, measure: (id: string, searcher: Searcher) => Promise<string>): Promise<void> {
+  async #each(
+    name: string,
+    measure: (id: string, searcher: Searcher) => Promise<string | undefined>,
+  ): Promise<void> {
     for (const [id, searcher] of this.#searchers) {
       const startMs = performance.now();
       const said = await measure(id, searcher);
+      if (said === undefined) continue;
       this.progress.say(`${name}, ${id}: ${said}, ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
     }
   }
@@ -141,9 +157,22 @@ export class Run {
   }
 }
 
+function canScore(searcher: Searcher): searcher is Required<Searcher> {
+  return searcher.similarities !== undefined;
+}
+
 function emptyRecord({ side, extent }: Options): RunRecord {
   const queriesMax = Number.isFinite(extent.queriesMax) ? extent.queriesMax : null;
-  return { version: VERSION, side, queriesMax, systems: {}, retrieval: {}, pairs: {}, pitfalls: {} };
+  return {
+    version: VERSION,
+    side,
+    queriesMax,
+    systems: {},
+    retrieval: {},
+    pooled: {},
+    pairs: {},
+    pitfalls: {},
+  };
 }
 
 function system(name: string): SystemRecord {

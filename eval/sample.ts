@@ -42,6 +42,14 @@ export interface Sample {
   readonly rows: ReadonlyMap<string, readonly Row[]>;
 }
 
+/** Puts all rows into one scope, in which every query searches. */
+export function pooled({ queries, rows }: Sample): Sample {
+  return {
+    queries: queries.map((query) => ({ ...query, scopes: [] })),
+    rows: new Map([["", [...rows.values()].flat()]]),
+  };
+}
+
 /** Takes the same queries for every system and on every machine. */
 export function sampleOf(set: RetrievalSet, { queriesMax, scopedRowsMax }: Extent): Sample {
   const byScope = rowsByScope(set.rows);

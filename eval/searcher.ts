@@ -7,6 +7,8 @@ export const HITS_MAX = 20;
 export interface Hit {
   readonly row: Row;
   readonly score: number;
+  /** Share of the query's words that the row has, where the system orders by words, too. */
+  readonly words?: number;
 }
 
 export interface Placed {
@@ -22,7 +24,10 @@ export interface Searcher {
   store(rows: readonly Placed[], onProgress: OnProgress): Promise<number>;
   /** Finds the best rows of all these namespaces, best first, up to `HITS_MAX`. */
   search(namespaces: readonly string[], text: string): Promise<Hit[]>;
-  /** Scores the similarity of each pair; undefined if the system refuses one of its texts. */
-  similarities(set: string, pairs: readonly Pair[], onProgress: OnProgress): Promise<(number | undefined)[]>;
+  /**
+   * Scores the similarity of each pair; undefined if the system refuses one of its texts. A system whose order
+   * depends on more than two texts has no such score.
+   */
+  similarities?(set: string, pairs: readonly Pair[], onProgress: OnProgress): Promise<(number | undefined)[]>;
   close(): Promise<void>;
 }

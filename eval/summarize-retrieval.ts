@@ -21,8 +21,12 @@ const METRICS: readonly Metric[] = [
   "hit10",
   "ndcg10",
   "sessionRecall",
+  "sessionAny1",
   "sessionAny",
+  "sessionAny10",
+  "sessionAll1",
   "sessionAll",
+  "sessionAll10",
 ];
 
 /**

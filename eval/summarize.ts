@@ -10,6 +10,9 @@ export function summarize(run: RunRecord): Results {
   const retrieval = Object.entries(run.retrieval).map(([name, record]) => {
     return [name, retrievalOf(record, ids)] as const;
   });
+  const pooled = Object.entries(run.pooled).map(
+    ([name, record]) => [name, retrievalOf(record, ids)] as const,
+  );
   const groups = grouped(Object.keys(run.retrieval));
   const means = [["All sets", groups.flatMap(([, names]) => names)] as const, ...groups].map(
     ([group, names]) =>
@@ -29,6 +32,7 @@ export function summarize(run: RunRecord): Results {
     queriesMax,
     systems,
     retrieval: Object.fromEntries(retrieval),
+    pooled: Object.fromEntries(pooled),
     means: Object.fromEntries(groups.length > 0 ? means : []),
     similarity: Object.fromEntries(sts.map(([name, record]) => [name, similarityOf(record, ids)])),
     strong: strongOf(run.pairs, ids),

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readOptions } from "../../eval/options.js";
-import { withTables } from "../../eval/page.js";
+import { QUALITY, withTables } from "../../eval/page.js";
 import { Progress } from "../../eval/progress.js";
 import type { Results } from "../../eval/results.js";
 import { Run } from "../../eval/run.js";
@@ -27,7 +27,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
   beforeAll(async () => {
     const run = runWith([]);
     await run.run(() => measured.push(Object.keys(run.record.retrieval).length));
-    expect(run.isWhole(["bundled", "bm25"])).toBe(true);
+    expect(run.isWhole(["bundled", "bundled HYBRID", "bm25"])).toBe(true);
     expect(run.isWhole(["bundled", "another", "bm25"])).toBe(false);
     record = JSON.parse(JSON.stringify(run.record));
     results = summarize(record);
@@ -36,7 +36,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
 
   test("measures every set with the model and with BM25, and keeps each when it is done", () => {
     expect(measured).toEqual([1, 2, 2, 2]);
-    expect(Object.keys(results.systems)).toEqual(["bundled", "bm25"]);
+    expect(Object.keys(results.systems)).toEqual(["bundled HYBRID", "bundled", "bm25"]);
     expect(results.systems.bundled?.revision).toMatch(/^[0-9a-f]{12}$/);
     expect(lines.join("")).toContain("people, bundled: 5 stored, 5 asked, ");
   });
@@ -62,9 +62,20 @@ describe("an evaluation of made-up data, with the real service and the bundled m
     expect(answerable?.median).toBeGreaterThan(0.3);
   });
 
+  test("recalls by meaning and words from the same memories, and keeps what a floor is chosen by", () => {
+    const outcomes = record.retrieval.people?.systems["bundled HYBRID"]?.outcomes ?? [];
+    expect(results.retrieval.people?.systems["bundled HYBRID"]?.metrics.hit10).toMatchObject({ value: 1 });
+    const fits = outcomes.flatMap(({ fits = [] }) => fits);
+    expect(fits.length).toBeGreaterThan(0);
+    expect(fits.every(([score, words]) => score <= 1 && words >= 0 && words <= 1)).toBe(true);
+    expect(
+      outcomes.filter(({ answerable }) => answerable).some(({ fits }) => fits?.some((fit) => fit[2])),
+    ).toBe(true);
+  });
+
   test("takes the difference to BM25 query by query", () => {
     const { differences, systems } = results.retrieval.people as Results["retrieval"][string];
-    const [ours, theirs] = [systems.bundled?.metrics.ndcg10, systems.bm25?.metrics.ndcg10];
+    const [ours, theirs] = [systems["bundled HYBRID"]?.metrics.ndcg10, systems.bm25?.metrics.ndcg10];
     expect(differences.bm25?.value).toBeCloseTo((ours?.value ?? 0) - (theirs?.value ?? 0), 10);
   });
 
@@ -93,7 +104,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
       earlier.systems.other = { name: "Other", date: "2026-01-01", machine: "another" };
       const run = runWith(["--sets", "people"], earlier);
       await run.run(() => {});
-      expect(Object.keys(run.record.systems)).toEqual(["bundled", "other", "bm25"]);
+      expect(Object.keys(run.record.systems)).toEqual(["bundled HYBRID", "bundled", "other", "bm25"]);
       expect(Object.keys(run.record.retrieval)).toEqual(["people", "wishes"]);
       expect(run.record.retrieval.people?.systems.bundled?.outcomes).toEqual(
         record.retrieval.people?.systems.bundled?.outcomes,
@@ -145,11 +156,11 @@ describe("an evaluation of made-up data, with the real service and the bundled m
     ];
     const marked = (name: string, text: string) =>
       `Before ${name}.\n\n<!-- \`npm run eval\` writes: ${name} -->${text}<!-- End of ${name}. -->\n`;
-    const page = withTables(names.map((name) => marked(name, " old ")).join(""), results);
+    const page = withTables(names.map((name) => marked(name, " old ")).join(""), QUALITY, results);
     expect(page).not.toContain(" old ");
     expect(page).toContain("Before hits.\n\n<!-- `npm run eval` writes: hits -->\n\nOthers:\n\n| Set ");
     expect(page).toMatch(/\| wishes +\| 3 +\| 1\.000, 1\.000, 1\.000 +\| /);
-    expect(withTables(page, results)).toBe(page);
-    expect(() => withTables(page.replace("End of above", ""), results)).toThrow("above");
+    expect(withTables(page, QUALITY, results)).toBe(page);
+    expect(() => withTables(page.replace("End of above", ""), QUALITY, results)).toThrow("above");
   });
 });

@@ -1,0 +1,50 @@
+import { table } from "../bench/compare/table.js";
+import { count, interval } from "./format.js";
+import type { Metric } from "./metrics.js";
+import type { Results, RetrievalFigures } from "./results.js";
+
+/** Sets whose figures others publish, under the names that they use. */
+const BENCHMARKS: Readonly<Record<string, string>> = {
+  "longmemeval-s-user": "LongMemEval-S",
+  locomo: "LoCoMo",
+};
+
+const SESSIONS: Partial<Record<Metric, string>> = {
+  sessionAny1: "any, R@1",
+  sessionAny: "any, R@5",
+  sessionAny10: "any, R@10",
+  sessionAll: "all, R@5",
+  sessionAll10: "all, R@10",
+};
+
+const TURNS: Partial<Record<Metric, string>> = { hit5: "hit@5", hit10: "hit@10" };
+
+/** Shows how often the sessions that answer are found, in both readings of recall. */
+export function comparedSessionsPage(results: Results): string {
+  return page(results, SESSIONS);
+}
+
+/** Shows how often a turn that answers is found. */
+export function comparedTurnsPage(results: Results): string {
+  return page(results, TURNS);
+}
+
+function page(results: Results, metrics: Partial<Record<Metric, string>>): string {
+  const rows = Object.entries(BENCHMARKS).flatMap(([set, name]) => [
+    ...rowsOf(results, { name, figures: results.retrieval[set], where: "its own history" }, metrics),
+    ...rowsOf(results, { name, figures: results.pooled[set], where: "all histories" }, metrics),
+  ]);
+  return table(["Benchmark", "Searched", "Questions", "Memories", "System", ...Object.values(metrics)], rows);
+}
+
+function rowsOf(
+  { systems }: Results,
+  of: { name: string; figures: RetrievalFigures | undefined; where: string },
+  metrics: Partial<Record<Metric, string>>,
+): string[][] {
+  const { name, figures, where } = of;
+  return Object.entries(figures?.systems ?? {}).map(([id, system]) => [
+    ...[name, where, count(figures?.queries ?? 0), count(figures?.rows ?? 0), systems[id]?.name ?? id],
+    ...Object.keys(metrics).map((metric) => interval(system.metrics[metric as Metric])),
+  ]);
+}
