@@ -123,6 +123,20 @@ export function unanswerablePage(results: Results): string {
   return table(head, rows);
 }
 
+/** Shows how often the right fact comes first in each language, and its nDCG@10. */
+export function languagesPage(results: Results): string {
+  const ids = systemsOf(results)[0].filter((id) => id in results.languages);
+  const names = Object.keys(results.languages[ids[0] ?? ""] ?? {});
+  const rows = names.map((language) => [
+    language,
+    ...ids.map((id) => {
+      const { hit1, ndcg10 } = results.languages[id]?.[language] ?? {};
+      return `${percent(hit1)}, ${share(ndcg10)}`;
+    }),
+  ]);
+  return table(["Language", ...ids.map((id) => nameOf(results, id))], rows);
+}
+
 function byGroup(results: Results, head: string[], cells: (figures: RetrievalFigures) => string[]): string {
   return grouped(Object.keys(results.retrieval))
     .map(([group, sets]) => {

@@ -5,6 +5,7 @@ import { abovePage, bandsPage, pitfallsPage, similarityPage } from "./page-pairs
 import {
   categoriesPage,
   hitsPage,
+  languagesPage,
   meansPage,
   ndcgPage,
   sessionsPage,
@@ -30,6 +31,7 @@ export const QUALITY: Sections = {
   strong: strongPage,
   unanswerable: unanswerablePage,
   pitfalls: pitfallsPage,
+  languages: languagesPage,
 };
 
 /** Tables of docs/compared.md. */

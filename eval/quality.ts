@@ -47,7 +47,8 @@ async function measure(options: Options): Promise<void> {
 }
 
 function recordAt(path: string): RunRecord {
-  return JSON.parse(readFileSync(path, "utf8")) as RunRecord;
+  // Older records lack what was not measured then.
+  return { pooled: {}, languages: {}, ...JSON.parse(readFileSync(path, "utf8")) } as RunRecord;
 }
 
 function writePage(): void {

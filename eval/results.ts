@@ -1,4 +1,5 @@
 import type { Estimate } from "./bootstrap.js";
+import type { Languages } from "./languages.js";
 import type { Metric } from "./metrics.js";
 import type { Side } from "./retrieval-set.js";
 import type { SystemRecord } from "./run-record.js";
@@ -29,6 +30,7 @@ export interface Results {
   /** Ratings of pairs by people, for each tenth of the score. */
   readonly bands: BySystem<readonly Band[]>;
   readonly pitfalls: BySystem<readonly number[]>;
+  readonly languages: BySystem<Languages>;
 }
 
 export interface RetrievalFigures {

@@ -1,3 +1,4 @@
+import type { Languages } from "./languages.js";
 import type { Metrics } from "./metrics.js";
 import type { PitfallScores } from "./pitfalls.js";
 import type { Side } from "./retrieval-set.js";
@@ -62,4 +63,5 @@ export interface RunRecord {
   readonly pooled: Record<string, RetrievalRecord>;
   readonly pairs: Record<string, PairsRecord>;
   readonly pitfalls: Record<string, PitfallScores>;
+  readonly languages: Record<string, Languages>;
 }

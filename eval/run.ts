@@ -2,6 +2,7 @@ import { machine } from "../bench/machine.js";
 import { VERSION } from "../dist/src/version.js";
 import { Bm25Searcher } from "./bm25-searcher.js";
 import { DataFolder, type Found } from "./data-folder.js";
+import { measureLanguages } from "./languages.js";
 import { measurePairs } from "./measure-pairs.js";
 import { measureRetrieval } from "./measure-retrieval.js";
 import { hybridOf, isHybrid, type Options } from "./options.js";
@@ -44,6 +45,7 @@ export class Run {
     try {
       await this.#open();
       await this.#pitfalls();
+      await this.#languages();
       for (const set of found) {
         if (set.kind === "retrieval") await this.#retrieval(set.name);
         else await this.#pairs(set.kind, set.name);
@@ -94,6 +96,11 @@ export class Run {
     for (const model of this.options.models) {
       this.record.pitfalls[model] = await measurePitfalls(this.#searchers.get(model) as Required<Searcher>);
     }
+  }
+
+  async #languages(): Promise<void> {
+    for (const [id, searcher] of this.#searchers)
+      this.record.languages[id] = await measureLanguages(searcher);
   }
 
   async #retrieval(name: string): Promise<void> {
@@ -172,6 +179,7 @@ function emptyRecord({ side, extent }: Options): RunRecord {
     pooled: {},
     pairs: {},
     pitfalls: {},
+    languages: {},
   };
 }
 

@@ -25,7 +25,7 @@ export function summarize(run: RunRecord): Results {
       ] as const,
   );
   const sts = Object.entries(run.pairs).filter(([, { kind }]) => kind === "sts");
-  const { version, side, queriesMax, systems, pitfalls } = run;
+  const { version, side, queriesMax, systems, pitfalls, languages } = run;
   return {
     version,
     side,
@@ -38,5 +38,6 @@ export function summarize(run: RunRecord): Results {
     strong: strongOf(run.pairs, ids),
     bands: bandsOf(run.pairs, ids),
     pitfalls,
+    languages,
   };
 }

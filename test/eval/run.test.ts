@@ -73,6 +73,12 @@ describe("an evaluation of made-up data, with the real service and the bundled m
     ).toBe(true);
   });
 
+  test("asks in other languages", () => {
+    expect(results.languages["bundled HYBRID"]?.English?.hit1).toBeGreaterThan(0.8);
+    expect(results.languages["bundled HYBRID"]?.Chinese?.hit1).toBeGreaterThan(0.6);
+    expect(Object.keys(results.languages)).toEqual(["bundled", "bundled HYBRID", "bm25"]);
+  });
+
   test("takes the difference to BM25 query by query", () => {
     const { differences, systems } = results.retrieval.people as Results["retrieval"][string];
     const [ours, theirs] = [systems["bundled HYBRID"]?.metrics.ndcg10, systems.bm25?.metrics.ndcg10];
@@ -153,6 +159,7 @@ describe("an evaluation of made-up data, with the real service and the bundled m
       "strong",
       "unanswerable",
       "pitfalls",
+      "languages",
     ];
     const marked = (name: string, text: string) =>
       `Before ${name}.\n\n<!-- \`npm run eval\` writes: ${name} -->${text}<!-- End of ${name}. -->\n`;

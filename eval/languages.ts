@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { type Metrics, metricsOf } from "./metrics.js";
+import type { Placed, Searcher } from "./searcher.js";
+
+/** Our own sentences: for each language the same facts, each with a question that it answers. */
+type Sentences = Readonly<Record<string, readonly (readonly [fact: string, question: string])[]>>;
+
+const SENTENCES = JSON.parse(readFileSync(new URL("languages.json", import.meta.url), "utf8")) as Sentences;
+
+/** Number of facts of each language. */
+export const FACTS = Object.values(SENTENCES)[0]?.length ?? 0;
+
+/** What one system finds in one language. */
+export interface LanguageFigures {
+  /** Share of the questions whose fact comes first. */
+  readonly hit1: number;
+  readonly ndcg10: number;
+}
+
+export type Languages = Readonly<Record<string, LanguageFigures>>;
+
+/** Stores each language's facts in a namespace of its own, and asks all its questions there. */
+export async function measureLanguages(searcher: Searcher): Promise<Languages> {
+  const figures = Object.entries(SENTENCES).map(async ([language, pairs]) => {
+    const namespace = `languages ${language}`;
+    const rows = pairs.map(([text], i): Placed => ({ namespace, row: { id: String(i), text } }));
+    await searcher.store(rows, () => {});
+    const outcomes: Metrics[] = [];
+    for (const [i, [, question]] of pairs.entries()) {
+      const hits = await searcher.search([namespace], question);
+      outcomes.push(
+        metricsOf(
+          queryFor(String(i), question),
+          hits.map(({ row }) => row),
+        ),
+      );
+    }
+    const mean = (metric: "hit1" | "ndcg10") =>
+      outcomes.reduce((sum, each) => sum + each[metric], 0) / outcomes.length;
+    return [language, { hit1: mean("hit1"), ndcg10: mean("ndcg10") }] as const;
+  });
+  return Object.fromEntries(await Promise.all(figures));
+}
+
+function queryFor(id: string, text: string) {
+  return {
+    ...{ id, text, scopes: [], answerable: true },
+    ...{ relevant: new Set([id]), gains: new Map([[id, 1]]), sessions: [] },
+  };
+}
