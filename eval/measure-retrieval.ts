@@ -43,7 +43,7 @@ function outcomeOf(query: Query, hits: Awaited<ReturnType<Searcher["search"]>>):
     ...(category !== undefined && { category }),
     answerable,
     topScore: hits[0]?.score ?? 0,
-    ...(fits.length > 0 && { fits }),
+    ...(fits.length > 0 && { fits, weight: round(hits[0]?.weight ?? 0) }),
     ...metricsOf(
       query,
       hits.map(({ row }) => row),

@@ -83,7 +83,8 @@ export class Recalld implements Searcher {
       const { results } = await patiently(() => this.memories.recall(asked));
       for (const { id, score, words, explanation } of results) {
         const row = this.#rows.get(id) as Row;
-        found.push({ row, score, rank: explanation?.rank ?? 0, ...(words !== undefined && { words }) });
+        const { rank = 0, weight = 0 } = explanation ?? {};
+        found.push({ row, score, rank, ...(words !== undefined && { words, weight }) });
       }
     }
     return found.sort((a, b) => b.rank - a.rank).slice(0, HITS_MAX);

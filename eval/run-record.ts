@@ -10,8 +10,9 @@ export interface Outcome extends Metrics {
   readonly answerable: boolean;
   /** Score of the best row; 0 if nothing was found. */
   readonly topScore: number;
-  /** The first five rows, where the system orders by words, too. */
+  /** The first five rows, and the weight of words, where the system orders by words, too. */
   readonly fits?: readonly Fit[];
+  readonly weight?: number;
 }
 
 /** A row's score, its share of the query's words, and whether it answers the query. */

@@ -9,6 +9,8 @@ export interface Hit {
   readonly score: number;
   /** Share of the query's words that the row has, where the system orders by words, too. */
   readonly words?: number;
+  /** Weight of words for the query. */
+  readonly weight?: number;
 }
 
 export interface Placed {

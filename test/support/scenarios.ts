@@ -64,7 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
     { name: `mode ${mode}, explained`, rpc: "Recall", request: recall({ mode, explain: true }), code: "ok" },
   ]),
   { name: "mode 7", rpc: "Recall", request: recall({ mode: 7 }), code: "invalid_argument", field: "mode" },
-  ...["HYBRID", "recall_mode_hybrid", ""].map(
+  ...["RECALL_MODE_HYBRID", "hybrid", ""].map(
     (mode): Scenario => ({
       name: `mode ${JSON.stringify(mode)}`,
       rpc: "Recall",
