@@ -1,8 +1,9 @@
 import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ComponentType, lazy, Suspense } from "react";
-import { Loading } from "./parts/page";
-import { type Route, useRoute } from "./route";
+import { Boundary } from "./parts/boundary";
+import { Empty, Loading, Page } from "./parts/page";
+import { linkTo, type Route, useRoute } from "./route";
 import { queryClient, transport } from "./session/client";
 import { useSession } from "./session/session";
 import { Shell } from "./shell";
@@ -36,23 +37,44 @@ export function App() {
     <TransportProvider transport={transport}>
       <QueryClientProvider client={queryClient}>
         <Shell>
-          <Suspense fallback={<Loading />}>
-            <Current route={useRoute()} />
-          </Suspense>
+          <Pages />
         </Shell>
       </QueryClientProvider>
     </TransportProvider>
   );
 }
 
+function Pages() {
+  const route = useRoute();
+  return (
+    <Boundary page={route.page}>
+      <Suspense fallback={<Loading />}>
+        <Current route={route} />
+      </Suspense>
+    </Boundary>
+  );
+}
+
 function Current({ route }: { route: Route }) {
   const { key, unsaved } = useSession();
   if (key === undefined && route.page !== "docs") return <Welcome />;
-  const Found = PAGES[route.page] ?? Usage;
+  const Found = route.page === "" ? Usage : (PAGES[route.page] ?? NotFound);
   return (
     <>
       <Found rest={route.rest} />
       {key !== undefined && unsaved && <Reveal apiKey={key} />}
     </>
+  );
+}
+
+function NotFound() {
+  return (
+    <Page title="There is no such page">
+      <Empty title="The address names no page of the portal">
+        <p>
+          Go to <a href={linkTo("usage")}>your usage</a> or <a href={linkTo("memories")}>your memories</a>.
+        </p>
+      </Empty>
+    </Page>
   );
 }

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { Icon } from "./parts/icon";
+import { isUnreachable, useAway } from "./session/reach";
 
 const TITLES: Partial<Record<Code, string>> = {
   [Code.InvalidArgument]: "The server did not accept this input",
@@ -16,7 +17,9 @@ const TITLES: Partial<Record<Code, string>> = {
 
 /** Shows a call's error in the server's words. */
 export function ErrorNote({ error }: { error: unknown }) {
+  const away = useAway();
   if (!error) return null;
+  if (isUnreachable(error)) return away ? <AwayNote /> : null;
   const { code, rawMessage } = ConnectError.from(error);
   if (isQuotaExhausted(error)) return <QuotaNote />;
   return (
@@ -30,6 +33,21 @@ export function ErrorNote({ error }: { error: unknown }) {
   );
 }
 
+function AwayNote() {
+  return (
+    <div className="note note-warn" role="alert">
+      <Icon name="alert" />
+      <div>
+        <strong>The server cannot be reached</strong>
+        <p>
+          It is tried again by itself, and this page goes on when it answers. What you sent last may not have
+          arrived.
+        </p>
+      </div>
+    </div>
+  );
+}
+
 export function QuotaNote() {
   return (
     <div className="note note-warn" role="alert">
@@ -38,7 +56,7 @@ export function QuotaNote() {
         <strong>All calls of this plan are used</strong>
         <p>
           You can no longer store or recall. Your memories are safe: you can still read, list and delete them
-          here and through the API.
+          here and through the API. Whoever runs this server can give your account a larger plan.
         </p>
       </div>
     </div>

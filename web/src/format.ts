@@ -26,10 +26,11 @@ export function counted(n: number, one: string, many = `${one}s`): string {
 
 export function bytes(n: number | bigint): string {
   const size = Number(n);
-  if (size < 1_000) return `${size} B`;
-  if (size < 1_000_000) return `${(size / 1_000).toFixed(1)} kB`;
-  if (size < 1_000_000_000) return `${(size / 1_000_000).toFixed(1)} MB`;
-  return `${(size / 1_000_000_000).toFixed(1)} GB`;
+  // The spaces do not break.
+  if (size < 1_000) return `${size}\u00a0B`;
+  if (size < 1_000_000) return `${(size / 1_000).toFixed(1)}\u00a0kB`;
+  if (size < 1_000_000_000) return `${(size / 1_000_000).toFixed(1)}\u00a0MB`;
+  return `${(size / 1_000_000_000).toFixed(1)}\u00a0GB`;
 }
 
 export function dateTime(time: Timestamp | undefined): string {

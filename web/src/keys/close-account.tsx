@@ -10,7 +10,8 @@ export function CloseAccount({ onClose }: { onClose(): void }) {
   const close = useMutation(accounts.closeAccount, {
     onSuccess: ({ deleted }) => {
       queryClient.clear();
-      signOut(`The account is closed. ${counted(deleted, "memory was", "memories were")} erased.`);
+      const text = `${counted(deleted, "memory was", "memories were")} erased, and no key works any more.`;
+      signOut({ title: "The account is closed", text });
     },
   });
   const accountId = account?.accountId ?? "";

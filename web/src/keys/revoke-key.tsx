@@ -19,7 +19,10 @@ export function RevokeKey({ keyToRevoke, isLast, onClose }: RevokeKeyProps) {
       onClose();
       if (keyToRevoke.current) {
         queryClient.clear();
-        signOut("You revoked the key that this tab was signed in with.");
+        signOut({
+          title: "You were signed out",
+          text: "You revoked the key that this tab was signed in with.",
+        });
       } else refresh("keys");
     },
   });

@@ -9,7 +9,9 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
   const { metadata = {} } = memory;
   return (
     <>
-      <p className="memory-text">{memory.text}</p>
+      <p className="memory-text" dir="auto">
+        {memory.text}
+      </p>
       <h3>Metadata</h3>
       {Object.keys(metadata).length === 0 ? (
         <p className="quiet">None.</p>

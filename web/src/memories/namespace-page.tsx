@@ -9,9 +9,15 @@ import { Empty, Loading, Page } from "../parts/page";
 import { go, linkTo } from "../route";
 import { DropNamespace } from "./drop-namespace";
 import { MemoryDrawer } from "./memory-drawer";
+import { OpenMemory } from "./open-memory";
 
-export function NamespacePage({ namespace }: { namespace: string }) {
-  const [opened, setOpened] = useState<Memory>();
+export interface NamespacePageProps {
+  readonly namespace: string;
+  /** Id of the memory that is open; it is part of the address, so that Back closes it. */
+  readonly opened: string | undefined;
+}
+
+export function NamespacePage({ namespace, opened }: NamespacePageProps) {
   const [dropping, setDropping] = useState(false);
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     memories.listMemories,
@@ -34,9 +40,11 @@ export function NamespacePage({ namespace }: { namespace: string }) {
           </p>
         </Empty>
       )}
-      {listed.length > 0 && <MemoryList memories={listed} onOpen={setOpened} />}
+      {listed.length > 0 && (
+        <MemoryList memories={listed} onOpen={({ id }) => go("memories", namespace, id)} />
+      )}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
-      {opened && <MemoryDrawer namespace={namespace} memory={opened} onClose={() => setOpened(undefined)} />}
+      {opened && <Opened {...{ namespace, listed }} id={opened} />}
       {dropping && (
         <DropNamespace
           namespace={namespace}
@@ -46,6 +54,14 @@ export function NamespacePage({ namespace }: { namespace: string }) {
       )}
     </Page>
   );
+}
+
+/** Shows the open memory: as it was listed, or else by its id. */
+function Opened({ namespace, id, listed }: { namespace: string; id: string; listed: readonly Memory[] }) {
+  const memory = listed.find((each) => each.id === id);
+  const close = () => go("memories", namespace);
+  if (memory) return <MemoryDrawer namespace={namespace} memory={memory} onClose={close} />;
+  return <OpenMemory namespace={namespace} id={id} onDeleted={close} onClose={close} />;
 }
 
 function Trail() {
@@ -83,7 +99,9 @@ function MemoryList({ memories, onOpen }: MemoryListProps) {
       {memories.map((memory) => (
         <li key={memory.id}>
           <button type="button" className="row" onClick={() => onOpen(memory)}>
-            <span className="row-text">{memory.text}</span>
+            <span className="row-text" dir="auto">
+              {memory.text}
+            </span>
             <span className="row-facts">
               {counted(memory.tokens, "token")} ·{" "}
               <span title={dateTime(memory.createdAt)}>{ago(memory.createdAt)}</span>

@@ -18,6 +18,9 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
   useLayoutEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
+    // Without this the button that closes it would have the focus.
+    const field = element?.querySelector<HTMLElement>("input, textarea, select");
+    (field ?? element?.querySelector<HTMLElement>("h2"))?.focus();
     return () => element?.close();
   }, []);
   return (
@@ -41,7 +44,9 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
       }}
     >
       <header className="dialog-head">
-        <h2 id={heading}>{title}</h2>
+        <h2 id={heading} tabIndex={-1}>
+          {title}
+        </h2>
         {!stay && (
           <button type="button" className="button-plain button-icon" aria-label="Close" onClick={onClose}>
             <Icon name="close" />

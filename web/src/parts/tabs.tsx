@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
+import { Fragment, type KeyboardEvent, type ReactNode, useId, useState } from "react";
 
 export interface Tab {
   readonly name: string;
@@ -10,9 +10,11 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const [chosen, setChosen] = useState(0);
   const id = useId();
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step === undefined) return;
-    const next = (chosen + step + tabs.length) % tabs.length;
+    const places = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: tabs.length - 1 };
+    const place = (places as Record<string, number | undefined>)[event.key];
+    if (place === undefined) return;
+    event.preventDefault();
+    const next = (place + tabs.length) % tabs.length;
     setChosen(next);
     event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")[next]?.focus();
   };
@@ -35,7 +37,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
         ))}
       </div>
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-tab-${chosen}`}>
-        {tabs[chosen]?.content}
+        <Fragment key={chosen}>{tabs[chosen]?.content}</Fragment>
       </div>
     </div>
   );

@@ -2,12 +2,16 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { memories } from "../api";
 import { Page } from "../parts/page";
+import { useKept } from "./kept";
 import { RecallPanel } from "./recall-panel";
 import { StorePanel } from "./store-panel";
 
 /** Page of `#/playground` and `#/playground/<namespace>`. */
 export function PlaygroundPage({ rest: [given = ""] }: { rest: readonly string[] }) {
-  const [namespace, setNamespace] = useState(given || "quickstart");
+  const [typed, setNamespace] = useKept("namespace", given || "quickstart");
+  // An address with a namespace opens that one.
+  const [opened, setOpened] = useState(given);
+  const namespace = opened || typed;
   const { data } = useQuery(memories.listNamespaces, { pageSize: 100 }, { retry: false });
   return (
     <Page
@@ -22,7 +26,10 @@ export function PlaygroundPage({ rest: [given = ""] }: { rest: readonly string[]
           autoComplete="off"
           spellCheck={false}
           value={namespace}
-          onChange={(event) => setNamespace(event.target.value)}
+          onChange={(event) => {
+            setOpened("");
+            setNamespace(event.target.value);
+          }}
         />
         <datalist id="namespaces">
           {data?.namespaces.map(({ namespace: name }) => (

@@ -1,17 +1,18 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { memories, RecallRequest_Mode } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { refresh } from "../session/refresh";
 import { AsCurl } from "./as-curl";
+import { useKept } from "./kept";
 import { Results } from "./results";
 import { useTimed } from "./timed";
 
 export function RecallPanel({ namespace }: { namespace: string }) {
-  const [query, setQuery] = useState("");
-  const [topK, setTopK] = useState(5);
-  const [byWords, setByWords] = useState(true);
+  const [query, setQuery] = useKept("query", "");
+  const [topK, setTopK] = useKept("topK", 5);
+  const [byWords, setByWords] = useKept("byWords", true);
   const { ms, timed } = useTimed();
   const recall = useMutation(memories.recall, {
     onSuccess: () => refresh("account", "usage"),

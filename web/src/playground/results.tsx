@@ -16,15 +16,16 @@ export function Results({ results, namespace }: { results: readonly RecallResult
   return (
     <>
       <ol className="results">
-        {left.map((result) => (
+        {left.map((result, index) => (
           <li key={result.id} data-strong={result.score > STRONG_MATCH}>
             <Score score={result.score} />
             {result.words !== undefined && <Words result={result} />}
-            <button type="button" className="result-text" onClick={() => setOpened(result.id)}>
+            <button type="button" className="result-text" dir="auto" onClick={() => setOpened(result.id)}>
               {excerpt(result)}
             </button>
             <p className="hint">
               {isPart(result) && "matching part of a longer memory · "}
+              {index === 0 && <span className="badge">best</span>}{" "}
               {result.score > STRONG_MATCH && <span className="badge badge-good">strong match</span>}{" "}
               {ago(result.createdAt)}
             </p>
@@ -65,11 +66,11 @@ export function Score({ score }: { score: number }) {
   return (
     <div className="score">
       <div className="score-bar" aria-hidden="true">
-        <div style={{ inlineSize: `${score * 100}%` }} />
+        <div style={{ inlineSize: `${(score * 100).toFixed(1)}%` }} />
       </div>
       <span className="mono">
         <span className="unseen">score </span>
-        {score}
+        {score.toFixed(3)}
       </span>
     </div>
   );

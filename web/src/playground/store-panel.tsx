@@ -1,5 +1,5 @@
 import { useMutation } from "@connectrpc/connect-query";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { memories } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
@@ -7,12 +7,13 @@ import { Icon } from "../parts/icon";
 import { linkTo } from "../route";
 import { refresh } from "../session/refresh";
 import { AsCurl } from "./as-curl";
+import { useKept } from "./kept";
 import { parseMetadata } from "./metadata";
 import { useTimed } from "./timed";
 
 export function StorePanel({ namespace }: { namespace: string }) {
-  const [text, setText] = useState("");
-  const [json, setJson] = useState("");
+  const [text, setText] = useKept("text", "");
+  const [json, setJson] = useKept("json", "");
   const { ms, timed } = useTimed();
   const store = useMutation(memories.store, {
     onSuccess: () => {

@@ -1,6 +1,7 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { awaitServer, isUnreachable } from "./reach";
 import { currentKey, signOut } from "./session";
 
 /** Address of the service: the address of this page, including the path under which it is served. */
@@ -27,8 +28,8 @@ export const transport = createConnectTransport({
 });
 
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: leaveIfRefused }),
-  mutationCache: new MutationCache({ onError: leaveIfRefused }),
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,
@@ -37,8 +38,16 @@ export const queryClient = new QueryClient({
   },
 });
 
-function leaveIfRefused(error: unknown): void {
+function onError(error: unknown): void {
+  if (isUnreachable(error)) awaitServer(SERVICE_URL, loadAgain);
   if (currentKey() === undefined || ConnectError.from(error).code !== Code.Unauthenticated) return;
   queryClient.clear();
-  signOut("This key no longer works: it was revoked, it expired, or its account was closed.");
+  signOut({
+    title: "You were signed out",
+    text: "This key no longer works: it was revoked, it expired, or its account was closed.",
+  });
+}
+
+function loadAgain(): void {
+  void queryClient.refetchQueries({ type: "active" });
 }

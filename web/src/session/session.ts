@@ -5,8 +5,13 @@ export interface Session {
   readonly key: string | undefined;
   /** True if the key is new and its owner has not yet confirmed that it is saved. */
   readonly unsaved: boolean;
-  /** Reason why the user was signed out, if they did not sign out themselves. */
-  readonly notice: string | undefined;
+  /** What has ended the session, if the user did not sign out. */
+  readonly notice: Notice | undefined;
+}
+
+export interface Notice {
+  readonly title: string;
+  readonly text: string;
 }
 
 const KEY = "recalld.key";
@@ -38,7 +43,7 @@ export function markSaved(): void {
   session.set({ ...session.get(), unsaved: false });
 }
 
-export function signOut(notice?: string): void {
+export function signOut(notice?: Notice): void {
   write(KEY, undefined);
   write(UNSAVED, undefined);
   session.set({ key: undefined, unsaved: false, notice });

@@ -10,15 +10,15 @@ export function Welcome() {
   return (
     <div className="welcome">
       <Page
-        title="Memory for programs that talk"
+        title="Long-term memory for AI agents"
         intro="Store short texts. Ask for them later in plain words, and get those with a similar meaning."
       >
         {notice && (
           <div className="note note-warn" role="alert">
             <Icon name="alert" />
             <div>
-              <strong>You were signed out</strong>
-              <p>{notice}</p>
+              <strong>{notice.title}</strong>
+              <p>{notice.text}</p>
             </div>
           </div>
         )}

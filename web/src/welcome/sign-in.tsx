@@ -10,6 +10,7 @@ const client = createClient(AccountService, transport);
 
 export function SignInForm() {
   const [key, setKey] = useState("");
+  const [problem, setProblem] = useState("");
   // The key is tried before it is kept, so that a mistyped key is reported here and not on the next page.
   const attempt = useMutation({
     mutationFn: (candidate: string) =>
@@ -18,7 +19,11 @@ export function SignInForm() {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    attempt.mutate(key.trim());
+    // People paste the whole header as well.
+    const candidate = key.trim().replace(/^Bearer\s+/i, "");
+    const fits = /^[\x21-\x7e]+$/.test(candidate);
+    setProblem(fits ? "" : "A key has only Latin letters, digits and an underscore.");
+    if (fits) attempt.mutate(candidate);
   };
   return (
     <form method="post" className="card stack" onSubmit={submit}>
@@ -33,9 +38,14 @@ export function SignInForm() {
           autoComplete="off"
           spellCheck={false}
           placeholder="rcl_…"
+          aria-invalid={problem !== ""}
+          aria-describedby="key-problem"
           value={key}
           onChange={(event) => setKey(event.target.value)}
         />
+        <p id="key-problem" className="problem" aria-live="polite">
+          {problem}
+        </p>
         <p className="hint">You can use any key of the account.</p>
       </div>
       <ErrorNote error={attempt.error} />

@@ -1,0 +1,134 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signUp } from "../support/caller.js";
+import { freePort } from "../support/free-port.js";
+import { startServer, type TestServer } from "../support/server.js";
+import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, signInWith, visit } from "./visitor.js";
+
+describe.skipIf(NO_CHROMIUM !== undefined)(
+  NO_CHROMIUM ?? "the portal whose server goes and comes back",
+  () => {
+    let server: TestServer;
+    let env: Record<string, string>;
+    let browser: Browser;
+    let page: Page;
+
+    beforeAll(async () => {
+      needPortal();
+      env = { PORT: String(await freePort()), SIGNUPS_PER_HOUR: "100" };
+      server = await startServer({ env });
+      browser = await openBrowser();
+      ({ page } = await openVisitor(browser, server.url));
+      const caller = await signUp(server.url);
+      await caller.store({ text: "Ada moved to Lisbon in May.", namespace: "people" });
+      await signInWith(page, server.url, caller.key);
+    }, 60_000);
+    afterAll(async () => {
+      await browser?.close();
+      await server?.stop();
+    });
+
+    const back = async () => {
+      server = await startServer({ env, dataDir: server.dataDir });
+    };
+
+    it("says that the server cannot be reached, and goes on by itself when it answers again", async () => {
+      await visit(page, server.url, "memories");
+      await server.stop();
+      await page.evaluate("location.hash = '#/memories/people'");
+      await page.getByText("The server cannot be reached").first().waitFor();
+      expect(await page.getByText("Failed to fetch").count()).toBe(0);
+      await back();
+      await page.getByText("Ada moved to Lisbon in May.").waitFor();
+      expect(await page.getByText("The server cannot be reached").count()).toBe(0);
+    });
+
+    it("shows no white page when a part of it cannot be loaded, and loads it when it can", async () => {
+      await visit(page, server.url, "memories");
+      await server.stop();
+      await page.evaluate("location.hash = '#/map/people'");
+      await page.getByText("This page could not be loaded").waitFor();
+      expect(await page.getByRole("button", { name: "Reload" }).isVisible()).toBe(true);
+      await page.evaluate("location.hash = '#/memories'");
+      await page.getByRole("heading", { name: "Memories" }).waitFor();
+      await page.evaluate("location.hash = '#/map/people'");
+      await back();
+      await page.getByRole("heading", { name: "Map of people" }).waitFor();
+    });
+
+    it("survives a deploy: a part that is gone is loaded anew", async () => {
+      await visit(page, server.url, "memories");
+      await page.evaluate("sessionStorage.removeItem('recalld.reloaded')");
+      let gone = 0;
+      await page.route("**/assets/*.js", (route) =>
+        gone++ === 0 ? route.fulfill({ status: 404 }) : route.continue(),
+      );
+      await page.evaluate("location.hash = '#/usage'");
+      await page.getByRole("heading", { name: "Usage" }).waitFor();
+      expect(gone).toBeGreaterThan(0);
+      await page.unroute("**/assets/*.js");
+    });
+  },
+);
+
+describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the portal", () => {
+  let server: TestServer;
+  let browser: Browser;
+  let page: Page;
+  let key: string;
+
+  beforeAll(async () => {
+    needPortal();
+    server = await startServer();
+    browser = await openBrowser();
+    ({ page } = await openVisitor(browser, server.url));
+    const caller = await signUp(server.url);
+    key = caller.key;
+    await caller.store({ text: "مرحبا بالعالم", namespace: "people" });
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  it("takes a key with Bearer before it, and says what is wrong with other letters", async () => {
+    await visit(page, server.url, "");
+    await page.getByLabel("API key").fill("ключ");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("A key has only Latin letters").waitFor();
+    await page.getByLabel("API key").fill(`Bearer ${key}`);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+  });
+
+  it("closes an open memory by Back, and keeps the direction of its text", async () => {
+    await visit(page, server.url, "memories/people");
+    await page.getByText("مرحبا بالعالم").click();
+    const dialog = page.getByRole("dialog", { name: "Memory" });
+    await dialog.waitFor();
+    expect(await dialog.locator(".memory-text").getAttribute("dir")).toBe("auto");
+    expect(page.url()).toMatch(/memories\/people\/mem_/);
+    await page.goBack();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "people" }).waitFor();
+  });
+
+  it("keeps what was typed in the playground, and names an unknown page", async () => {
+    await visit(page, server.url, "playground");
+    await page.getByLabel("Question").fill("Where does Ada live?");
+    await visit(page, server.url, "nowhere");
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.evaluate("location.hash = '#/playground'");
+    expect(await page.getByLabel("Question").inputValue()).toBe("Where does Ada live?");
+  });
+
+  it("moves to the first and last tab by Home and End", async () => {
+    await visit(page, server.url, "start");
+    const tabs = page.getByRole("tab");
+    await tabs.first().focus();
+    await page.keyboard.press("End");
+    expect(await tabs.last().getAttribute("aria-selected")).toBe("true");
+    await page.keyboard.press("Home");
+    expect(await tabs.first().getAttribute("aria-selected")).toBe("true");
+  });
+});
