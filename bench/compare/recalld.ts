@@ -81,13 +81,14 @@ export class Recalld implements System {
     return run((i) => this.#client.post("/store", { text: texts[i], namespace: NAMESPACE }), options);
   }
 
-  async recall(options: LoadOptions & { until?: AbortSignal }): Promise<Load> {
-    return run((i) => this.#recall(i), options);
+  async recall(options: LoadOptions & { until?: AbortSignal; mode?: "HYBRID" }): Promise<Load> {
+    const { mode } = options;
+    return run((i) => this.#recall(i, { mode }), options);
   }
 
   async found(questions: readonly number[], topK: number): Promise<string[][]> {
     const found: string[][] = [];
-    for (const i of questions) found.push((await this.#recall(i, topK)).map(({ text }) => text));
+    for (const i of questions) found.push((await this.#recall(i, { topK })).map(({ text }) => text));
     return found;
   }
 
@@ -177,9 +178,13 @@ export class Recalld implements System {
     }
   }
 
-  async #recall(i: number, topK?: number): Promise<{ text: string }[]> {
+  async #recall(
+    i: number,
+    { topK, mode }: { topK?: number; mode?: string | undefined } = {},
+  ): Promise<{ text: string }[]> {
     const query = this.options.corpus.questions[i];
-    const { results } = await this.#client.post("/recall", { query, namespace: NAMESPACE, top_k: topK });
+    const asked = { query, namespace: NAMESPACE, top_k: topK, mode };
+    const { results } = await this.#client.post("/recall", asked);
     return results as { text: string }[];
   }
 
