@@ -10,7 +10,7 @@ const SENTENCES = JSON.parse(readFileSync(new URL("languages.json", import.meta.
 /** Number of facts of each language. */
 export const FACTS = Object.values(SENTENCES)[0]?.length ?? 0;
 
-/** What one system finds in one language. */
+/** Figures of one system in one language. */
 export interface LanguageFigures {
   /** Share of the questions whose fact comes first. */
   readonly hit1: number;

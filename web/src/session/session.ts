@@ -5,7 +5,7 @@ export interface Session {
   readonly key: string | undefined;
   /** True if the key is new and its owner has not yet confirmed that it is saved. */
   readonly unsaved: boolean;
-  /** What has ended the session, if the user did not sign out. */
+  /** Reason why the session ended, if the user did not end it. */
   readonly notice: Notice | undefined;
 }
 
