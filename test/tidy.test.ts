@@ -139,6 +139,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/words/text", "../postings/hash.js"],
     ["src/words/snapshot", "../contents.js"],
     ["src/operator", "../storage/storage.js"],
+    ["src/cli", "../errors.js"],
     ["src", "./server/app.js"],
     ["src", "mongodb"],
   ];

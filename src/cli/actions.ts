@@ -1,0 +1,143 @@
+import { call, type Json } from "./client.js";
+import { UsageError } from "./failure.js";
+import { print, short, tableOf, whole } from "./output.js";
+import { profilePath, serverOf, writeProfile } from "./profile.js";
+import { metadataGiven, textGiven } from "./texts.js";
+
+/** Options that each command has. */
+interface Common {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+interface In extends Common {
+  readonly namespace: string;
+}
+
+function service(given: Common, { needsKey = true } = {}) {
+  const server = serverOf(given, process.env);
+  if (needsKey && server.key === undefined) {
+    throw new UsageError(
+      `no key for ${server.url}: set RECALLD_API_KEY, or make an account by recalld signup`,
+    );
+  }
+  return (method: string, body: Json) => call(server, method, body);
+}
+
+export async function signUp({ email, ...given }: Common & { email?: string }): Promise<void> {
+  const { url } = serverOf(given, process.env);
+  const answer = await service(given, { needsKey: false })("AccountService.SignUp", {
+    ...(email && { email }),
+  });
+  const path = profilePath(process.env);
+  writeProfile(path, { url, api_key: String(answer.api_key) });
+  print({ json: given.json === true }, { account_id: answer.account_id, profile: path }, () => [
+    `Account ${answer.account_id}. Its key is in ${path}, which only you can read.`,
+  ]);
+}
+
+export async function store(
+  given: string | undefined,
+  { namespace, file, metadata, ...common }: In & { file?: string; metadata: string[] },
+): Promise<void> {
+  const text = await textGiven(given, file);
+  const fields = metadataGiven(metadata);
+  const answer = await service(common)("MemoryService.Store", {
+    text,
+    namespace,
+    ...(fields && { metadata: fields }),
+  });
+  print({ json: common.json === true }, answer, () => [
+    `${answer.id} stored in ${namespace}, ${answer.tokens} tokens`,
+  ]);
+}
+
+export async function recall(
+  query: string,
+  { namespace, topK, cosine, ...common }: In & { topK?: number; cosine?: boolean },
+): Promise<void> {
+  const mode = cosine === true ? "COSINE" : "HYBRID";
+  const body = { query, namespace, mode, ...(topK !== undefined && { top_k: topK }) };
+  const answer = await service(common)("MemoryService.Recall", body);
+  const results = rowsIn(answer, "results");
+  print({ json: common.json === true }, answer, () =>
+    results.length === 0
+      ? [`nothing in ${namespace}`]
+      : tableOf(
+          {
+            score: ({ score }) => Number(score ?? 0).toFixed(3),
+            words: ({ words }) => (words === undefined ? "" : Number(words).toFixed(3)),
+            id: ({ id }) => String(id),
+            text: ({ text }) => short(text),
+          },
+          results,
+        ),
+  );
+}
+
+export async function list({ namespace, limit, ...common }: In & { limit: number }): Promise<void> {
+  const ask = service(common);
+  const memories: Json[] = [];
+  let pageToken = "";
+  do {
+    const pageSize = Math.min(100, limit - memories.length);
+    if (pageSize <= 0) break;
+    const page = await ask("MemoryService.ListMemories", {
+      namespace,
+      page_size: pageSize,
+      page_token: pageToken,
+    });
+    memories.push(...rowsIn(page, "memories"));
+    pageToken = String(page.next_page_token ?? "");
+  } while (pageToken !== "");
+  print({ json: common.json === true }, { memories }, () =>
+    tableOf(
+      {
+        id: ({ id }) => String(id),
+        stored: ({ created_at }) => String(created_at ?? "").slice(0, 19),
+        text: ({ text }) => short(text),
+      },
+      memories,
+    ),
+  );
+}
+
+export async function get(id: string, { namespace, ...common }: In): Promise<void> {
+  const answer = await service(common)("MemoryService.GetMemory", { namespace, id });
+  const memory = answer.memory as Json;
+  print({ json: common.json === true }, memory, () => [
+    whole(memory.text),
+    ...(memory.metadata === undefined ? [] : [whole(JSON.stringify(memory.metadata))]),
+    `${memory.id}, stored ${memory.created_at}, ${memory.tokens} tokens`,
+  ]);
+}
+
+export async function forget(id: string, { namespace, ...common }: In): Promise<void> {
+  const answer = await service(common)("MemoryService.DeleteMemory", { namespace, id });
+  print({ json: common.json === true }, answer, () => [`${id} erased`]);
+}
+
+export async function namespaces(common: Common): Promise<void> {
+  const ask = service(common);
+  const all: Json[] = [];
+  let pageToken = "";
+  do {
+    const page = await ask("MemoryService.ListNamespaces", { page_size: 100, page_token: pageToken });
+    all.push(...rowsIn(page, "namespaces"));
+    pageToken = String(page.next_page_token ?? "");
+  } while (pageToken !== "");
+  print({ json: common.json === true }, { namespaces: all }, () =>
+    tableOf(
+      {
+        memories: ({ memories = 0 }) => Number(memories).toLocaleString("en-US"),
+        bytes: ({ bytes = 0 }) => Number(bytes).toLocaleString("en-US"),
+        namespace: ({ namespace }) => short(namespace),
+      },
+      all,
+    ),
+  );
+}
+
+function rowsIn(answer: Json, name: string): Json[] {
+  return (answer[name] ?? []) as Json[];
+}

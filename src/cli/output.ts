@@ -1,0 +1,41 @@
+import type { Json } from "./client.js";
+
+/** Columns of a table, with how each is shown. */
+export type Columns = Readonly<Record<string, (row: Json) => string>>;
+
+/** Characters of a text that a table shows. */
+const SHOWN_MAX = 72;
+
+export interface Output {
+  readonly json: boolean;
+}
+
+/** Prints an answer: as it is for programs, or as the lines for people. */
+export function print({ json }: Output, answer: unknown, lines: () => readonly string[]): void {
+  if (json) console.log(JSON.stringify(answer, null, 2));
+  else for (const line of lines()) console.log(line);
+}
+
+/** Lays rows out in columns, the last of which is not padded. */
+export function tableOf(columns: Columns, rows: readonly Json[]): string[] {
+  const names = Object.keys(columns);
+  const cells = [names, ...rows.map((row) => names.map((name) => columns[name]?.(row) ?? ""))];
+  const widths = names.map((_, i) => Math.max(...cells.map((line) => (line[i] ?? "").length)));
+  return cells.map((line) =>
+    line.map((cell, i) => (i === line.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join("  "),
+  );
+}
+
+/** Shortens a text to one line of a table. Control characters of a terminal are not passed on. */
+export function short(value: unknown): string {
+  const line = String(value ?? "")
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+  const characters = [...line];
+  return characters.length <= SHOWN_MAX ? line : `${characters.slice(0, SHOWN_MAX - 1).join("")}…`;
+}
+
+/** Shows a text whole, without the control characters that could change a terminal. */
+export function whole(value: unknown): string {
+  return String(value ?? "").replace(/[^\P{Cc}\n\t]/gu, "�");
+}
