@@ -8,6 +8,8 @@ import { toBytes } from "./vector.js";
  */
 export interface Sums {
   readonly head: number;
+  /** Checksum of the part of the head that is erased with a memory; absent if it has none. */
+  readonly label?: number;
   readonly text?: number;
   readonly vectors?: number;
 }
@@ -17,7 +19,9 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Computes the checksums of an entry. */
 export function sumsOf(entry: Fields): Sums {
   if (entry.op !== "store") return { head: headOf(entry) };
-  return { head: headOf(entry), text: textOf(entry), vectors: vectorsOf(entry) };
+  const label = labelOf(entry);
+  const sums = { head: headOf(entry), text: textOf(entry), vectors: vectorsOf(entry) };
+  return label === undefined ? sums : { ...sums, label };
 }
 
 /** Tells whether the parts that were read agree with the checksums. */
@@ -25,14 +29,24 @@ export function agrees(entry: Fields, what: What, sums: unknown): boolean {
   const written = (sums ?? {}) as Partial<Sums>;
   if (written.head !== headOf(entry)) return false;
   if (entry.op !== "store") return true;
+  if (written.label !== labelOf(entry)) return false;
   if (hasText(what) && written.text !== textOf(entry)) return false;
   return !hasVectors(what) || written.vectors === vectorsOf(entry);
 }
 
 /** Computes the checksum of an entry's head, which erasing a memory does not change. */
-function headOf({ op, opId, id, tokens, createdAtMs, target, to }: Fields): number {
+function headOf({ op, opId, id, tokens, createdAtMs, target, to, ...more }: Fields): number {
   const kind = op === "erased" ? "store" : op;
-  return crc32(`${kind}\n${opId}\n${id}\n${tokens}\n${createdAtMs}\n${target}\n${to}`);
+  const head = crc32(`${kind}\n${opId}\n${id}\n${tokens}\n${createdAtMs}\n${target}\n${to}`);
+  const { updatedAtMs, replaces, supersedes } = more;
+  // Entries of earlier versions have none of these.
+  if (updatedAtMs === undefined && replaces === undefined && supersedes === undefined) return head;
+  return crc32(JSON.stringify([updatedAtMs, replaces, supersedes]), head);
+}
+
+function labelOf({ externalId, expiresAtMs }: Fields): number | undefined {
+  if (externalId === undefined && expiresAtMs === undefined) return undefined;
+  return crc32(JSON.stringify([externalId, expiresAtMs]));
 }
 
 function textOf({ text, metadata }: Fields): number {

@@ -1,29 +1,42 @@
 import { type Entry, hasText, hasVectors, type Lost, type What } from "../memory/ports/log.js";
 import { agrees } from "./checksum.js";
 
-/** Kinds of fields. `windows` may be missing: the one vector is then of the whole text. */
-type Kind = "string" | "number" | "vectors" | "windows";
+/**
+ * Kinds of fields. `windows` may be missing: the one vector is then of the whole text. Those with a question
+ * mark may be missing, too.
+ */
+type Kind = "string" | "number" | "vectors" | "windows" | "string?" | "number?" | "numbers?";
+
+/** Fields of a memory that stay when it is erased. */
+const REMAINDER = {
+  opId: "string",
+  id: "string",
+  tokens: "number",
+  createdAtMs: "number",
+  updatedAtMs: "number?",
+  replaces: "number?",
+  supersedes: "numbers?",
+} as const;
 
 /** Fields of each kind of entry. */
 const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, Kind>> = {
   store: {
-    opId: "string",
-    id: "string",
+    ...REMAINDER,
     text: "string",
     metadata: "string",
     vectors: "vectors",
     windows: "windows",
-    tokens: "number",
-    createdAtMs: "number",
+    externalId: "string?",
+    expiresAtMs: "number?",
   },
-  erased: { opId: "string", id: "string", tokens: "number", createdAtMs: "number" },
+  erased: REMAINDER,
   delete: { opId: "string", target: "number" },
   drop: { opId: "string" },
   moved: { opId: "string", to: "string" },
 };
 
 /** Fields that only a memory may have. */
-const CONTENT = ["text", "metadata", "vectors", "windows"];
+const CONTENT = ["text", "metadata", "vectors", "windows", "externalId"];
 
 const TEXT = ["text", "metadata"];
 const VECTORS = ["vectors", "windows"];
@@ -64,7 +77,13 @@ export function unreadable(error: unknown): Lost {
 function isOf(kind: Kind, value: unknown): boolean {
   if (kind === "vectors") return value instanceof Float32Array;
   if (kind === "windows") return value === undefined || areWindows(value);
+  if (kind === "numbers?") return value === undefined || areNumbers(value);
+  if (kind.endsWith("?")) return value === undefined || typeof value === kind.slice(0, -1);
   return typeof value === kind;
+}
+
+function areNumbers(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => Number.isInteger(each));
 }
 
 function areWindows(value: unknown): boolean {

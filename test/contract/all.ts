@@ -10,12 +10,14 @@ import { namesContract } from "./names.js";
 import { slicesContract } from "./slices.js";
 import { systemRecordsContract } from "./system-records.js";
 import { usageContract } from "./usage.js";
+import { versionsContract } from "./versions.js";
 
 /** Every suite that an adapter of storage passes. */
 export const CONTRACTS = [
   logContract,
   namesContract,
   erasingContract,
+  versionsContract,
   measureContract,
   accountsContract,
   keysContract,

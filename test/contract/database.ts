@@ -11,9 +11,9 @@ export interface TestDatabase {
 
 /**
  * Kind of harm: a missing entry, a broken one, a field with another value of the same form, or no checksum, as
- * in entries from before there were checksums.
+ * in entries from before there were checksums. `label` is the caller's own id.
  */
-export type Harm = "remove" | "spoil" | "text" | "vectors" | "tokens" | "unsum";
+export type Harm = "remove" | "spoil" | "text" | "vectors" | "tokens" | "unsum" | "label" | "supersedes";
 
 export type MakeDatabase = () => Promise<TestDatabase>;
 

@@ -31,6 +31,8 @@ function harmed(bytes: Uint8Array | undefined, how: Harm): Buffer {
   if (how === "vectors") vectors[0] = (vectors[0] ?? 0) ^ 1;
   if (how === "text") fields.text += ".";
   if (how === "tokens") fields.tokens += 1;
+  if (how === "label") fields.externalId = "other";
+  if (how === "supersedes") fields.supersedes = [7];
   const header = Buffer.from(JSON.stringify({ ...fields, ...(how !== "unsum" && { sums }) }));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(header.byteLength);

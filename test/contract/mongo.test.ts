@@ -41,6 +41,8 @@ async function harm(entries: Collection<HarmedEntry>, _id: string, how: Harm): P
     text: { $set: { text: `${entry?.text}.` } },
     vectors: { $set: { vector: new Binary(vector) } },
     tokens: { $inc: { tokens: 1 } },
+    label: { $set: { externalId: "other" } },
+    supersedes: { $set: { supersedes: [7] } },
     unsum: { $unset: { sums: "" } },
   };
   await entries.updateOne({ _id }, changed[how as keyof typeof changed] as UpdateFilter<HarmedEntry>);

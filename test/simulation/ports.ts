@@ -5,10 +5,15 @@ import { inGeneration } from "../../src/memory/ports/generation.js";
 import {
   type Appended,
   type Entry,
+  type Erased,
+  type Expiring,
   type Log,
+  remainderOf,
   type Seen,
   type Several,
+  type Special,
   type Stored,
+  type Successor,
   seen,
   type What,
 } from "../../src/memory/ports/log.js";
@@ -59,19 +64,41 @@ export function logOf(db: Database, process: Client): Log {
       }),
     locate: ({ logId, id }) =>
       db.request(process, () => {
-        const found = [...db.logOf(logId)].find(([, entry]) => entry.op === "store" && entry.id === id);
-        return found?.[0];
+        const found = last(db.logOf(logId), (memory) => memory.id === id);
+        return found?.[1].op === "store" ? found[0] : undefined;
       }),
-    numberOf: ({ logId, id }) =>
+    written: ({ logId, opId }) =>
       db.request(process, () => {
-        const isIt = (entry: Entry) => (entry.op === "store" || entry.op === "erased") && entry.id === id;
-        return [...db.logOf(logId)].find(([, entry]) => isIt(entry))?.[0];
+        const first = last(db.logOf(logId), ({ id }) => id === opId);
+        return (first ?? last(db.logOf(logId), (memory) => memory.opId === opId))?.[0];
       }),
+    holder: ({ logId, externalId }) =>
+      db.request(process, () => {
+        return last(db.logOf(logId), (it) => it.op === "store" && it.externalId === externalId)?.[0];
+      }),
+    successors: ({ logId, sequences }) =>
+      db.request(process, () => successorsIn(db.logOf(logId)).filter((s) => sequences.includes(s.target))),
+    special: ({ logId, from, limit }) =>
+      db.request(process, () => specialIn(db.logOf(logId), from).slice(0, limit)),
+    expired: ({ untilMs, after, limit }) =>
+      db.request(process, () => {
+        const all = sorted(db.logs).flatMap(([logId, log]) => expiringIn(logId, log));
+        const due = all.filter(({ expiresAtMs }) => expiresAtMs <= untilMs);
+        due.sort((a, b) => a.expiresAtMs - b.expiresAtMs);
+        const from = due.findIndex((it) => it.logId === after?.logId && it.sequence === after.sequence) + 1;
+        return due.slice(from, from + limit);
+      }),
+    unerased: (limit) =>
+      db.request(process, () =>
+        sorted(db.logs)
+          .flatMap((each) => unerasedIn(...each))
+          .slice(0, limit),
+      ),
     erase: ({ logId, sequences }) =>
       db.request(process, () => {
         for (const sequence of sequences) {
           const entry = db.logOf(logId).get(sequence);
-          if (entry?.op === "store") db.logOf(logId).set(sequence, erased(entry));
+          if (entry?.op === "store") db.logOf(logId).set(sequence, remainderOf(entry));
         }
       }),
     retire: (scope, logId) =>
@@ -81,6 +108,11 @@ export function logOf(db: Database, process: Client): Log {
     rename: (scope, { from, to }) =>
       db.request(process, () => {
         if (db.heads.get(keyOf(scope)) === from) db.heads.set(keyOf(scope), to);
+      }),
+    scopeOf: (logId) =>
+      db.request(process, () => {
+        const named = [...db.heads].find(([, head]) => head === logId);
+        return named && scopeOf(named[0]);
       }),
     names: ({ after, limit }) =>
       db.request(process, () => {
@@ -135,8 +167,55 @@ async function insert(
   return inserted;
 }
 
-function erased({ opId, id, tokens, createdAtMs }: Stored): Entry {
-  return { op: "erased", opId, id, tokens, createdAtMs };
+type Memories = Stored | Erased;
+
+/** Finds the last memory, erased or not, that fits. */
+function last(log: ReadonlyMap<number, Entry>, fits: (memory: Memories) => boolean) {
+  const all = [...log].filter((each): each is [number, Memories] => isMemory(each[1]) && fits(each[1]));
+  return all.sort(([a], [b]) => b - a)[0];
+}
+
+function isMemory(entry: Entry): entry is Memories {
+  return entry.op === "store" || entry.op === "erased";
+}
+
+function successorsIn(log: ReadonlyMap<number, Entry>): Successor[] {
+  return [...log].flatMap(([sequence, entry]): Successor[] => {
+    if (entry.op === "delete") return [{ target: entry.target, sequence, how: "deleted", id: "" }];
+    if (!isMemory(entry)) return [];
+    const { id, replaces, supersedes = [] } = entry;
+    const replaced =
+      replaces === undefined ? [] : [{ target: replaces, sequence, how: "replaced", id } as const];
+    return [
+      ...replaced,
+      ...supersedes.map((target) => ({ target, sequence, how: "superseded", id }) as const),
+    ];
+  });
+}
+
+function specialIn(log: ReadonlyMap<number, Entry>, from: number): Special[] {
+  return [...log].flatMap(([sequence, entry]): Special[] => {
+    if (!isMemory(entry) || sequence < from) return [];
+    const { supersedes, expiresAtMs } = entry as Partial<Stored>;
+    if (supersedes === undefined && expiresAtMs === undefined) return [];
+    return [
+      { sequence, ...(supersedes && { supersedes }), ...(expiresAtMs !== undefined && { expiresAtMs }) },
+    ];
+  });
+}
+
+function expiringIn(logId: string, log: ReadonlyMap<number, Entry>): Expiring[] {
+  return [...log].flatMap(([sequence, entry]) => {
+    if (entry.op !== "store" || entry.expiresAtMs === undefined) return [];
+    return [{ logId, sequence, expiresAtMs: entry.expiresAtMs }];
+  });
+}
+
+function unerasedIn(logId: string, log: ReadonlyMap<number, Entry>) {
+  return [...log.values()].flatMap((entry) => {
+    const sequence = isMemory(entry) ? entry.replaces : undefined;
+    return sequence !== undefined && log.get(sequence)?.op === "store" ? [{ logId, sequence }] : [];
+  });
 }
 
 /** Makes the claims as one process sees them. */

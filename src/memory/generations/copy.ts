@@ -2,7 +2,15 @@ import type { Clock } from "../pacing/clock.js";
 import { mapSome } from "../pacing/map-some.js";
 import { SERVICE } from "../ports/embedder.js";
 import { generationOf } from "../ports/generation.js";
-import { type Appended, type Entry, isEnd, type Log, type Numbered } from "../ports/log.js";
+import {
+  type Appended,
+  type Entry,
+  forgottenBy,
+  isEnd,
+  type Log,
+  type Numbered,
+  remainderOf,
+} from "../ports/log.js";
 import type { Generations } from "./generations.js";
 
 /** Entries copied at a time, and texts embedded at a time: few, because calls come first. */
@@ -40,7 +48,7 @@ export interface Tail {
  * copy to the present end of the log. Any process may continue where another stopped; two that copy at the
  * same time write the same entries, and one that slept finds the numbers taken.
  *
- * Only a tombstone tells that a memory was deleted. A missing text in the original does not: an original
+ * Only a tombstone, or a later version, tells that a memory is forgotten. A missing text in the original does not: an original
  * that has moved is erased, while its copy is the living log.
  */
 export async function copyTail(
@@ -79,7 +87,7 @@ async function copyEntries(
 ): Promise<void> {
   const [first] = news;
   if (first === undefined) return;
-  const forgotten = news.flatMap(({ entry }) => (entry.op === "delete" ? [entry.target] : []));
+  const forgotten = news.flatMap(({ entry }) => forgottenBy(entry) ?? []);
   // Erased before their tombstones are copied: after a crash, the next process begins after those.
   await log.erase({ logId: to, sequences: forgotten });
   const gone = new Set(forgotten);
@@ -94,7 +102,5 @@ async function copyEntries(
 /** Reduces a memory to its number; an unreadable entry keeps its number too. */
 function withoutText(entry: Entry<"text">): Appended {
   if (entry.op === "lost") return { op: "erased", opId: "", id: "", tokens: 0, createdAtMs: 0 };
-  if (entry.op !== "store") return entry;
-  const { opId, id, tokens, createdAtMs } = entry;
-  return { op: "erased", opId, id, tokens, createdAtMs };
+  return entry.op === "store" ? remainderOf(entry) : entry;
 }

@@ -115,11 +115,11 @@ export class Appender {
   }
 
   /** Settles an entry that the log holds already, and releases any other for writing. */
-  async #lookUp({ opId, id }: Stored): Promise<void> {
+  async #lookUp({ opId }: Stored): Promise<void> {
     const { log } = this.options;
     const { logId } = this.replica;
     try {
-      const from = await log.numberOf({ logId, id });
+      const from = await log.written({ logId, opId });
       const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };
       const [found] = range === undefined ? [] : (await log.read(range)).entries;
       const waiting = this.#waiting.get(opId);

@@ -4,6 +4,7 @@ import { coalesce } from "../pacing/coalesce.js";
 import {
   type Dropped,
   type Entry,
+  forgottenBy,
   isEnd,
   type Log,
   type Lost,
@@ -239,15 +240,16 @@ export class Replica {
     const rows = [];
     const forgotten: number[] = [];
     for (const { sequence, entry } of news) {
-      const vectors = entry.op === "store" ? vectorsOf(entry) : [];
       // For memories only: the log that this one moves to has other entries from its end on.
-      if (entry.op === "store" && this.#forgotten.delete(sequence)) continue;
-      if (entry.op === "store" && index.fits(vectors)) rows.push({ sequence, opId: entry.opId, vectors });
-      else if (entry.op === "store") onLost?.(this.logId, { sequence, entry: UNFIT });
-      else if (entry.op === "delete" && !this.#restoration.confirm(entry.target))
-        forgotten.push(entry.target);
-      else if (isEnd(entry)) this.#seal(entry);
+      const isForgotten = entry.op === "store" && this.#forgotten.delete(sequence);
+      if (entry.op === "store" && !isForgotten) {
+        const vectors = vectorsOf(entry);
+        if (index.fits(vectors)) rows.push({ sequence, opId: entry.opId, vectors });
+        else onLost?.(this.logId, { sequence, entry: UNFIT });
+      } else if (isEnd(entry)) this.#seal(entry);
       else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
+      const target = forgottenBy(entry);
+      if (target !== undefined && !this.#restoration.confirm(target)) forgotten.push(target);
     }
     await Promise.all([
       rows.length > 0 ? index.add(rows) : undefined,

@@ -1,6 +1,6 @@
 import type { Erasure, Erasures } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
-import { type Entry, isEnd, type Log, type Numbered } from "../ports/log.js";
+import { type Entry, forgottenBy, isEnd, type Log, type Numbered, type Stored } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
 import type { Words } from "../ports/words.js";
 import { allLogIds, allNames } from "./walk.js";
@@ -38,7 +38,10 @@ export interface Verified {
  */
 export async function verify(ports: VerifyPorts): Promise<Verified> {
   const counted = { logIds: 0, memories: 0, erased: 0, indexes: 0 };
-  const pending = await ports.erasures.pending(ERASURES_MAX);
+  const pending: Pending[] = [
+    ...(await ports.erasures.pending(ERASURES_MAX)),
+    ...(await ports.log.unerased(ERASURES_MAX)),
+  ];
   const recall = { found: 0, of: 0 };
   const verified: Verified = { ...counted, recall, unfinished: pending.length, problems: [] };
   const living = await livingIn(ports.log);
@@ -60,10 +63,17 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
   return verified;
 }
 
+/** An erasure that is not finished: of one memory, or of a whole log. */
+type Pending = Pick<Erasure, "logId" | "sequence">;
+
 /** State of the walk along one log. */
 interface Walk {
-  readonly ids: Set<string>;
+  /** Number of each memory's last version. */
+  readonly ids: Map<string, number>;
+  /** Number of the memory that has each external id. */
+  readonly externalIds: Map<string, number>;
   readonly stored: Set<number>;
+  /** Numbers that tombstones and later versions tell to forget. */
   readonly targets: Set<number>;
   ended: "drop" | "moved" | undefined;
 }
@@ -71,7 +81,7 @@ interface Walk {
 interface Subject {
   readonly logId: string;
   readonly verified: Verified;
-  readonly pending: readonly Erasure[];
+  readonly pending: readonly Pending[];
   /** Logs that have a name. */
   readonly living: ReadonlySet<string>;
 }
@@ -86,7 +96,10 @@ async function verifyLog(
   { log, vectors, words, dimensionsOf }: VerifyPorts,
   { logId, verified, pending, living }: Subject,
 ): Promise<void> {
-  const walk: Walk = { ids: new Set(), stored: new Set(), targets: new Set(), ended: undefined };
+  const walk: Walk = {
+    ...{ ids: new Map(), externalIds: new Map() },
+    ...{ stored: new Set(), targets: new Set(), ended: undefined },
+  };
   const dimensions = dimensionsOf(logId);
   const complain = (sequence: number, what: string) =>
     verified.problems.push(`${logId}, entry ${sequence}: ${what}`);
@@ -140,14 +153,37 @@ function step(
   if (walk.ended) complain(sequence, "stands behind the log's end");
   if (entry.op === "lost") complain(sequence, entry.reason);
   if (isEnd(entry)) walk.ended = entry.op;
-  if (entry.op === "delete") walk.targets.add(entry.target);
+  const target = forgottenBy(entry);
+  if (target !== undefined) walk.targets.add(target);
   if (entry.op === "erased") verified.erased++;
+  if (entry.op !== "store" && entry.op !== "erased") return;
+  const before = walk.ids.get(entry.id);
+  // An entry that was damaged when it was copied has no id.
+  if (entry.id !== "" && before !== entry.replaces) {
+    const what = before === undefined ? "replaces another memory" : "repeats the id of an earlier memory";
+    complain(sequence, what);
+  }
+  walk.ids.set(entry.id, sequence);
+  if ((entry.supersedes ?? []).some((each) => each >= sequence))
+    complain(sequence, "supersedes a later entry");
   if (entry.op !== "store") return;
   verified.memories++;
   walk.stored.add(sequence);
-  if (walk.ids.has(entry.id)) complain(sequence, "repeats the id of an earlier memory");
-  walk.ids.add(entry.id);
+  checkExternalId({ sequence, entry }, { walk, complain });
   if (dimensions !== undefined && vectorsOf(entry).some(({ length }) => length !== dimensions))
     complain(sequence, "its vector is of another model");
   if (!entry.vectors.every(Number.isFinite)) complain(sequence, "its vector is not finite");
+}
+
+/** Checks that no two living memories have the same external id. */
+function checkExternalId(
+  { sequence, entry }: Numbered<Stored>,
+  { walk, complain }: Pick<StepOptions, "walk" | "complain">,
+): void {
+  const { externalId, replaces } = entry;
+  if (externalId === undefined) return;
+  const holder = walk.externalIds.get(externalId);
+  const isGone = holder === undefined || holder === replaces || walk.targets.has(holder);
+  if (!isGone) complain(sequence, "repeats the external id of an earlier memory");
+  walk.externalIds.set(externalId, sequence);
 }

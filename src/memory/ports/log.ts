@@ -27,7 +27,18 @@ export interface Stored {
   readonly vectors: Float32Array;
   readonly windows?: readonly Window[];
   readonly tokens: number;
+  /** Time when its first version was stored. */
   readonly createdAtMs: number;
+  /** Time when this version was stored; absent in the first one. */
+  readonly updatedAtMs?: number;
+  /** The number of the version that this one replaces, which has the same id. */
+  readonly replaces?: number;
+  /** The numbers of older memories that this one supersedes: they stay, but recalls and lists hide them. */
+  readonly supersedes?: readonly number[];
+  /** The caller's own id, unique among the living memories of a log. */
+  readonly externalId?: string;
+  /** Time from which the memory is hidden, soon to be erased. */
+  readonly expiresAtMs?: number;
 }
 
 /**
@@ -43,8 +54,9 @@ export interface Seen {
   readonly head: Omit<Stored, "vectors" | "windows" | "text" | "metadata">;
 }
 
-/** Remainder of an erased memory: its number is never used again. */
-export interface Erased extends Pick<Stored, "opId" | "id" | "tokens" | "createdAtMs"> {
+/** Remainder of an erased memory: its number is never used again, and what it did to others stays done. */
+export interface Erased
+  extends Pick<Stored, "opId" | "id" | "tokens" | "createdAtMs" | "updatedAtMs" | "replaces" | "supersedes"> {
   readonly op: "erased";
 }
 
@@ -87,6 +99,23 @@ export type Entry<W extends What = "all"> = Seen[W] | Exclude<Appended, Stored> 
 /** Tells whether an entry ends its log: no entry ever follows it. */
 export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
   return entry.op === "drop" || entry.op === "moved";
+}
+
+/** Answers the number of an earlier memory that an entry makes every replica forget. */
+export function forgottenBy(entry: Entry<"head">): number | undefined {
+  if (entry.op === "delete") return entry.target;
+  return entry.op === "store" || entry.op === "erased" ? entry.replaces : undefined;
+}
+
+/** Reduces a memory to what remains of it when it is erased. */
+export function remainderOf(memory: Seen["head"]): Erased {
+  const { opId, id, tokens, createdAtMs, updatedAtMs, replaces, supersedes } = memory;
+  return {
+    ...{ op: "erased", opId, id, tokens, createdAtMs },
+    ...(updatedAtMs !== undefined && { updatedAtMs }),
+    ...(replaces !== undefined && { replaces }),
+    ...(supersedes !== undefined && { supersedes }),
+  };
 }
 
 /** An entry and its number. */
@@ -134,23 +163,50 @@ export interface Log {
    */
   fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>>;
 
-  /** Finds the number of a memory in this log; undefined if the log does not hold it, or it was erased. */
+  /**
+   * Finds the number of a memory's last version in this log; undefined if the log does not hold the memory, or
+   * its last version was erased.
+   */
   locate(of: { logId: string; id: string }): Promise<number | undefined>;
 
   /**
-   * Finds the number that a memory has in this log, or had until it was erased; undefined if the log never
-   * held it.
+   * Finds the number of the memory's version that an operation wrote, erased or not; undefined if the log never
+   * held it. An operation that stored a new memory has the memory's id, and finds its last version.
    */
-  numberOf(of: { logId: string; id: string }): Promise<number | undefined>;
+  written(of: { logId: string; opId: string }): Promise<number | undefined>;
+
+  /** Finds the number of the last memory that was stored with an external id; undefined if it was erased. */
+  holder(of: { logId: string; externalId: string }): Promise<number | undefined>;
 
   /**
-   * Turns memories into Erased entries: text, vector and metadata are gone once this resolves. Numbers
-   * without a memory are ignored.
+   * Finds the entries that replaced, superseded or deleted memories with these numbers. Those that are erased
+   * may be left out.
+   */
+  successors(of: Several): Promise<Successor[]>;
+
+  /**
+   * Lists, in order, the numbers in a range that supersede memories, or that expire and are not erased: at most
+   * `limit`, from `from` on.
+   */
+  special(of: { logId: string; from: number; limit: number }): Promise<Special[]>;
+
+  /** Lists memories of all logs that expire up to a time and are not erased, by time, after the given one. */
+  expired(of: { untilMs: number; after?: Expiring | undefined; limit: number }): Promise<Expiring[]>;
+
+  /** Lists memories of all logs that were replaced and are not erased yet. */
+  unerased(limit: number): Promise<{ logId: string; sequence: number }[]>;
+
+  /**
+   * Turns memories into Erased entries: text, vector, metadata and external id are gone once this resolves.
+   * Numbers without a memory are ignored.
    */
   erase(of: Several): Promise<void>;
 
   /** Removes the name of a log, if it still has it: the next `create` begins a new log. */
   retire(scope: Scope, logId: string): Promise<void>;
+
+  /** Finds the namespace whose name points to a log. */
+  scopeOf(logId: string): Promise<Scope | undefined>;
 
   /** Points a name to another log, if it still points to the given one. */
   rename(scope: Scope, of: { from: string; to: string }): Promise<void>;
@@ -166,6 +222,29 @@ export interface Log {
 
   /** Lists the logs that have entries, including dropped ones, in order, after the given one. */
   logIds(of: { after: string; limit: number }): Promise<string[]>;
+}
+
+/** An entry by which an earlier memory is no longer the present version of anything. */
+export interface Successor {
+  /** The number of the earlier memory. */
+  readonly target: number;
+  /** The number of the entry. */
+  readonly sequence: number;
+  readonly how: "replaced" | "superseded" | "deleted";
+  /** Id of the entry's memory; empty for a tombstone. */
+  readonly id: string;
+}
+
+/** A number of a log that decides what recalls show. */
+export interface Special extends Pick<Stored, "supersedes" | "expiresAtMs"> {
+  readonly sequence: number;
+}
+
+/** A memory that expires. */
+export interface Expiring {
+  readonly logId: string;
+  readonly sequence: number;
+  readonly expiresAtMs: number;
 }
 
 /** Entries of one log. */

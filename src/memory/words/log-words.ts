@@ -1,5 +1,5 @@
 import type { Clock } from "../pacing/clock.js";
-import type { Entry, Log, Numbered } from "../ports/log.js";
+import { type Entry, forgottenBy, type Log, type Numbered } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
 import type { Words } from "../ports/words.js";
 import type { Hearing } from "./hearing.js";
@@ -50,7 +50,7 @@ export class LogWords {
 
   /** Takes entries of the log that were applied elsewhere, in their order. */
   take(entries: readonly Numbered<Entry<"head">>[]): void {
-    const targets = entries.flatMap(({ entry }) => (entry.op === "delete" ? [entry.target] : []));
+    const targets = entries.flatMap(({ entry }) => forgottenBy(entry) ?? []);
     this.#replica?.offer(entries);
     if (targets.length === 0) return;
     // Words of deleted memories leave the file too, whether the index is open or not. First they leave the

@@ -4,7 +4,7 @@ import { Restoration } from "../log/restoration.js";
 import { vectorsOf } from "../log/windows.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
-import type { Entry, Log, Numbered } from "../ports/log.js";
+import { type Entry, forgottenBy, type Log, type Numbered } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
 import type { TextRow, WordIndex } from "../ports/words.js";
 import { Hearing } from "./hearing.js";
@@ -183,7 +183,8 @@ export class WordReplica {
     for (const { sequence, entry } of news) {
       const isForgotten = this.#forgotten.delete(sequence);
       if (entry.op === "store" && !isForgotten) rows.push({ sequence, text: entry.text });
-      if (entry.op === "delete" && !this.#restoration.confirm(entry.target)) gone.push(entry.target);
+      const target = forgottenBy(entry);
+      if (target !== undefined && !this.#restoration.confirm(target)) gone.push(target);
     }
     const { index } = this.options;
     // Both are requested at once: an index applies them in the order of the calls.

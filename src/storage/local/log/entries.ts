@@ -1,16 +1,27 @@
 import type { Database, RootDatabase } from "lmdb";
 import { Piece } from "../../../memory/pacing/bounds.js";
-import type { Entry, Log, Measured, Numbered, Stored, What } from "../../../memory/ports/log.js";
+import {
+  type Entry,
+  type Log,
+  type Measured,
+  type Numbered,
+  remainderOf,
+  type Seen,
+  type Stored,
+  type What,
+} from "../../../memory/ports/log.js";
 import { lost } from "../../intact.js";
 import { Counts } from "./counts.js";
 import { decode, encode } from "./record.js";
+import { type Key, Relations } from "./relations.js";
 
-type Key = [logId: string, sequence: number];
 type IdKey = [logId: string, id: string];
 /** Position of a memory, and the length of its text and metadata, so that counting reads no entry. */
 type EntryOffset = [sequence: number, bytes: number];
 /** Replaces the length after the memory is erased: no other memory may ever take its id in this log. */
 const ERASED = -1;
+/** Replaces the length in the row of an operation that wrote a later version of a memory. */
+const OPERATION = -2;
 
 /** Number of memories counted before other work gets its turn, which takes less than a millisecond. */
 const SLICE_MEMORIES = 256;
@@ -22,11 +33,13 @@ export class Entries {
   readonly db: Database<Buffer, Key>;
   readonly #ids: Database<EntryOffset, IdKey>;
   readonly #counts: Counts;
+  readonly relations: Relations;
 
   constructor(root: RootDatabase) {
     this.db = root.openDB("log", { encoding: "binary" });
     this.#ids = root.openDB("ids", { encoding: "json" });
     this.#counts = new Counts(root);
+    this.relations = new Relations(root, (key) => this.get(key, "head")?.op === "store");
   }
 
   /** Inserts each entry if its number is free; returns how many it inserted before one that is not. */
@@ -40,6 +53,10 @@ export class Entries {
       if (entry.op === "store") this.#place([logId, entry.id], [sequence, bytesOf(entry)]);
       // In a copy, what replaces a lost entry has no id.
       if (entry.op === "erased" && entry.id !== "") this.#place([logId, entry.id], [sequence, ERASED]);
+      if ((entry.op === "store" || entry.op === "erased") && entry.opId !== entry.id) {
+        this.#ids.putSync([logId, entry.opId], [sequence, OPERATION]);
+      }
+      this.relations.insert([logId, sequence], entry);
     }
     return entries.length;
   }
@@ -71,12 +88,13 @@ export class Entries {
   }
 
   locate(logId: string, id: string): number | undefined {
-    const [sequence, bytes] = this.#ids.get([logId, id]) ?? [];
-    return bytes === ERASED ? undefined : sequence;
+    const [sequence, bytes = ERASED] = this.#ids.get([logId, id]) ?? [];
+    return bytes < 0 ? undefined : sequence;
   }
 
-  numberOf(logId: string, id: string): number | undefined {
-    return this.#ids.get([logId, id])?.[0];
+  /** Returns the number that an operation wrote; one that stored a new memory has its id. */
+  written(logId: string, opId: string): number | undefined {
+    return this.#ids.get([logId, opId])?.[0];
   }
 
   /**
@@ -93,7 +111,7 @@ export class Entries {
       for (const { key, value } of this.#ids.getRange(range)) {
         start = key;
         read++;
-        if (value[1] === ERASED) continue;
+        if (value[1] < 0) continue;
         bytes += value[1];
         memories++;
       }
@@ -116,9 +134,12 @@ export class Entries {
   #erase(key: Key): void {
     const entry = this.get(key, "head");
     if (entry?.op !== "store") return;
-    const { opId, id, tokens, createdAtMs } = entry;
-    this.db.putSync(key, encode({ op: "erased", opId, id, tokens, createdAtMs }));
-    this.#place([key[0], id], [key[1], ERASED]);
+    const memory = entry as Seen["head"];
+    this.db.putSync(key, encode(remainderOf(memory)));
+    this.relations.erase(key, memory);
+    const [logId, sequence] = key;
+    // A later version of the memory may be there.
+    if (this.locate(logId, memory.id) === sequence) this.#place([logId, memory.id], [sequence, ERASED]);
   }
 
   #place(key: IdKey, place: EntryOffset): void {
@@ -135,7 +156,7 @@ export class Entries {
 }
 
 function heldAt([, bytes]: EntryOffset = [0, ERASED]): Measured {
-  return bytes === ERASED ? { memories: 0, bytes: 0 } : { memories: 1, bytes };
+  return bytes < 0 ? { memories: 0, bytes: 0 } : { memories: 1, bytes };
 }
 
 function bytesOf({ text, metadata }: Stored): number {

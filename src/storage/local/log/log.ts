@@ -5,6 +5,7 @@ import { turn } from "../../../memory/pacing/turn.js";
 import { FIRST_GENERATION } from "../../../memory/ports/generation.js";
 import type {
   Entry,
+  Expiring,
   Fetched,
   Head,
   Log,
@@ -15,6 +16,8 @@ import type {
   Scope,
   Seen,
   Several,
+  Special,
+  Successor,
   Tail,
   What,
 } from "../../../memory/ports/log.js";
@@ -64,6 +67,18 @@ export class LocalLog implements Log {
 
   async rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
     await durably(this.#names.db, () => this.#names.rename(scope, of));
+  }
+
+  async scopeOf(logId: string): Promise<Scope | undefined> {
+    const known = reading(() => this.#names.scopeOf(logId));
+    if (known !== undefined) return known;
+    // Names of earlier versions are not found by their logs.
+    const slices = this.#names.search(logId);
+    for (let slice = reading(() => slices.next()); !slice.done; slice = reading(() => slices.next())) {
+      if (slice.value !== undefined) return slice.value;
+      await turn();
+    }
+    return undefined;
   }
 
   async names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
@@ -161,11 +176,37 @@ export class LocalLog implements Log {
     );
   }
 
-  async numberOf({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
+  async written({ logId, opId }: { logId: string; opId: string }): Promise<number | undefined> {
     return this.#settled(
       logId,
-      reading(() => this.#entries.numberOf(logId, id)),
+      reading(() => this.#entries.written(logId, opId)),
     );
+  }
+
+  async holder({ logId, externalId }: { logId: string; externalId: string }): Promise<number | undefined> {
+    return this.#settled(
+      logId,
+      reading(() => this.#entries.relations.holder(logId, externalId)),
+    );
+  }
+
+  async successors({ logId, sequences }: Several): Promise<Successor[]> {
+    return this.#settled(
+      logId,
+      reading(() => this.#entries.relations.successors(logId, sequences)),
+    );
+  }
+
+  async special(of: Parameters<Log["special"]>[0]): Promise<Special[]> {
+    return reading(() => this.#entries.relations.special(of));
+  }
+
+  async expired(of: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
+    return reading(() => this.#entries.relations.expired(of));
+  }
+
+  async unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
+    return reading(() => this.#entries.relations.unerased(limit));
   }
 
   async erase({ logId, sequences }: Several): Promise<void> {

@@ -5,12 +5,18 @@ import type { Head, Named, Scope } from "../../../memory/ports/log.js";
 
 type Key = [accountId: string, namespace: string];
 
+/** Names examined before other work gets its turn. */
+const SLICE_NAMES = 256;
+
 /** Names of logs, in the order of the names' bytes. Every write must run in a transaction. */
 export class Names {
   readonly db: Database<string, Key>;
+  /** Names by their logs; names of earlier versions are missing. */
+  readonly #scopes: Database<Key, string> | undefined;
 
   constructor(root: RootDatabase) {
     this.db = root.openDB("namespaces", { encoding: "string" });
+    this.#scopes = root.openDB("scopes", { encoding: "json" });
   }
 
   find(scope: Scope): string | undefined {
@@ -21,22 +27,46 @@ export class Names {
     const found = this.find(scope);
     if (found !== undefined) return found;
     const logId = inGeneration(randomBytes(10).toString("hex"), generation);
-    this.db.putSync(keyOf(scope), logId);
+    this.#put(scope, logId);
     return logId;
   }
 
   remove(scope: Scope, logId: string): void {
-    if (this.find(scope) === logId) this.db.removeSync(keyOf(scope));
+    if (this.find(scope) !== logId) return;
+    this.db.removeSync(keyOf(scope));
+    this.#scopes?.removeSync(logId);
   }
 
   rename(scope: Scope, { from, to }: { from: string; to: string }): void {
-    if (this.find(scope) === from) this.db.putSync(keyOf(scope), to);
+    if (this.find(scope) !== from) return;
+    this.#scopes?.removeSync(from);
+    this.#put(scope, to);
+  }
+
+  scopeOf(logId: string): Scope | undefined {
+    const key = this.#scopes?.get(logId);
+    return key && scopeOf(key);
+  }
+
+  /** Searches all names for a log's, in slices: yields between them, and the name when it is found. */
+  *search(logId: string): Generator<Scope | undefined> {
+    for (let after: Scope | undefined; ; ) {
+      const some = this.all({ after, limit: SLICE_NAMES });
+      yield some.find((each) => each.logId === logId)?.scope;
+      after = some.at(-1)?.scope;
+      if (some.length < SLICE_NAMES) return;
+    }
+  }
+
+  #put(scope: Scope, logId: string): void {
+    this.db.putSync(keyOf(scope), logId);
+    this.#scopes?.putSync(logId, keyOf(scope));
   }
 
   all({ after, limit }: { after?: Scope | undefined; limit: number }): Named[] {
     const range = after && { start: keyOf(after), exclusiveStart: true };
     return [...this.db.getRange({ ...range, limit })].map(({ key, value }) => ({
-      scope: { accountId: key[0], namespace: key[1] },
+      scope: scopeOf(key),
       logId: value,
     }));
   }
@@ -50,6 +80,10 @@ export class Names {
     }
     return heads;
   }
+}
+
+function scopeOf([accountId, namespace]: Key): Scope {
+  return { accountId, namespace };
 }
 
 function keyOf({ accountId, namespace }: Scope): Key {

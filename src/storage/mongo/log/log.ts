@@ -1,8 +1,9 @@
-import { type Collection, type Db, type Filter, MongoBulkWriteError } from "mongodb";
+import { type Collection, type Db, MongoBulkWriteError } from "mongodb";
 import { inSlices } from "../../../memory/pacing/bounds.js";
 import { FIRST_GENERATION } from "../../../memory/ports/generation.js";
 import type {
   Entry,
+  Expiring,
   Fetched,
   Head,
   Log,
@@ -13,6 +14,8 @@ import type {
   Scope,
   Seen,
   Several,
+  Special,
+  Successor,
   Tail,
   What,
 } from "../../../memory/ports/log.js";
@@ -23,6 +26,7 @@ import {
   allNames,
   findName,
   findOrCreateName,
+  findScope,
   listNames,
   type NameRecord,
   removeName,
@@ -31,6 +35,16 @@ import {
 import { idsFrom, numberId, sequenceOf } from "./number.js";
 import { EntryReader, numbered } from "./reader.js";
 import { type EntryRecord, projectionOf, toRecord } from "./record.js";
+import {
+  eraseAll,
+  findHolder,
+  findSuccessors,
+  indexRelations,
+  lastNumber,
+  listExpired,
+  listSpecial,
+  listUnerased,
+} from "./relations.js";
 
 /** Index for counting: each entry's number, kind and bytes. */
 const COUNTED = { _id: 1, op: 1, bytes: 1 } as const;
@@ -52,7 +66,9 @@ export class MongoLog implements Log {
 
   /** Creates the indexes; must be called before the first use. */
   async createIndexes(): Promise<void> {
-    await this.#entries.createIndex({ id: 1 });
+    await this.#entries.createIndex({ id: 1, _id: -1 });
+    await indexRelations(this.#entries);
+    await this.#names.createIndex({ incarnation: 1 });
     // Counting reads only this index, because a document is up to 1.6 MB.
     await this.#entries.createIndex(COUNTED);
   }
@@ -67,6 +83,10 @@ export class MongoLog implements Log {
 
   rename(scope: Scope, of: { from: string; to: string }): Promise<void> {
     return withTimeout(renameName(this.#names, scope, of));
+  }
+
+  scopeOf(logId: string): Promise<Scope | undefined> {
+    return withTimeout(findScope(this.#names, logId));
   }
 
   names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
@@ -131,22 +151,44 @@ export class MongoLog implements Log {
     return { found, rest };
   }
 
-  locate({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
-    return withTimeout(this.#numberOf({ _id: idsFrom(logId), id, op: "store" }));
+  async locate({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
+    const newest = { sort: { _id: -1 }, projection: { op: 1 } } as const;
+    const last = await withTimeout(this.#entries.findOne({ _id: idsFrom(logId), id }, newest));
+    return last?.op === "store" ? sequenceOf(last._id) : undefined;
   }
 
-  numberOf({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
-    return withTimeout(this.#numberOf({ _id: idsFrom(logId), id }));
+  async written({ logId, opId }: { logId: string; opId: string }): Promise<number | undefined> {
+    const _id = idsFrom(logId);
+    // A new memory has the id of the operation that stored it.
+    const first = await withTimeout(lastNumber(this.#entries, { _id, id: opId }));
+    return first ?? withTimeout(lastNumber(this.#entries, { _id, operation: opId }));
+  }
+
+  holder(of: { logId: string; externalId: string }): Promise<number | undefined> {
+    return withTimeout(findHolder(this.#entries, of));
+  }
+
+  successors(of: Several): Promise<Successor[]> {
+    return withTimeout(findSuccessors(this.#entries, of));
+  }
+
+  special(of: Parameters<Log["special"]>[0]): Promise<Special[]> {
+    return withTimeout(listSpecial(this.#entries, of));
+  }
+
+  expired(of: Parameters<Log["expired"]>[0]): Promise<Expiring[]> {
+    return withTimeout(listExpired(this.#entries, of));
+  }
+
+  unerased(limit: number): Promise<{ logId: string; sequence: number }[]> {
+    return withTimeout(listUnerased(this.#entries, limit));
   }
 
   async erase({ logId, sequences }: Several): Promise<void> {
-    const $in = sequences.map((sequence) => numberId(logId, sequence));
-    const sums = { "sums.text": "", "sums.vectors": "" } as const;
     this.#counted.forget(logId, sequences);
-    const gone = { text: "", metadata: "", vector: "", windows: "", bytes: "", ...sums } as const;
-    await withTimeout(
-      this.#entries.updateMany({ _id: { $in }, op: "store" }, { $set: { op: "erased" }, $unset: gone }),
-    ).finally(() => this.#counted.forget(logId, sequences));
+    await withTimeout(eraseAll(this.#entries, { logId, sequences })).finally(() =>
+      this.#counted.forget(logId, sequences),
+    );
   }
 
   async #count({ logId, from, to }: { logId: string; from: number; to: number }) {
@@ -156,11 +198,6 @@ export class MongoLog implements Log {
     const options = { hint: COUNTED, maxTimeMS: COUNT_LIMIT_MS };
     const [found] = await this.#entries.aggregate<Measured>([{ $match }, { $group }], options).toArray();
     return { memories: found?.memories ?? 0, bytes: Number(found?.bytes ?? 0) };
-  }
-
-  async #numberOf(filter: Filter<EntryRecord>): Promise<number | undefined> {
-    const record = await this.#entries.findOne(filter, { projection: { _id: 1 } });
-    return record ? sequenceOf(record._id) : undefined;
   }
 
   /** Returns the id of the first entry after those of a log. */

@@ -36,6 +36,12 @@ export async function renameName(
   await names.updateOne({ _id: idOf(scope), incarnation: from }, { $set: { incarnation: to } });
 }
 
+/** Finds the name that points to a log. */
+export async function findScope(names: Names, logId: string): Promise<Scope | undefined> {
+  const found = await names.findOne({ incarnation: logId }, { projection: { _id: 1 } });
+  return found === null ? undefined : scopeOf(found._id);
+}
+
 export async function allNames(
   names: Names,
   { after, limit }: { after?: Scope | undefined; limit: number },

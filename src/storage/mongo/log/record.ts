@@ -1,6 +1,13 @@
 import { Binary } from "mongodb";
 import type { Window } from "../../../memory/ports/embedder.js";
-import { type Appended, type Entry, hasText, hasVectors, type What } from "../../../memory/ports/log.js";
+import {
+  type Appended,
+  type Entry,
+  hasText,
+  hasVectors,
+  type Stored,
+  type What,
+} from "../../../memory/ports/log.js";
 import { type Sums, sumsOf } from "../../checksum.js";
 import { intact, unreadable } from "../../intact.js";
 import { toBytes, toVector } from "../../vector.js";
@@ -20,34 +27,68 @@ export interface EntryRecord {
   readonly bytes?: number;
   readonly tokens?: number;
   readonly createdAt?: Date;
+  readonly updatedAt?: Date;
+  readonly replaces?: number;
+  readonly supersedes?: readonly number[];
+  readonly externalId?: string;
+  readonly expiresAt?: Date;
   readonly target?: number;
   readonly to?: string;
   readonly sums?: Sums;
+  /** The numbers of the memories that it replaces, supersedes or deletes. */
+  readonly follows?: readonly number[];
+  /** The operation that wrote it, if that is not the one that stored the memory first. */
+  readonly operation?: string;
+  /** The number of the memory that it replaces, until that is erased. */
+  readonly unerased?: number;
+  /** True if it supersedes memories, or expires. */
+  readonly special?: true;
 }
 
 export function toRecord(_id: string, entry: Appended): EntryRecord {
-  return { ...recordOf(_id, entry), sums: sumsOf({ ...entry }) };
+  return { ...recordOf(_id, entry), ...indexedOf(entry), sums: sumsOf({ ...entry }) };
 }
 
 function recordOf(_id: string, entry: Appended): EntryRecord {
-  if (entry.op === "erased") {
-    const { createdAtMs, ...fields } = entry;
-    return { _id, ...fields, createdAt: new Date(createdAtMs) };
-  }
-  if (entry.op !== "store") return { _id, ...entry };
-  const { vectors, createdAtMs, ...fields } = entry;
-  const bytes = Buffer.byteLength(fields.text) + Buffer.byteLength(fields.metadata);
-  return { _id, ...fields, bytes, vector: new Binary(toBytes(vectors)), createdAt: new Date(createdAtMs) };
+  if (entry.op !== "store" && entry.op !== "erased") return { _id, ...entry };
+  const { createdAtMs, updatedAtMs, expiresAtMs, ...fields } = entry as Omit<Stored, "op"> & { op: string };
+  const times = {
+    createdAt: new Date(createdAtMs),
+    ...(updatedAtMs !== undefined && { updatedAt: new Date(updatedAtMs) }),
+    ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs) }),
+  };
+  if (entry.op === "erased") return { _id, ...fields, ...times };
+  const { vectors, ...rest } = fields;
+  const bytes = Buffer.byteLength(rest.text) + Buffer.byteLength(rest.metadata);
+  return { _id, ...rest, bytes, vector: new Binary(toBytes(vectors)), ...times };
+}
+
+/** Makes the fields that only indexes need. */
+function indexedOf(entry: Appended) {
+  if (entry.op === "delete") return { follows: [entry.target] };
+  if (entry.op !== "store" && entry.op !== "erased") return {};
+  const { opId, id, replaces, supersedes = [] } = entry;
+  const expires = entry.op === "store" && entry.expiresAtMs !== undefined;
+  const follows = replaces === undefined ? supersedes : [replaces, ...supersedes];
+  return {
+    ...(follows.length > 0 && { follows }),
+    ...(opId !== id && { operation: opId }),
+    ...(entry.op === "store" && replaces !== undefined && { unerased: replaces }),
+    ...((expires || supersedes.length > 0) && ({ special: true } as const)),
+  };
 }
 
 /** Converts a document that was read with `projectionOf(what)`. */
 export function fromRecord<W extends What>(record: EntryRecord, what: W): Entry<W> {
-  const { _id, vector, bytes, createdAt, ...fields } = record;
+  const { _id, vector, bytes, createdAt, updatedAt, expiresAt, ...rest } = record;
+  const { follows, operation, unerased, special, ...fields } = rest;
   try {
     const read = {
       ...fields,
       ...(vector && { vectors: toVector(vector.value()) }),
       ...(createdAt && { createdAtMs: createdAt.getTime() }),
+      ...(updatedAt && { updatedAtMs: updatedAt.getTime() }),
+      ...(expiresAt && { expiresAtMs: expiresAt.getTime() }),
     };
     return intact(read, what);
   } catch (error) {
