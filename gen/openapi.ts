@@ -27,7 +27,7 @@ export const openapi: Record<string, unknown> = {
   "tags": [
     {
       "name": "MemoryService",
-      "description": "Stores short texts in namespaces and recalls, by meaning, the ones most similar to a question.\n\nEvery call needs an API key (`Authorization: Bearer KEY`, or `X-API-Key`) and names its namespace: an id alone never says where. A successful Store or Recall costs one call of the account's plan; a call that fails, and every other call, costs nothing."
+      "description": "Stores short texts in namespaces and recalls, by meaning, the ones most similar to a question.\n\nEvery call needs an API key (`Authorization: Bearer KEY`, or `X-API-Key`) and names its namespace: an id alone never says where. A successful Store or Recall, and an UpdateMemory with a new text, costs one call of the account's plan; a call that fails, and every other call, costs nothing."
     },
     {
       "name": "AccountService",
@@ -82,6 +82,9 @@ export const openapi: Record<string, unknown> = {
           },
           "403": {
             "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -377,7 +380,9 @@ export const openapi: Record<string, unknown> = {
                       "turn": 7
                     },
                     "tokens": 8,
-                    "created_at": "2026-11-21T09:30:00.123Z"
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                    "updated_at": "2026-11-21T09:30:00.123Z"
                   },
                   "namespace": "pets"
                 }
@@ -394,7 +399,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403-2"
           },
           "404": {
-            "$ref": "#/components/responses/Error404"
+            "$ref": "#/components/responses/Error404-2"
           },
           "429": {
             "$ref": "#/components/responses/Error429-3"
@@ -480,7 +485,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403"
           },
           "404": {
-            "$ref": "#/components/responses/Error404"
+            "$ref": "#/components/responses/Error404-2"
           },
           "429": {
             "$ref": "#/components/responses/Error429-3"
@@ -490,6 +495,241 @@ export const openapi: Record<string, unknown> = {
           },
           "503": {
             "$ref": "#/components/responses/Error503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      },
+      "patch": {
+        "operationId": "updateMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Updates one memory: its text, its metadata or some keys of it, or when it expires",
+        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, or the time at which the memory expires.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace the memory is in.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "The memory's id, `mem_…`.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "example": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+          },
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "text": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "The new text, as for Store.",
+                    "maxLength": 65536,
+                    "x-max-bytes": 65536,
+                    "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+                  },
+                  "metadata": {
+                    "type": [
+                      "object",
+                      "null"
+                    ],
+                    "additionalProperties": true,
+                    "description": "The new metadata, or the keys that `update_mask` names."
+                  },
+                  "expire_time": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "format": "date-time",
+                    "description": "A time in the future, up to the end of the year 9999."
+                  },
+                  "ttl": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+                    "description": "How long from now; in JSON a string like \"3600s\"."
+                  },
+                  "etag": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+                  }
+                },
+                "additionalProperties": false
+              },
+              "example": {
+                "metadata": {
+                  "turn": 8,
+                  "source": null
+                }
+              }
+            },
+            "application/merge-patch+json": {
+              "schema": {
+                "type": "object",
+                "properties": {
+                  "text": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "The new text, as for Store.",
+                    "maxLength": 65536,
+                    "x-max-bytes": 65536,
+                    "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+                  },
+                  "metadata": {
+                    "type": [
+                      "object",
+                      "null"
+                    ],
+                    "additionalProperties": true,
+                    "description": "The new metadata, or the keys that `update_mask` names."
+                  },
+                  "expire_time": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "format": "date-time",
+                    "description": "A time in the future, up to the end of the year 9999."
+                  },
+                  "ttl": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+                    "description": "How long from now; in JSON a string like \"3600s\"."
+                  },
+                  "etag": {
+                    "type": [
+                      "string",
+                      "null"
+                    ],
+                    "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+                  }
+                },
+                "additionalProperties": false
+              },
+              "example": {
+                "metadata": {
+                  "turn": 8,
+                  "source": null
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/UpdateMemoryResponse"
+                },
+                "example": {
+                  "memory": {
+                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 8
+                    },
+                    "tokens": 8,
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                    "updated_at": "2026-11-21T09:30:00.123Z"
+                  },
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404-2"
+          },
+          "409": {
+            "$ref": "#/components/responses/Error409-2"
+          },
+          "413": {
+            "$ref": "#/components/responses/Error413"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
           },
           "504": {
             "$ref": "#/components/responses/Error504"
@@ -566,7 +806,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403"
           },
           "404": {
-            "$ref": "#/components/responses/Error404"
+            "$ref": "#/components/responses/Error404-2"
           },
           "429": {
             "$ref": "#/components/responses/Error429-3"
@@ -630,6 +870,9 @@ export const openapi: Record<string, unknown> = {
           },
           "403": {
             "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -816,7 +1059,9 @@ export const openapi: Record<string, unknown> = {
                       "turn": 7
                     },
                     "tokens": 8,
-                    "created_at": "2026-11-21T09:30:00.123Z"
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                    "updated_at": "2026-11-21T09:30:00.123Z"
                   },
                   "namespace": "pets"
                 }
@@ -833,7 +1078,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403-2"
           },
           "404": {
-            "$ref": "#/components/responses/Error404"
+            "$ref": "#/components/responses/Error404-2"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -938,7 +1183,9 @@ export const openapi: Record<string, unknown> = {
                       "turn": 7
                     },
                     "tokens": 8,
-                    "created_at": "2026-11-21T09:30:00.123Z"
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                    "updated_at": "2026-11-21T09:30:00.123Z"
                   },
                   "namespace": "pets"
                 }
@@ -955,7 +1202,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403-2"
           },
           "404": {
-            "$ref": "#/components/responses/Error404"
+            "$ref": "#/components/responses/Error404-2"
           },
           "429": {
             "$ref": "#/components/responses/Error429-5"
@@ -968,6 +1215,120 @@ export const openapi: Record<string, unknown> = {
           },
           "504": {
             "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/UpdateMemory": {
+      "post": {
+        "operationId": "MemoryService_UpdateMemory",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Updates one memory: its text, its metadata or some keys of it, or when it expires",
+        "description": "Once answered, the new text is found by the very next Recall, on any replica, and the old one never again: it is erased. A new text costs one call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated answer has the memory as it is by then.\n\nAlso served as `PATCH /namespaces/{namespace}/memories/{id}`, where `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and null removes a key, all metadata, or the time at which the memory expires.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/UpdateMemoryResponse"
+                },
+                "example": {
+                  "memory": {
+                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 8
+                    },
+                    "tokens": 8,
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                    "updated_at": "2026-11-21T09:30:00.123Z"
+                  },
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "409": {
+            "$ref": "#/components/responses/Error409-2"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "parameters": [
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/UpdateMemoryRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                "metadata": {
+                  "turn": 8
+                },
+                "update_mask": "metadata.turn"
+              }
+            }
           }
         }
       }
@@ -1015,7 +1376,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403"
           },
           "404": {
-            "$ref": "#/components/responses/Error404"
+            "$ref": "#/components/responses/Error404-2"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -1095,7 +1456,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403"
           },
           "404": {
-            "$ref": "#/components/responses/Error404"
+            "$ref": "#/components/responses/Error404-2"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -1341,7 +1702,9 @@ export const openapi: Record<string, unknown> = {
                         "turn": 7
                       },
                       "tokens": 8,
-                      "created_at": "2026-11-21T09:30:00.123Z"
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                      "updated_at": "2026-11-21T09:30:00.123Z"
                     }
                   ],
                   "namespace": "pets",
@@ -1463,7 +1826,9 @@ export const openapi: Record<string, unknown> = {
                         "turn": 7
                       },
                       "tokens": 8,
-                      "created_at": "2026-11-21T09:30:00.123Z"
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                      "updated_at": "2026-11-21T09:30:00.123Z"
                     }
                   ],
                   "namespace": "pets",
@@ -2139,7 +2504,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403"
           },
           "404": {
-            "$ref": "#/components/responses/Error404-2"
+            "$ref": "#/components/responses/Error404-3"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -2401,7 +2766,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403"
           },
           "404": {
-            "$ref": "#/components/responses/Error404-2"
+            "$ref": "#/components/responses/Error404-3"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -2637,6 +3002,61 @@ export const openapi: Record<string, unknown> = {
             ],
             "additionalProperties": true,
             "description": "Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched. Numbers are doubles: an integer that would come back with other digits, and -0, are refused."
+          },
+          "external_id": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "Your own id for the memory: up to 256 bytes of UTF-8 without control characters, unique among the memories of its namespace. Empty means none.",
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+          },
+          "on_conflict": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/OnConflict"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What to do if a memory has the external id already. Left out, it is REFUSE."
+          },
+          "expire_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "A time in the future, up to the end of the year 9999; milliseconds count."
+          },
+          "ttl": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+            "description": "How long from now; in JSON a string like \"3600s\"."
+          },
+          "supersedes": {
+            "type": [
+              "array",
+              "null"
+            ],
+            "items": {
+              "type": "string"
+            },
+            "description": "Ids of up to 16 memories of the namespace that this one corrects. They are hidden from Recall and ListMemories unless `include_superseded` is set, and GetMemory says what superseded them. That cannot be undone: deleting this memory does not bring them back."
+          },
+          "similar_above": {
+            "type": [
+              "number",
+              "null"
+            ],
+            "format": "double",
+            "description": "Lists up to 3 memories that were there already and have at least this score for the text, from 0 to 1. Costs no second call."
           }
         },
         "required": [
@@ -2644,6 +3064,16 @@ export const openapi: Record<string, unknown> = {
           "namespace"
         ],
         "additionalProperties": false
+      },
+      "OnConflict": {
+        "type": "string",
+        "enum": [
+          "ON_CONFLICT_UNSPECIFIED",
+          "REFUSE",
+          "REPLACE",
+          "KEEP"
+        ],
+        "description": "What a store does if a memory has its external id.\n\n- `REFUSE`: The store fails with `already_exists`, which names the memory.\n- `REPLACE`: The memory keeps its id and gets the new text, metadata and expiry.\n- `KEEP`: The memory stays as it is and is the answer, which costs nothing."
       },
       "StoreResponse": {
         "type": "object",
@@ -2664,7 +3094,19 @@ export const openapi: Record<string, unknown> = {
           "created_at": {
             "type": "string",
             "format": "date-time",
-            "description": "When it was stored, by the server's clock, in milliseconds' precision."
+            "description": "When it was stored, by the server's clock, in milliseconds' precision. A memory that was replaced or kept has the time when it was stored first."
+          },
+          "outcome": {
+            "$ref": "#/components/schemas/Outcome",
+            "description": "What happened. This and the fields below are absent unless the request had any of `external_id`, `expire_time`, `ttl`, `supersedes` or `similar_above`."
+          },
+          "etag": {
+            "type": "string",
+            "description": "Names this version of the memory; UpdateMemory takes it."
+          },
+          "similar": {
+            "$ref": "#/components/schemas/Similar",
+            "description": "The memories that are most like the text, if `similar_above` was set."
           }
         },
         "required": [
@@ -2672,6 +3114,56 @@ export const openapi: Record<string, unknown> = {
           "namespace",
           "tokens",
           "created_at"
+        ]
+      },
+      "Outcome": {
+        "type": "string",
+        "enum": [
+          "OUTCOME_UNSPECIFIED",
+          "CREATED",
+          "REPLACED",
+          "KEPT"
+        ],
+        "description": "What a store did.\n\n- `CREATED`: It made a new memory.\n- `REPLACED`: It made a new version of the memory with the external id.\n- `KEPT`: The memory with the external id stays as it is."
+      },
+      "Similar": {
+        "type": "object",
+        "description": "Memories that are like a text that was stored.",
+        "properties": {
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/SimilarMemory"
+            },
+            "description": "At most 3, the most similar first."
+          }
+        },
+        "required": [
+          "memories"
+        ]
+      },
+      "SimilarMemory": {
+        "type": "object",
+        "description": "A memory that was there before a text like it was stored.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "text": {
+            "type": "string",
+            "description": "The text, exactly as it was stored."
+          },
+          "score": {
+            "type": "number",
+            "format": "double",
+            "description": "The cosine of the two, from 0 to 1."
+          }
+        },
+        "required": [
+          "id",
+          "text",
+          "score"
         ]
       },
       "RecallRequest": {
@@ -2720,6 +3212,13 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "Whether each result says why it stands where it does."
+          },
+          "include_superseded": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Whether memories that others superseded are results, too."
           }
         },
         "required": [
@@ -2802,6 +3301,28 @@ export const openapi: Record<string, unknown> = {
           "explanation": {
             "$ref": "#/components/schemas/Explanation",
             "description": "Why the result stands where it does; only if the request asks for it."
+          },
+          "etag": {
+            "type": "string",
+            "description": "Names this version of the memory. This and the fields below are absent unless the request has `include_superseded`."
+          },
+          "updated_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When its text, metadata or expiry was changed last."
+          },
+          "external_id": {
+            "type": "string",
+            "description": "Your own id for it, if it has one."
+          },
+          "superseded_by": {
+            "type": "string",
+            "description": "The id of the memory that superseded it, if one did."
+          },
+          "expire_time": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it expires, if it does."
           }
         },
         "required": [
@@ -2926,6 +3447,28 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "date-time",
             "description": "When it was stored."
+          },
+          "etag": {
+            "type": "string",
+            "description": "Names this version of the memory: another version has another etag."
+          },
+          "updated_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When its text, metadata or expiry was changed last; when it was stored, if never."
+          },
+          "external_id": {
+            "type": "string",
+            "description": "Your own id for it, if it has one."
+          },
+          "superseded_by": {
+            "type": "string",
+            "description": "The id of the memory that superseded it, if one did."
+          },
+          "expire_time": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it expires, if it does."
           }
         },
         "required": [
@@ -2933,7 +3476,98 @@ export const openapi: Record<string, unknown> = {
           "text",
           "metadata",
           "tokens",
-          "created_at"
+          "created_at",
+          "etag",
+          "updated_at"
+        ]
+      },
+      "UpdateMemoryRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace the memory is in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "id": {
+            "type": "string",
+            "description": "The memory's id, `mem_…`.",
+            "minLength": 1,
+            "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+          },
+          "text": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The new text, as for Store.",
+            "maxLength": 65536,
+            "x-max-bytes": 65536,
+            "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+          },
+          "metadata": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "The new metadata, or the keys that `update_mask` names."
+          },
+          "expire_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "A time in the future, up to the end of the year 9999."
+          },
+          "ttl": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+            "description": "How long from now; in JSON a string like \"3600s\"."
+          },
+          "update_mask": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "What to update: `text`, `metadata`, `metadata.KEY` for one key, and `expire_time` or `ttl`. Left out, it is all that is given. Metadata, a key and the expiry are removed if they are named here and not given. In JSON it is one string, with commas between the paths."
+          },
+          "etag": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."
+          }
+        },
+        "required": [
+          "namespace",
+          "id"
+        ],
+        "additionalProperties": false
+      },
+      "UpdateMemoryResponse": {
+        "type": "object",
+        "properties": {
+          "memory": {
+            "$ref": "#/components/schemas/Memory",
+            "description": "The memory as it is now."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "memory",
+          "namespace"
         ]
       },
       "DeleteMemoryRequest": {
@@ -3104,6 +3738,13 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "`next_page_token` of the page before; left out for the first."
+          },
+          "include_superseded": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Whether memories that others superseded are listed, too."
           }
         },
         "required": [
@@ -3653,6 +4294,7 @@ export const openapi: Record<string, unknown> = {
               "not_found",
               "unimplemented",
               "already_exists",
+              "aborted",
               "resource_exhausted",
               "internal",
               "unavailable",
@@ -3693,7 +4335,7 @@ export const openapi: Record<string, unknown> = {
     },
     "responses": {
       "Error400": {
-        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted. Use a new key to store it again.",
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.\n\n`failed_precondition` (`MEMORY_SUPERSEDED`): The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
         "content": {
           "application/json": {
             "schema": {
@@ -3725,16 +4367,33 @@ export const openapi: Record<string, unknown> = {
                 }
               },
               "IDEMPOTENT_MEMORY_DELETED": {
-                "summary": "The memory that this Idempotency-Key stored was deleted. Use a new key to store it again.",
+                "summary": "The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
                 "value": {
                   "code": "failed_precondition",
-                  "message": "The memory that this Idempotency-Key stored was deleted",
+                  "message": "The memory that this Idempotency-Key stored was deleted, or has expired",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
                       "value": "ChlJREVNUE9URU5UX01FTU9SWV9ERUxFVEVEEgdyZWNhbGxk",
                       "debug": {
                         "reason": "IDEMPOTENT_MEMORY_DELETED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "MEMORY_SUPERSEDED": {
+                "summary": "The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The memory was superseded by another one, which metadata.superseded_by of the details names",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChFNRU1PUllfU1VQRVJTRURFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "MEMORY_SUPERSEDED",
                         "domain": "recalld"
                       }
                     }
@@ -3818,6 +4477,25 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
+      "Error404": {
+        "description": "`not_found`: The namespace has no memory with an id in `supersedes`.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "not_found": {
+                "summary": "The namespace has no memory with an id in `supersedes`.",
+                "value": {
+                  "code": "not_found",
+                  "message": "The namespace has no memory with an id in supersedes"
+                }
+              }
+            }
+          }
+        }
+      },
       "Error405": {
         "description": "`unimplemented`: The path is there, but not for this method; `Allow` says which to use.",
         "headers": {
@@ -3846,13 +4524,30 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error409": {
-        "description": "`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
+        "description": "`already_exists` (`EXTERNAL_ID_TAKEN`): Another memory has the external id; `metadata.id` of the details names it.\n\n`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
         "content": {
           "application/json": {
             "schema": {
               "$ref": "#/components/schemas/Error"
             },
             "examples": {
+              "EXTERNAL_ID_TAKEN": {
+                "summary": "Another memory has the external id; `metadata.id` of the details names it.",
+                "value": {
+                  "code": "already_exists",
+                  "message": "Another memory has the external id; metadata.id of the details names it",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChFFWFRFUk5BTF9JRF9UQUtFThIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "EXTERNAL_ID_TAKEN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
               "IDEMPOTENCY_KEY_REUSED": {
                 "summary": "The Idempotency-Key was used for another request.",
                 "value": {
@@ -4365,7 +5060,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error404": {
+      "Error404-2": {
         "description": "`not_found`: The namespace has no memory with this id, or there is no such namespace.",
         "content": {
           "application/json": {
@@ -4491,6 +5186,52 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
                       "debug": {
                         "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error409-2": {
+        "description": "`aborted` (`ETAG_MISMATCH`): The memory was changed since its etag was read; `metadata.etag` of the details is the current one.\n\n`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "ETAG_MISMATCH": {
+                "summary": "The memory was changed since its etag was read; `metadata.etag` of the details is the current one.",
+                "value": {
+                  "code": "aborted",
+                  "message": "The memory was changed since its etag was read; metadata.etag of the details is the current one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1FVEFHX01JU01BVENIEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "ETAG_MISMATCH",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "IDEMPOTENCY_KEY_REUSED": {
+                "summary": "The Idempotency-Key was used for another request.",
+                "value": {
+                  "code": "already_exists",
+                  "message": "The Idempotency-Key was used for another request",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENCY_KEY_REUSED",
                         "domain": "recalld"
                       }
                     }
@@ -4891,7 +5632,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error404-2": {
+      "Error404-3": {
         "description": "`not_found`: The account has no key with this id.",
         "content": {
           "application/json": {
@@ -5033,6 +5774,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "PLAN_UNKNOWN",
       "rpcs": [
         "Store",
+        "UpdateMemory",
         "DeleteMemory",
         "DeleteNamespace",
         "Recall",
@@ -5054,9 +5796,20 @@ export const openapi: Record<string, unknown> = {
       "code": "failed_precondition",
       "reason": "IDEMPOTENT_MEMORY_DELETED",
       "rpcs": [
-        "Store"
+        "Store",
+        "UpdateMemory"
       ],
-      "when": "The memory that this Idempotency-Key stored was deleted. Use a new key to store it again."
+      "when": "The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again."
+    },
+    {
+      "status": 400,
+      "code": "failed_precondition",
+      "reason": "MEMORY_SUPERSEDED",
+      "rpcs": [
+        "Store",
+        "UpdateMemory"
+      ],
+      "when": "The memory was superseded by another one, which `metadata.superseded_by` of the details names."
     },
     {
       "status": 401,
@@ -5072,6 +5825,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_READ_ONLY",
       "rpcs": [
         "Store",
+        "UpdateMemory",
         "DeleteMemory",
         "DeleteNamespace",
         "CreateKey",
@@ -5087,6 +5841,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_OTHER_NAMESPACE",
       "rpcs": [
         "Store",
+        "UpdateMemory",
         "DeleteMemory",
         "DeleteNamespace",
         "Recall",
@@ -5113,10 +5868,19 @@ export const openapi: Record<string, unknown> = {
       "code": "not_found",
       "rpcs": [
         "GetMemory",
+        "UpdateMemory",
         "DeleteMemory",
         "DeleteNamespace"
       ],
       "when": "The namespace has no memory with this id, or there is no such namespace."
+    },
+    {
+      "status": 404,
+      "code": "not_found",
+      "rpcs": [
+        "Store"
+      ],
+      "when": "The namespace has no memory with an id in `supersedes`."
     },
     {
       "status": 404,
@@ -5138,9 +5902,28 @@ export const openapi: Record<string, unknown> = {
     {
       "status": 409,
       "code": "already_exists",
-      "reason": "IDEMPOTENCY_KEY_REUSED",
+      "reason": "EXTERNAL_ID_TAKEN",
       "rpcs": [
         "Store"
+      ],
+      "when": "Another memory has the external id; `metadata.id` of the details names it."
+    },
+    {
+      "status": 409,
+      "code": "aborted",
+      "reason": "ETAG_MISMATCH",
+      "rpcs": [
+        "UpdateMemory"
+      ],
+      "when": "The memory was changed since its etag was read; `metadata.etag` of the details is the current one."
+    },
+    {
+      "status": 409,
+      "code": "already_exists",
+      "reason": "IDEMPOTENCY_KEY_REUSED",
+      "rpcs": [
+        "Store",
+        "UpdateMemory"
       ],
       "when": "The Idempotency-Key was used for another request."
     },
@@ -5162,7 +5945,8 @@ export const openapi: Record<string, unknown> = {
       "reason": "QUOTA_EXHAUSTED",
       "rpcs": [
         "Store",
-        "Recall"
+        "Recall",
+        "UpdateMemory"
       ],
       "when": "All calls of the account's plan are used. Waiting does not help."
     },
@@ -5172,6 +5956,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_RATE_LIMITED",
       "rpcs": [
         "Store",
+        "UpdateMemory",
         "DeleteMemory",
         "DeleteNamespace",
         "Recall",
@@ -5197,6 +5982,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "CONCURRENCY_LIMITED",
       "rpcs": [
         "Store",
+        "UpdateMemory",
         "DeleteMemory",
         "DeleteNamespace",
         "Recall",
@@ -5222,7 +6008,8 @@ export const openapi: Record<string, unknown> = {
       "reason": "ABANDONED_WORK",
       "rpcs": [
         "Store",
-        "Recall"
+        "Recall",
+        "UpdateMemory"
       ],
       "headers": [
         "Retry-After"
@@ -5288,6 +6075,7 @@ export const openapi: Record<string, unknown> = {
       ],
       "rpcs": [
         "Store",
+        "UpdateMemory",
         "DeleteMemory",
         "DeleteNamespace",
         "CreateKey",
@@ -5305,7 +6093,8 @@ export const openapi: Record<string, unknown> = {
       "reason": "MODEL_BUSY",
       "rpcs": [
         "Store",
-        "Recall"
+        "Recall",
+        "UpdateMemory"
       ],
       "headers": [
         "Retry-After"

@@ -6,6 +6,7 @@ export type ErrorCode =
   | "not_found"
   | "already_exists"
   | "failed_precondition"
+  | "aborted"
   | "resource_exhausted"
   | "unavailable"
   | "internal";
@@ -28,6 +29,10 @@ export const REASONS = {
   NAMESPACE_NOT_EMPTY: "The namespace holds memories, and `force` is not set.",
   LAST_KEY: "It is the account's last key, and `force` is not set.",
   KEYS_LIMIT: "The account has 50 keys.",
+  EXTERNAL_ID_TAKEN: "Another memory of the namespace has the `external_id`; `metadata.id` names it.",
+  MEMORY_SUPERSEDED:
+    "The memory was superseded by another one, `metadata.superseded_by`, and cannot be changed any more.",
+  ETAG_MISMATCH: "The memory was changed since its etag was read; `metadata.etag` is the current one.",
   IDEMPOTENCY_KEY_REUSED: "The `Idempotency-Key` was used for another request within 24 hours.",
   IDEMPOTENT_MEMORY_DELETED: "The memory that this `Idempotency-Key` stored was deleted.",
   STORAGE_NOT_WRITABLE: "The database cannot write; its disk may be full.",
@@ -42,6 +47,8 @@ export interface ErrorOptions {
   field?: string;
   /** Constant that programs can branch on. */
   reason?: Reason;
+  /** Values that belong to the reason, such as an id. */
+  metadata?: Readonly<Record<string, string>>;
   /** Time that a caller should wait before it tries again. */
   retryAfterMs?: number;
   /** Cause; logged, never sent. */
@@ -56,16 +63,18 @@ export class MemoryError extends Error {
   override readonly name = "MemoryError";
   readonly field: string | undefined;
   readonly reason: Reason | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
   readonly retryAfterMs: number | undefined;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    { field, reason, retryAfterMs, cause }: ErrorOptions = {},
+    { field, reason, metadata = {}, retryAfterMs, cause }: ErrorOptions = {},
   ) {
     super(message, { cause });
     this.field = field;
     this.reason = reason;
+    this.metadata = metadata;
     this.retryAfterMs = retryAfterMs;
   }
 }

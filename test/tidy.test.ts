@@ -102,6 +102,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory/ports", "../log/replica.js"],
     ["src/memory/pacing", "../log/replica.js"],
     ["src/memory/input", "../calls/store.js"],
+    ["src/memory/versions", "../log/replica.js"],
     ["src/memory/generations", "../log/namespaces.js"],
     ["src/memory/log", "../calls/store.js"],
     ["src/memory/words", "../calls/store.js"],

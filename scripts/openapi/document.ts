@@ -5,7 +5,7 @@ import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/http/resourc
 import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
 import { ERROR_SCHEMA, FAILURES, FailureResponses, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";
-import { fieldSchema, isRequired, refTo, type Schema, schemasOf } from "./schemas.js";
+import { fieldSchema, isRequired, orNull, refTo, type Schema, schemasOf } from "./schemas.js";
 
 const DESCRIPTION = `Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.
 
@@ -111,9 +111,14 @@ function posted(method: DescMethod, { on, failures }: Context): Schema {
   const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
   return {
     ...common(method, { on, failures }),
-    ...(method.name === "Store" && { parameters: [IDEMPOTENCY_KEY] }),
+    ...(isRepeatable(method) && { parameters: [IDEMPOTENCY_KEY] }),
     requestBody: { required: true, content: { "application/json": content } },
   };
+}
+
+/** Tells whether an Idempotency-Key makes a second call harmless. */
+function isRepeatable({ name }: DescMethod): boolean {
+  return name === "Store" || name === "UpdateMemory";
 }
 
 /** Whether Connect serves it by GET too. */
@@ -137,9 +142,11 @@ function asksByGet(method: DescMethod, failures: FailureResponses): Schema {
 
 function byResource(
   method: DescMethod,
-  { resource: { url }, failures }: { resource: ResourcePath; failures: FailureResponses },
+  { resource: { url, method: verb }, failures }: { resource: ResourcePath; failures: FailureResponses },
 ): Schema {
-  const parameters = method.input.fields.map((field) => {
+  const isPatch = verb === "PATCH";
+  const fields = method.input.fields.filter(({ name }) => !isPatch || url.includes(`:${name}`));
+  const parameters: Schema[] = fields.map((field) => {
     const { description, ...schema } = fieldSchema(field);
     const inPath = url.includes(`:${field.name}`);
     const example = EXAMPLES[method.name]?.request[field.name];
@@ -147,9 +154,36 @@ function byResource(
     return { name: field.name, in: inPath ? "path" : "query", required, description, schema, example };
   });
   const { responses, ...operation } = common(method, { on: "plain", failures });
+  if (isPatch) {
+    parameters.push(IDEMPOTENCY_KEY);
+    return {
+      ...operation,
+      parameters,
+      requestBody: patchOf(method, url),
+      responses: withoutWrongMethod(responses),
+    };
+  }
   // It takes no body, and a method that is not served there is a path that is not there.
   const { 405: _, 413: __, 415: ___, ...possible } = responses as Record<string, Schema>;
   return { ...operation, parameters, responses: possible };
+}
+
+/** A method that is not served there is a path that is not there. */
+function withoutWrongMethod(responses: unknown): Schema {
+  const { 405: _, ...possible } = responses as Record<string, Schema>;
+  return possible;
+}
+
+/** The body of a merge patch: the fields of the request that are neither in the path nor a mask. */
+function patchOf(method: DescMethod, url: string): Schema {
+  const fields = method.input.fields.filter(
+    ({ name }) => !url.includes(`:${name}`) && name !== "update_mask",
+  );
+  const properties = Object.fromEntries(fields.map((field) => [field.name, orNull(fieldSchema(field))]));
+  const schema = { type: "object", properties, additionalProperties: false };
+  const example = { metadata: { turn: 8, source: null } };
+  const types = ["application/json", "application/merge-patch+json"];
+  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema, example }])) };
 }
 
 function common(method: DescMethod, { on, failures }: Context): Schema {
@@ -175,7 +209,7 @@ function common(method: DescMethod, { on, failures }: Context): Schema {
 
 function headersOf(method: DescMethod): Schema {
   const names = ["X-Request-ID", ...(WITHOUT_KEY.includes(method.name) ? [] : Object.keys(RATE_LIMIT))];
-  if (method.name === "Store") names.push("Idempotent-Replayed");
+  if (isRepeatable(method)) names.push("Idempotent-Replayed");
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 

@@ -15,10 +15,10 @@ export interface Failure {
   readonly headers?: readonly ("Retry-After" | "WWW-Authenticate" | "Allow")[];
 }
 
-const WRITES = ["Store", "DeleteMemory", "DeleteNamespace"];
+const WRITES = ["Store", "UpdateMemory", "DeleteMemory", "DeleteNamespace"];
 const MANAGES = ["CreateKey", "ListKeys", "RevokeKey", "CloseAccount"];
 const NAMESPACED = [...WRITES, "Recall", "GetMemory", "ListMemories", "MapNamespace"];
-const METERED = ["Store", "Recall"];
+const METERED = ["Store", "Recall", "UpdateMemory"];
 const READS = ["Recall", "GetMemory", "ListMemories", "ListNamespaces", "MapNamespace"];
 const WITH_KEY = [...WRITES, ...READS, ...MANAGES, "GetAccount", "GetUsage"];
 export const WITHOUT_KEY = ["SignUp"];
@@ -46,8 +46,14 @@ export const FAILURES: readonly Failure[] = [
     when: "The operator took the account's plan away, and must give it another one.",
   },
   {
-    ...{ status: 400, code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED", rpcs: ["Store"] },
-    when: "The memory that this Idempotency-Key stored was deleted. Use a new key to store it again.",
+    ...{ status: 400, code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED" },
+    rpcs: ["Store", "UpdateMemory"],
+    when: "The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
+  },
+  {
+    ...{ status: 400, code: "failed_precondition", reason: "MEMORY_SUPERSEDED" },
+    rpcs: ["Store", "UpdateMemory"],
+    when: "The memory was superseded by another one, which `metadata.superseded_by` of the details names.",
   },
   {
     ...{ status: 401, code: "unauthenticated", headers: ["WWW-Authenticate"] },
@@ -67,8 +73,16 @@ export const FAILURES: readonly Failure[] = [
     when: "Sign-up is closed here: the operator makes the accounts.",
   },
   {
-    ...{ status: 404, code: "not_found", rpcs: ["GetMemory", "DeleteMemory", "DeleteNamespace"] },
+    ...{
+      status: 404,
+      code: "not_found",
+      rpcs: ["GetMemory", "UpdateMemory", "DeleteMemory", "DeleteNamespace"],
+    },
     when: "The namespace has no memory with this id, or there is no such namespace.",
+  },
+  {
+    ...{ status: 404, code: "not_found", rpcs: ["Store"] },
+    when: "The namespace has no memory with an id in `supersedes`.",
   },
   {
     ...{ status: 404, code: "not_found", rpcs: ["CreateKey", "RevokeKey"] },
@@ -79,7 +93,16 @@ export const FAILURES: readonly Failure[] = [
     when: "The path is there, but not for this method; `Allow` says which to use.",
   },
   {
-    ...{ status: 409, code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED", rpcs: ["Store"] },
+    ...{ status: 409, code: "already_exists", reason: "EXTERNAL_ID_TAKEN", rpcs: ["Store"] },
+    when: "Another memory has the external id; `metadata.id` of the details names it.",
+  },
+  {
+    ...{ status: 409, code: "aborted", reason: "ETAG_MISMATCH", rpcs: ["UpdateMemory"] },
+    when: "The memory was changed since its etag was read; `metadata.etag` of the details is the current one.",
+  },
+  {
+    ...{ status: 409, code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED" },
+    rpcs: ["Store", "UpdateMemory"],
     when: "The Idempotency-Key was used for another request.",
   },
   {

@@ -8,7 +8,8 @@ const text = "The cat sleeps on the warm radiator.";
 const metadata = { source: "chat", turn: 7 };
 const created_at = "2026-11-21T09:30:00.123Z";
 const match = { start: 0, end: text.length };
-const memory = { id, text, metadata, tokens: 8, created_at };
+const etag = '"sQ1bHkTDIyhT4Qx7"';
+const memory = { id, text, metadata, tokens: 8, created_at, etag, updated_at: created_at };
 // Not a key: its checksum is wrong on purpose.
 const api_key = "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE";
 const plan = { plan: "free", calls_limit: 1000, calls_used: 0 };
@@ -32,6 +33,10 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     },
   },
   GetMemory: { request: { namespace, id }, response: { memory, namespace } },
+  UpdateMemory: {
+    request: { namespace, id, metadata: { turn: 8 }, update_mask: "metadata.turn" },
+    response: { memory: { ...memory, metadata: { source: "chat", turn: 8 } }, namespace },
+  },
   DeleteMemory: { request: { namespace, id }, response: { id } },
   DeleteNamespace: { request: { namespace, force: true }, response: { deleted: 1 } },
   ListNamespaces: {

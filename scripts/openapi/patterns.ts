@@ -15,6 +15,9 @@ const PATTERNS: Record<string, string> = {
   "RecallRequest.query": NOT_BLANK,
   "GetMemoryRequest.id": `^mem_${TYPE_ID}$`,
   "DeleteMemoryRequest.id": `^mem_${TYPE_ID}$`,
+  "UpdateMemoryRequest.id": `^mem_${TYPE_ID}$`,
+  "UpdateMemoryRequest.text": NOT_BLANK,
+  "StoreRequest.external_id": `^[^${CONTROL}]*$`,
   "SignUpRequest.email": `^(${WORD}@${WORD})?$`,
   "CreateKeyRequest.name": `^[^${CONTROL}]*$`,
   // Empty is all.

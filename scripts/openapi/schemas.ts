@@ -27,11 +27,19 @@ const SCALARS: Partial<Record<ScalarType, Schema>> = {
 
 const WELL_KNOWN: Record<string, Schema> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
+  "google.protobuf.Duration": { type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,9})?s$" },
+  "google.protobuf.FieldMask": { type: "string" },
   "google.protobuf.Struct": { type: "object", additionalProperties: true },
 };
 
 /** Fields of answers that are absent where there is nothing to say. */
-const SOMETIMES = ["Key.last_used_at", "Key.expires_at", "RecallResult.words", "RecallResult.explanation"];
+const SOMETIMES = [
+  ...["Key.last_used_at", "Key.expires_at", "RecallResult.words", "RecallResult.explanation"],
+  ...["RecallResult.etag", "RecallResult.updated_at", "RecallResult.external_id"],
+  ...["RecallResult.superseded_by", "RecallResult.expire_time"],
+  ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time"],
+  ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar"],
+];
 
 /** The schemas of the messages and of all that they hold, by name. */
 export function schemasOf(messages: readonly DescMessage[]): Record<string, Schema> {
@@ -72,7 +80,7 @@ function property(field: DescField, isRequest: boolean): Schema {
 }
 
 /** `null` leaves a field out, where it may be left out. */
-function orNull({ type, $ref, ...schema }: Schema): Schema {
+export function orNull({ type, $ref, ...schema }: Schema): Schema {
   if ($ref !== undefined) return { anyOf: [{ $ref }, { type: "null" }], ...schema };
   return { type: [type, "null"], ...schema };
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Door, doorsOf, type Outcome } from "../support/doors.js";
 import { FACT, partOf, QUESTION } from "../support/needles.js";
 import { SCENARIOS } from "../support/scenarios.js";
+import { VERSION_SCENARIOS } from "../support/scenarios-versions.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // The doors' names are needed before the server's port is known.
@@ -22,7 +23,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
   const door = () => doors.find((each) => each.name === name) as Door;
   const used = async () => (await door().call("GetAccount", {}, { key })).body.calls_used as number;
 
-  const scenarios = SCENARIOS.filter(({ jsonOnly }) => json || !jsonOnly);
+  const scenarios = [...SCENARIOS, ...VERSION_SCENARIOS].filter(({ jsonOnly }) => json || !jsonOnly);
   it.each(scenarios)("$rpc answers $code to $name", async ({ rpc, request, code, field, says }) => {
     const before = await used();
     const outcome = await door().call(rpc, request, { key });

@@ -17,6 +17,7 @@ const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   Store: WRITES,
   Recall: READS,
   GetMemory: READS,
+  UpdateMemory: WRITES,
   DeleteMemory: WRITES,
   DeleteNamespace: WRITES,
   ListNamespaces: FOR_ALL,
@@ -54,6 +55,7 @@ describe("scopes", () => {
       const memory = { namespace: "mine", id: stored.id as string };
       if (rpc === "Store") return { text: "b", namespace: "mine" };
       if (rpc === "Recall") return { query: "a", namespace: "mine" };
+      if (rpc === "UpdateMemory") return { ...memory, text: "c" };
       if (rpc === "GetMemory" || rpc === "DeleteMemory") return memory;
       if (rpc === "DeleteNamespace") return { namespace: "mine", force: true };
       if (rpc === "ListMemories" || rpc === "MapNamespace") return { namespace: "mine" };
@@ -76,7 +78,7 @@ describe("scopes", () => {
         if (code === "permission_denied")
           expect(message).toMatch(/^this key (may only read|is for the namespace)/);
         if (rpc === "CloseAccount" && code === "ok") continue;
-        const paid = code === "ok" && (rpc === "Store" || rpc === "Recall");
+        const paid = code === "ok" && ["Store", "Recall", "UpdateMemory"].includes(rpc);
         expect(await used()).toBe(before + (paid ? 1 : 0));
       }
       if (rpc === "CloseAccount") account = await openAccount(door());

@@ -152,6 +152,14 @@ describe("the server agrees with the document", () => {
     ["Store", { text: "a", namespace: "a\u0085b" }],
     ["Store", { text: "a", namespace: "a\n" }],
     ["Store", { text: "a", namespace: "\u180e" }],
+    ["Store", { text: "a", namespace: "n", external_id: "a\tb" }],
+    ["Store", { text: "a", namespace: "n", external_id: "a", on_conflict: "REPLACE" }],
+    ["Store", { text: "a", namespace: "n", ttl: "60s", supersedes: [], similar_above: 0.5 }],
+    ["Store", { text: "a", namespace: "n", ttl: "60" }],
+    ["Store", { text: "a", namespace: "n", external_id: null, on_conflict: null, similar_above: null }],
+    ["UpdateMemory", { namespace: "n", id: "mem_1", text: "a" }],
+    ["UpdateMemory", { namespace: "n", id: `mem_${"0".repeat(26)}`, text: " " }],
+    ["UpdateMemory", { namespace: "n", id: `mem_${"0".repeat(26)}`, text: "a", update_mask: null }],
     ["Recall", { query: "a", namespace: "n", top_k: null }],
     ["Recall", { query: "a", namespace: "n", top_k: 0 }],
     ["Recall", { query: "a", namespace: "n", top_k: 5.0 }],
@@ -183,8 +191,10 @@ describe("the server agrees with the document", () => {
 
   // In this order, each call finds what it needs.
   const ORDER = [
-    ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "ListNamespaces", "ListMemories"],
+    ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "UpdateMemory"],
     ...[
+      "ListNamespaces",
+      "ListMemories",
       "MapNamespace",
       "CreateKey",
       "ListKeys",
@@ -221,8 +231,8 @@ describe("the server agrees with the document", () => {
   it("about calls without a key", async () => {
     for (const { path, verb, operation } of operations()) {
       const url = path.replace("{namespace}", "n").replace("{id}", "mem_1");
-      const answer = await (verb === "post"
-        ? post(url, {}, "")
+      const answer = await (["post", "patch"].includes(verb)
+        ? post(url, {}, "", verb.toUpperCase())
         : fetch(server.url + url, { method: verb.toUpperCase() }));
       const expected = operation.security?.length === 0 ? 200 : 401;
       expect(answer.status, `${verb} ${path}`).toBe(expected);
@@ -236,12 +246,12 @@ describe("the server agrees with the document", () => {
   }
 });
 
-function post(path: string, body: unknown, key: string): Promise<Response> {
+function post(path: string, body: unknown, key: string, method = "POST"): Promise<Response> {
   const headers = {
     "content-type": "application/json",
     ...(key !== "" && { authorization: `Bearer ${key}` }),
   };
-  return fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  return fetch(server.url + path, { method, headers, body: JSON.stringify(body) });
 }
 
 describe("llms.txt", () => {

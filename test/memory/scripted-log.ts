@@ -38,7 +38,7 @@ export class ScriptedLog {
   }
 
   get port(): Log {
-    const port: Pick<Log, "append" | "read" | "last" | "fetch"> = {
+    const port: Pick<Log, "append" | "read" | "last" | "fetch" | "special"> = {
       append: (batch) => {
         this.batches.push(batch);
         return this.onAppend(() => this.insert(batch), batch);
@@ -52,6 +52,7 @@ export class ScriptedLog {
           complete: some.length < limit,
         };
       },
+      special: async () => [],
       last: async () => {
         const entry = this.entries.at(-1);
         return entry && { sequence: this.entries.length, entry: seen(entry, "head") };

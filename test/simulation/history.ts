@@ -1,19 +1,35 @@
+import { MemoryError } from "../../src/errors.js";
 import { type Entry, isEnd } from "../../src/memory/ports/log.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
+/** Time after which what has expired must be erased: a sweep comes every minute. */
+const EXPIRED_MS = 120_000;
+
 /** A namespace with its account, as one string. */
 export type Name = string;
 
-interface Memory {
+/** A version of a memory. Its text is like no other's. */
+interface Version {
   readonly name: Name;
   readonly text: string;
-  /** Id in the earliest answer. */
+  /** Id in the earliest answer; of an update, that of its memory. */
   id?: string;
+  readonly externalId?: string | undefined;
+  readonly expiresMs?: number | undefined;
   readonly startedMs: number;
   storedMs?: number;
-  deleteStartedMs?: number;
-  deletedMs?: number;
+  /** True if its callers were told that nothing is stored. */
+  refused?: boolean;
+}
+
+/** Something that removes or hides one memory for good. */
+interface Removal {
+  readonly how: "deleted" | "superseded";
+  readonly name: Name;
+  readonly id: string;
+  readonly startedMs: number;
+  doneMs?: number;
 }
 
 /** Something that empties one namespace or, by closing the account, several. */
@@ -30,9 +46,31 @@ interface Shown {
   readonly words: number | undefined;
 }
 
+/** Time of a recall. */
+interface Span {
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
+interface Storing {
+  readonly accountId: string;
+  readonly name: Name;
+  readonly text: string;
+  readonly externalId?: string;
+  readonly expiresMs?: number;
+  readonly supersedes?: readonly string[];
+}
+
+interface StoreAnswer {
+  readonly answered: { readonly id: string; readonly outcome?: string };
+  readonly replayed: boolean;
+}
+
 /** Callers' requests and answers, and what callers may therefore expect. */
 export class History {
-  readonly #memories = new Map<string, Memory>();
+  /** Versions of all memories, by text. */
+  readonly #versions = new Map<string, Version>();
+  readonly #removals: Removal[] = [];
   readonly #drops: Drop[] = [];
   /** First promise that was broken, even if the call that saw it was abandoned. */
   #broken: Error | undefined;
@@ -43,31 +81,68 @@ export class History {
 
   constructor(private readonly time: VirtualTime) {}
 
-  async storing(
-    of: { accountId: string; name: Name; text: string },
-    work: () => Promise<{ answered: { id: string }; replayed: boolean }>,
-  ): Promise<void> {
-    const { accountId, ...named } = of;
-    const memory = this.#memories.get(of.text) ?? { ...named, startedMs: this.time.nowMs };
-    this.#memories.set(of.text, memory);
+  async storing(of: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
+    const { accountId, supersedes = [], ...described } = of;
+    const startedMs = this.time.nowMs;
+    const version = this.#versions.get(of.text) ?? { ...described, startedMs };
+    this.#versions.set(of.text, version);
+    const removals = supersedes.map((id) => ({ how: "superseded" as const, name: of.name, id, startedMs }));
+    this.#removals.push(...removals);
     const { answered, replayed } = await this.#unlessUnanswered(work);
-    if (!replayed) this.#pay(accountId);
-    if (memory.id !== undefined && memory.id !== answered.id)
+    const isKept = answered.outcome === "KEPT";
+    if (!replayed && !isKept) this.#pay(accountId);
+    if (isKept) {
+      // The memory that was there is the answer, and this text is stored nowhere.
+      version.refused = version.storedMs === undefined;
+      return;
+    }
+    if (version.id !== undefined && version.id !== answered.id)
       this.#break(`${of.text} was stored as two memories`);
-    memory.id = answered.id;
-    memory.storedMs ??= this.time.nowMs;
+    version.id = answered.id;
+    version.storedMs ??= this.time.nowMs;
+    if (replayed) return;
+    for (const removal of removals) this.#finish(removal, of.text);
+  }
+
+  /** Gives a memory another text. */
+  async updating(
+    { accountId, name, text, id }: { accountId: string; name: Name; text: string; id: string },
+    work: () => Promise<{ replayed: boolean }>,
+  ): Promise<void> {
+    const startedMs = this.time.nowMs;
+    const before = [...this.#versions.values()].find((each) => each.id === id);
+    const { externalId, expiresMs } = before ?? {};
+    const version: Version = { name, text, id, externalId, expiresMs, startedMs };
+    this.#versions.set(text, version);
+    try {
+      const { replayed } = await this.#unlessUnanswered(work);
+      if (!replayed) this.#pay(accountId);
+    } catch (error) {
+      version.refused = isRefusal(error);
+      throw error;
+    }
+    version.storedMs = this.time.nowMs;
+    const gone = this.#removals.find((each) => each.id === id && (each.doneMs ?? Infinity) < startedMs);
+    if (gone !== undefined) this.#break(`${text} updated a memory that was ${gone.how} before`);
+    if (expiresMs !== undefined && expiresMs < startedMs) this.#break(`${text} updated what had expired`);
+  }
+
+  /** Picks the id of a memory that a caller knows of. */
+  pick(name: Name, chance: number): string | undefined {
+    const known = [...this.#versions.values()].filter((each) => each.name === name && each.id !== undefined);
+    return known[Math.floor(chance * known.length)]?.id;
   }
 
   async deleting(
     { name, chance }: { name: Name; chance: number },
     work: (id: string) => Promise<void>,
   ): Promise<void> {
-    const stored = [...this.#memories.values()].filter((m) => m.name === name && m.id !== undefined);
-    const memory = stored[Math.floor(chance * stored.length)];
-    if (memory === undefined) return;
-    memory.deleteStartedMs ??= this.time.nowMs;
-    await work(memory.id as string);
-    memory.deletedMs ??= this.time.nowMs;
+    const id = this.pick(name, chance);
+    if (id === undefined) return;
+    const removal: Removal = { how: "deleted", name, id, startedMs: this.time.nowMs };
+    this.#removals.push(removal);
+    await work(id);
+    removal.doneMs = this.time.nowMs;
   }
 
   async dropping(holds: (name: Name) => boolean, work: () => Promise<unknown>): Promise<void> {
@@ -85,30 +160,46 @@ export class History {
     const startedMs = this.time.nowMs;
     const results = await this.#unlessUnanswered(work);
     this.#pay(accountId);
-    this.#checkShown(name, { results, startedMs, endedMs: this.time.nowMs });
+    this.#checkShown(name, results, { startedMs, endedMs: this.time.nowMs });
     this.check();
   }
 
-  #checkShown(
-    name: Name,
-    { results, startedMs, endedMs }: { results: Shown[]; startedMs: number; endedMs: number },
-  ): void {
+  #checkShown(name: Name, results: readonly Shown[], span: Span): void {
     const ids = new Map(results.map(({ text, id }) => [text, id]));
+    const at = `${span.startedMs}–${span.endedMs}`;
     const unheard = new Set(results.filter(({ words }) => words === 0).map(({ text }) => text));
-    if (ids.size < results.length) this.#break(`${results.map(({ text }) => text)} holds a memory twice`);
-    for (const memory of this.#memories.values()) {
-      const shown = ids.has(memory.text);
-      if (memory.name !== name) {
-        if (shown) this.#break(`${memory.text} was recalled from another namespace`);
-      } else if (!shown && this.#mustShow(memory, { startedMs, endedMs })) {
-        this.#break(`${memory.text} was stored at ${memory.storedMs} and missing at ${startedMs}–${endedMs}`);
-      } else if (shown && this.#mustNotShow(memory, startedMs)) {
-        this.#break(`${memory.text} was forgotten and shown at ${startedMs}–${endedMs}`);
-      } else if (shown && memory.id !== undefined && memory.id !== ids.get(memory.text)) {
-        this.#break(`${memory.text} was recalled by another id than it was stored with`);
-      } else if (unheard.has(memory.text) && this.#mustShow(memory, { startedMs, endedMs })) {
-        this.#break(`the words of ${memory.text} were missing at ${startedMs}–${endedMs}`);
+    this.#checkOnce(results);
+    for (const version of this.#versions.values()) {
+      const { text, id } = version;
+      const shown = ids.get(text);
+      if (version.name !== name) {
+        if (shown !== undefined) this.#break(`${text} was recalled from another namespace`);
+      } else if (shown === undefined && this.#mustShow(version, span)) {
+        this.#break(`${text} was stored at ${version.storedMs} and missing at ${at}`);
+      } else if (shown !== undefined && this.#mustNotShow({ ...version, id: shown }, span.startedMs)) {
+        this.#break(`${text} was forgotten and shown at ${at}`);
+      } else if (shown !== undefined && id !== undefined && id !== shown) {
+        this.#break(`${text} was recalled by another id than it was stored with`);
+      } else if (unheard.has(text) && this.#mustShow(version, span)) {
+        this.#break(`the words of ${text} were missing at ${at}`);
       }
+    }
+    this.#checkIds(name, new Set(ids.values()), span);
+  }
+
+  /** Checks that no memory is shown twice, and no two with one external id. */
+  #checkOnce(results: readonly Shown[]): void {
+    const external = results.flatMap(({ text }) => this.#versions.get(text)?.externalId ?? []);
+    const all = [results.map(({ text }) => text), results.map(({ id }) => id), external];
+    for (const each of all) if (new Set(each).size < each.length) this.#break(`${each} holds a memory twice`);
+  }
+
+  /** Checks that of each memory some version is shown, whichever of several updates came last. */
+  #checkIds(name: Name, shown: ReadonlySet<string>, span: Span): void {
+    for (const version of this.#versions.values()) {
+      const { id } = version;
+      if (version.name !== name || id === undefined || shown.has(id)) continue;
+      if (this.#isKept(version, span)) this.#break(`no version of ${version.text} was shown`);
     }
   }
 
@@ -121,30 +212,48 @@ export class History {
       if (!db.accounts.has(accountId)) this.#break(`${name} is left of an account that was closed`);
     }
     if (db.erasures.size > 0) this.#break("an erasure was left over");
+    this.#checkSuperseded(db);
     this.#checkCharges(db);
     this.check();
   }
 
   /**
-   * Checks that numbers are dense and each memory occurs once. Only a drop may come between two entries of
-   * one memory: a store whose outcome was unknown is tried again in the name's next log.
+   * Checks that numbers are dense and each memory occurs once, but for its older versions, of which nothing is
+   * left. Only a drop may come between two entries of one memory: a store whose outcome was unknown is tried
+   * again in the name's next log.
    */
   #checkLog(logId: string, { log, living }: { log: ReadonlyMap<number, Entry>; living: boolean }): void {
-    const seen = new Set<string>();
+    const seen = new Map<string, number>();
     for (let sequence = 1; sequence <= log.size; sequence++) {
       const entry = log.get(sequence);
       if (entry === undefined) this.#break(`${logId} has a hole at ${sequence}`);
       if (entry !== undefined && isEnd(entry) && sequence < log.size)
         this.#break(`${logId} goes on behind its end`);
       if (entry?.op !== "store" && entry?.op !== "erased") continue;
-      if (seen.has(entry.id)) this.#break(`${entry.id} is in ${logId} twice`);
-      seen.add(entry.id);
+      const { id, replaces } = entry;
+      if (seen.get(id) !== replaces) this.#break(`${id} is in ${logId} twice`);
+      seen.set(id, sequence);
+      if (replaces !== undefined && log.get(replaces)?.op === "store")
+        this.#break(`${logId} still holds an older version of ${id}`);
       if (entry.op !== "store") continue;
       if (!living) this.#break(`${logId}, which nobody reads, still holds ${entry.text}`);
-      const memory = this.#memories.get(entry.text);
-      if (memory === undefined || this.#mustNotShow(memory, this.time.nowMs)) {
+      const version = this.#versions.get(entry.text);
+      if (version === undefined || this.#mustBeErased({ ...version, id })) {
         this.#break(`${logId} still holds ${entry.text}, which was forgotten`);
       }
+    }
+  }
+
+  /** Checks that superseded memories are still there. */
+  #checkSuperseded(db: Database): void {
+    const texts = new Set<string>();
+    for (const log of db.logs.values())
+      for (const entry of log.values()) if (entry.op === "store") texts.add(entry.text);
+    const span = { startedMs: this.time.nowMs, endedMs: this.time.nowMs };
+    for (const version of this.#versions.values()) {
+      const isLast = version.storedMs !== undefined && !this.#isReplaced(version, span.endedMs);
+      if (!isLast || !this.#isKept(version, span, { superseded: true })) continue;
+      if (!texts.has(version.text)) this.#break(`${version.text} is not in the database any more`);
     }
   }
 
@@ -172,6 +281,15 @@ export class History {
     this.#paid.set(accountId, (this.#paid.get(accountId) ?? 0) + 1);
   }
 
+  /** Notes that a memory is superseded, which only one other can do. */
+  #finish(removal: Removal, by: string): void {
+    const { id } = removal;
+    const before = this.#removals.find((each) => each.id === id && each.doneMs !== undefined);
+    const isEarlier = before?.how === "superseded" || (before?.doneMs ?? Infinity) < removal.startedMs;
+    if (before !== undefined && isEarlier) this.#break(`${by} superseded a memory that was ${before.how}`);
+    removal.doneMs = this.time.nowMs;
+  }
+
   /** A call that fails by itself is refunded. For one that was cut off, this is not known. */
   async #unlessUnanswered<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -182,25 +300,71 @@ export class History {
     }
   }
 
-  #mustShow(memory: Memory, { startedMs, endedMs }: { startedMs: number; endedMs: number }): boolean {
-    if (memory.storedMs === undefined || memory.storedMs > startedMs) return false;
-    if (memory.deleteStartedMs !== undefined && memory.deleteStartedMs <= endedMs) return false;
+  #mustShow(version: Version, span: Span): boolean {
+    return this.#isKept(version, span) && !this.#isReplaced(version, span.endedMs);
+  }
+
+  /** Tells whether a memory that was stored by a version must be there, in that version or another. */
+  #isKept(version: Version, { startedMs, endedMs }: Span, { superseded = false } = {}): boolean {
+    const { id, name, storedMs, expiresMs = Number.POSITIVE_INFINITY } = version;
+    if (storedMs === undefined || storedMs > startedMs || expiresMs <= endedMs) return false;
+    const isRemoved = this.#removals.some(
+      (each) => each.id === id && each.startedMs <= endedMs && !(superseded && each.how === "superseded"),
+    );
+    if (isRemoved) return false;
     // A drop that ended before the store began cannot have removed it.
     return !this.#drops.some(
       (drop) =>
-        drop.holds(memory.name) &&
+        drop.holds(name) &&
         drop.startedMs <= endedMs &&
-        (drop.droppedMs === undefined || drop.droppedMs >= memory.startedMs),
+        (drop.droppedMs === undefined || drop.droppedMs >= version.startedMs),
     );
   }
 
-  #mustNotShow(memory: Memory, startedMs: number): boolean {
-    if (memory.deletedMs !== undefined && memory.deletedMs < startedMs) return true;
+  /** Tells whether another version may have come after this one. */
+  #isReplaced(version: Version, endedMs: number): boolean {
+    return [...this.#versions.values()].some(
+      (other) =>
+        mayReplace(other, version) &&
+        other.startedMs <= endedMs &&
+        !(other.storedMs !== undefined && other.storedMs < version.startedMs),
+    );
+  }
+
+  #mustNotShow(version: Version, startedMs: number): boolean {
+    const { id, expiresMs = Number.POSITIVE_INFINITY } = version;
+    if (version.refused === true || expiresMs <= startedMs) return true;
+    const isRemoved = this.#removals.some((each) => each.id === id && (each.doneMs ?? Infinity) < startedMs);
+    return isRemoved || this.#isPast(version, startedMs);
+  }
+
+  /** Tells whether nothing of a version may be left in the database. */
+  #mustBeErased(version: Version): boolean {
+    const { id, expiresMs = Number.POSITIVE_INFINITY } = version;
+    const nowMs = this.time.nowMs;
+    if (version.refused === true || expiresMs + EXPIRED_MS < nowMs) return true;
+    const isDeleted = this.#removals.some(
+      (each) => each.id === id && each.how === "deleted" && each.doneMs !== undefined,
+    );
+    return isDeleted || this.#isPast(version, nowMs);
+  }
+
+  /** Tells whether another version has certainly replaced this one, or a drop has removed it. */
+  #isPast(version: Version, startedMs: number): boolean {
+    const { name, id, storedMs } = version;
+    if (storedMs === undefined) return false;
+    const isReplaced = [...this.#versions.values()].some(
+      (other) =>
+        mayReplace(other, version) &&
+        other.id === id &&
+        (other.storedMs ?? Number.POSITIVE_INFINITY) < startedMs &&
+        other.startedMs > storedMs,
+    );
+    if (isReplaced) return true;
     return this.#drops.some(
       (drop) =>
-        drop.holds(memory.name) &&
-        memory.storedMs !== undefined &&
-        memory.storedMs < drop.startedMs &&
+        drop.holds(name) &&
+        storedMs < drop.startedMs &&
         drop.droppedMs !== undefined &&
         drop.droppedMs < startedMs,
     );
@@ -209,4 +373,16 @@ export class History {
   #break(what: string): void {
     this.#broken ??= new Error(what);
   }
+}
+
+/** Tells whether one version may be another one of the same memory. */
+function mayReplace(other: Version, version: Version): boolean {
+  if (other === version || other.text === version.text || other.name !== version.name) return false;
+  if (other.refused === true) return false;
+  if (other.id !== undefined && other.id === version.id) return true;
+  return other.externalId !== undefined && other.externalId === version.externalId;
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof MemoryError && !["unavailable", "internal"].includes(error.code);
 }

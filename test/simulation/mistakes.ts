@@ -34,7 +34,9 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an attempt whose answer comes second keeps its charge, or the first gives it back",
-    changes: [["memory/idempotency/idempotency.ts", "if (!isFirst) await undo();", "await undo();"]],
+    changes: [
+      ["memory/idempotency/idempotency.ts", "if (!isFirst) await undo(answered);", "await undo(answered);"],
+    ],
   },
   {
     what: "a recall does not wait until the words have caught up with the log",
@@ -79,7 +81,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    changes: [["memory/log/appender.ts", "if (sealed) return new Sealed();", ""]],
+    changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new Sealed();", ""]],
   },
   {
     what: "a replica reads the pinned model before the plan that is about to change it",
@@ -100,6 +102,114 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a namespace that a stopped process began in the model before is never moved",
     changes: [
       ["memory/generations/generations.ts", "!this.needed.has(generation)", "!this.known.has(generation)"],
+    ],
+  },
+  {
+    what: "a replica goes on finding the version that an update has replaced",
+    changes: [
+      [
+        "memory/log/replica.ts",
+        "const target = forgottenBy(entry);",
+        "const target = entry.op === 'delete' ? entry.target : undefined;",
+      ],
+    ],
+  },
+  {
+    what: "an update does not see the tombstone of its memory, which is still to be erased",
+    changes: [["memory/versions/standing.ts", 'if (last?.how === "deleted") return undefined;', ""]],
+  },
+  {
+    what: "a delete leaves the version that an update has made meanwhile",
+    changes: [
+      [
+        "memory/calls/delete-memory.ts",
+        "    found = await locate(ports, { scope, id });\n  }",
+        "    found = undefined;\n  }",
+      ],
+    ],
+  },
+  {
+    what: "nobody erases the old version when a process dies after an update",
+    changes: [["memory/erasure/sweeping.ts", "eraseReplaced(this.ports)", "Promise.resolve(0)"]],
+  },
+  {
+    what: "a retry of a replacement with its key replaces again",
+    changes: [
+      [
+        "memory/log/namespaces.ts",
+        "appendIf(conditional, { once: idempotent })",
+        "appendIf(conditional, { once: false })",
+      ],
+    ],
+  },
+  {
+    what: "a store with an external id goes in although another came first",
+    changes: [
+      [
+        "memory/log/appender.ts",
+        "return isLate || this.replica.applied !== applied ? undefined : this.#write([decision.entry]);",
+        "return isLate ? undefined : this.#write([decision.entry]);",
+      ],
+      [
+        "memory/log/appender.ts",
+        "return isConditional(first.what) ? this.#writeDecided(first.what)",
+        "return isConditional(first.what) ? this.#writeOld(first.what)",
+      ],
+      [
+        "memory/log/appender.ts",
+        "  async #write(entries: readonly Appended[]): Promise<unknown> {",
+        `  readonly #decided = new Map<string, Appended>();
+  async #writeOld(conditional: Conditional): Promise<unknown> {
+    const decided = this.#decided.get(conditional.opId);
+    if (decided !== undefined) return this.#write([decided]);
+    const decide: Conditional["decide"] = async (view) => {
+      const decision = await conditional.decide(view);
+      if ("entry" in decision) this.#decided.set(conditional.opId, decision.entry);
+      return decision;
+    };
+    return this.#writeDecided({ ...conditional, decide });
+  }
+
+  async #write(entries: readonly Appended[]): Promise<unknown> {`,
+      ],
+    ],
+  },
+  {
+    what: "a memory is updated or superseded that was superseded before",
+    changes: [["memory/versions/standing.ts", "supersededBy: last?.id }", "supersededBy: undefined }"]],
+  },
+  {
+    what: "a search shows what has expired",
+    changes: [
+      ["memory/versions/hidden.ts", "expiresAtMs <= nowMs) return false;", "expiresAtMs <= 0) return false;"],
+    ],
+  },
+  {
+    what: "a search shows what was superseded",
+    changes: [["memory/versions/hidden.ts", "includeSuperseded || !this.#superseded.has(sequence)", "true"]],
+  },
+  {
+    what: "nobody erases what has expired",
+    changes: [["memory/erasure/sweeping.ts", "eraseExpired(this.ports)", "Promise.resolve(0)"]],
+  },
+  {
+    what: "a recall misses a memory that is updated while it searches",
+    changes: [
+      [
+        "memory/log/replica.ts",
+        "if (missing === 0 || searches === SEARCHES_MAX) return found;",
+        "return found;",
+      ],
+    ],
+  },
+  {
+    what: "a store that keeps what is there stays paid",
+    changes: [
+      [
+        "memory/calls/store.ts",
+        'if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));',
+        "",
+      ],
     ],
   },
 ];

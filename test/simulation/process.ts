@@ -4,7 +4,8 @@ import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import type { RecallMode } from "../../src/memory/calls/ports.js";
 import { recall } from "../../src/memory/calls/recall.js";
-import { store } from "../../src/memory/calls/store.js";
+import { type StoreRequest, store } from "../../src/memory/calls/store.js";
+import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
 import { dropAll } from "../../src/memory/erasure/drop-all.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Generations } from "../../src/memory/generations/generations.js";
@@ -63,8 +64,12 @@ export class Process implements Client {
     for (const tell of this.#dying) tell();
   }
 
-  store(caller: Caller, of: { namespace: string; text: string; idempotencyKey: string | undefined }) {
+  store(caller: Caller, of: Omit<StoreRequest, "caller">) {
     return this.#call((room, signal) => store(room, { caller, ...of, signal }));
+  }
+
+  updateMemory(caller: Caller, of: Omit<UpdateRequest, "caller">) {
+    return this.#call((room, signal) => updateMemory(room, { caller, ...of, signal }));
   }
 
   recall(caller: Caller, { namespace, mode }: { namespace: string; mode: RecallMode }) {

@@ -2,7 +2,7 @@ import type { Plan } from "../../src/memory/ports/plan.js";
 import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
 import { History } from "./history.js";
 import { type Caller, Process } from "./process.js";
-import { VirtualTime } from "./time.js";
+import { VirtualTime, WALL_MS } from "./time.js";
 
 export interface Setup {
   readonly seed: number;
@@ -32,6 +32,9 @@ const END_MS = 900_000;
  * Time in which everything that waits for the dead ends: a sweep comes every minute, for work a minute old.
  */
 const SETTLING_MS = 130_000;
+/** Maximum updates of a schedule. */
+const UPDATES_MAX = 12;
+const EXTERNAL_IDS = ["x", "y"];
 const CALLS_LIMIT = 1_000_000;
 
 function shapeOf(time: VirtualTime): Shape {
@@ -62,12 +65,26 @@ export async function simulate({ seed, mistakes }: Setup): Promise<void> {
   await schedule.run();
 }
 
+/** Fields of a store beyond those of a memory. */
+interface Wishes {
+  readonly externalId?: string;
+  readonly onConflict?: "refuse" | "replace" | "keep";
+  /** Chooses the memory to supersede. */
+  readonly superseded?: number;
+  readonly expiresMs?: number;
+}
+
+function expiryOf({ expiresMs }: Wishes) {
+  return expiresMs === undefined ? {} : { expiry: { atMs: WALL_MS + expiresMs } };
+}
+
 class Schedule {
   readonly #db: Database;
   readonly #history: History;
   readonly #processes: Process[];
   readonly #callers: readonly Caller[];
   #stores = 0;
+  #updates = 0;
   #open = 0;
   #settling = false;
 
@@ -101,8 +118,10 @@ class Schedule {
     const caller = time.pick([...this.#callers, this.#callers[0] as Caller]);
     const namespace = NAMESPACES[time.chance(0.8) ? 0 : 1] as string;
     const kind = time.random();
-    if (kind < 0.48 && this.#stores < STORES_MAX) this.#planStore(atMs, caller, namespace);
-    else if (kind < 0.72) this.#begin(atMs, () => this.#recall(this.#any, caller, namespace));
+    if (kind < 0.44 && this.#stores < STORES_MAX) this.#planStore(atMs, caller, namespace);
+    else if (kind < 0.56 && this.#updates < UPDATES_MAX)
+      this.#begin(atMs, () => this.#update(caller, namespace));
+    else if (kind < 0.74) this.#begin(atMs, () => this.#recall(this.#any, caller, namespace));
     else if (kind < 0.88) this.#begin(atMs, () => this.#delete(caller, namespace));
     else if (kind < 0.94) this.#begin(atMs, () => this.#drop(caller, namespace));
     // A process dies in the middle of its work, and another takes its place.
@@ -112,9 +131,18 @@ class Schedule {
   #planStore(atMs: number, caller: Caller, namespace: string): void {
     const text = `text ${this.#stores++}`;
     const idempotencyKey = this.time.chance(0.5) ? text : undefined;
+    const name = keyOf({ ...caller, namespace });
+    const { superseded, ...wishes } = this.#wishes();
+    let supersedes: string | undefined;
+    let tried = false;
     const attempt = async () => {
-      const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }), text };
-      await this.#history.storing(of, () => this.#any.store(caller, { namespace, text, idempotencyKey }));
+      // All attempts make the same request.
+      if (!tried && superseded !== undefined) supersedes = this.#history.pick(name, superseded);
+      tried = true;
+      const asked = { ...wishes, ...(supersedes !== undefined && { supersedes: [supersedes] }) };
+      const of = { accountId: caller.accountId, name, text, ...asked };
+      const request = { namespace, text, idempotencyKey, ...expiryOf(asked), ...asked };
+      await this.#history.storing(of, () => this.#any.store(caller, request));
       // The very next recall must find it, on any process.
       await this.#recall(this.#any, caller, namespace);
     };
@@ -124,6 +152,33 @@ class Schedule {
     for (let tries = this.time.pick([1, 1, 2]); tries > 0; tries--) {
       this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 120_000])), attempt);
     }
+  }
+
+  /** Chooses what a store asks for beyond a memory: mostly nothing. */
+  #wishes(): Wishes {
+    const { time } = this;
+    const kind = time.random();
+    if (kind < 0.55) return {};
+    if (kind < 0.8) {
+      const onConflict = time.pick(["replace", "replace", "replace", "keep", "refuse"] as const);
+      return { externalId: time.pick(EXTERNAL_IDS), onConflict };
+    }
+    if (kind < 0.92) return { superseded: time.random() };
+    return { expiresMs: time.nowMs + time.between(0, time.pick([2_000, 60_000, 200_000])) };
+  }
+
+  /** Gives some memory a new text. */
+  async #update(caller: Caller, namespace: string): Promise<void> {
+    const name = keyOf({ ...caller, namespace });
+    const id = this.#history.pick(name, this.time.random());
+    if (id === undefined) return;
+    const text = `text ${this.#updates++} updated`;
+    const idempotencyKey = this.time.chance(0.3) ? text : undefined;
+    const of = { accountId: caller.accountId, name, text, id };
+    await this.#history.updating(of, () =>
+      this.#any.updateMemory(caller, { namespace, id, text, idempotencyKey }),
+    );
+    await this.#recall(this.#any, caller, namespace);
   }
 
   async #recall(process: Process, caller: Caller, namespace: string): Promise<void> {

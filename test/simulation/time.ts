@@ -11,6 +11,9 @@ export function seeded(seed: number): () => number {
   };
 }
 
+/** Wall clock of all processes at the beginning of a schedule. */
+export const WALL_MS = 1_700_000_000_000;
+
 /** Interval at which a paused process checks whether it may continue. */
 const STEP_MS = 10_000;
 
@@ -80,7 +83,7 @@ export class VirtualTime {
   clockOf(process: Runs): Clock {
     return {
       nowMs: () => this.nowMs,
-      wallMs: () => 1_700_000_000_000 + this.nowMs,
+      wallMs: () => WALL_MS + this.nowMs,
       random: this.random,
       sleep: (ms) => this.whileAlive(process, this.sleep(ms)),
       yield: () => this.whileAlive(process, this.sleep(0)),

@@ -7,6 +7,7 @@ import {
   type Message,
   toJson,
 } from "@bufbuild/protobuf";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type Code, ConnectError, createContextValues, type Transport } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import {
@@ -27,6 +28,8 @@ export interface Outcome {
   readonly fields: readonly string[];
   /** Reason that ErrorInfo details give. */
   readonly reason: string | undefined;
+  /** Facts that belong to the reason. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Answer in the contract's JSON; empty after an error. */
   readonly body: JsonObject;
   readonly header: Headers;
@@ -38,6 +41,7 @@ export type RpcName =
   | "Store"
   | "Recall"
   | "GetMemory"
+  | "UpdateMemory"
   | "DeleteMemory"
   | "DeleteNamespace"
   | "ListNamespaces"
@@ -84,6 +88,7 @@ const PLAIN: Partial<Record<RpcName, string>> = { Store: "/store", Recall: "/rec
 /** Paths that name their resource. The rest of the request goes into the query. */
 const RESOURCES: Partial<Record<RpcName, string>> = {
   GetMemory: "GET /namespaces/{namespace}/memories/{id}",
+  UpdateMemory: "PATCH /namespaces/{namespace}/memories/{id}",
   DeleteMemory: "DELETE /namespaces/{namespace}/memories/{id}",
   DeleteNamespace: "DELETE /namespaces/{namespace}",
 };
@@ -96,11 +101,29 @@ function plainDoor(url: string): Door {
     async call(rpc, request, options = {}) {
       const resource = RESOURCES[rpc];
       if (resource === undefined) return door.call(rpc, request, options);
-      const [method, path] = resourceOf(resource, request as Record<string, string>);
       const headers = { ...authorization(options.key), ...options.header };
+      if (rpc === "UpdateMemory") return patch(url, request as JsonObject, headers, door, options);
+      const [method, path] = resourceOf(resource, request as Record<string, string>);
       return readJson(await fetch(url + path, { method, headers }));
     },
   };
+}
+
+/** Sends an update as a merge patch; one with a mask has no such form, and goes to the RPC's path. */
+async function patch(
+  url: string,
+  { namespace, id, ...fields }: JsonObject,
+  headers: Record<string, string>,
+  door: Door,
+  options: { key?: string; header?: Record<string, string> },
+): Promise<Outcome> {
+  if (fields.update_mask !== undefined || namespace === undefined || !id) {
+    return door.call("UpdateMemory", { namespace, id, ...fields } as JsonObject, options);
+  }
+  const [method, path] = resourceOf(RESOURCES.UpdateMemory ?? "", { namespace, id });
+  const body = JSON.stringify(fields);
+  const type = { "content-type": "application/merge-patch+json" };
+  return readJson(await fetch(url + path, { method, headers: { ...type, ...headers }, body }));
 }
 
 function resourceOf(resource: string, request: Readonly<Record<string, unknown>>): [string, string] {
@@ -139,11 +162,17 @@ export async function readJson(response: Response): Promise<Outcome> {
   const body = (await response.json()) as JsonObject;
   if (status === 200) return { code: "ok", message: "", fields: [], reason: undefined, body, header, status };
   const details = (body.details ?? []) as {
-    debug?: { field_violations?: { field: string }[]; reason?: string };
+    debug?: {
+      field_violations?: { field: string }[];
+      reason?: string;
+      metadata?: Record<string, string>;
+    };
   }[];
   const fields = details.flatMap(({ debug }) => debug?.field_violations?.map(({ field }) => field) ?? []);
   const reason = details.map(({ debug }) => debug?.reason).find((found) => found !== undefined);
-  return { code: String(body.code), message: String(body.message), fields, reason, body: {}, header, status };
+  const metadata = details.map(({ debug }) => debug?.metadata).find((found) => found !== undefined);
+  const said = { code: String(body.code), message: String(body.message) };
+  return { ...said, fields, reason, metadata, body: {}, header, status };
 }
 
 function binaryDoor(name: string, transport: Transport): Door {
@@ -186,18 +215,24 @@ function failed(error: ConnectError): Outcome {
   const fields = error
     .findDetails(BadRequestSchema)
     .flatMap((d) => d.fieldViolations.map(({ field }) => field));
-  const reason = error.findDetails(ErrorInfoSchema)[0]?.reason;
+  const { reason, metadata } = error.findDetails(ErrorInfoSchema)[0] ?? {};
   const code = codeToString(error.code as Code);
-  return { code, message: error.rawMessage, fields, reason, body: {}, header: error.metadata };
+  return { code, message: error.rawMessage, fields, reason, metadata, body: {}, header: error.metadata };
 }
 
 /**
  * Makes a message. fromJson alone would refuse requests on the client's side that the server should refuse.
  */
 function messageOf(method: DescMethodUnary, request: JsonObject): Message {
-  const { metadata, ...rest } = JSON.parse(JSON.stringify(request)) as JsonObject;
+  const { metadata, update_mask, ...rest } = JSON.parse(JSON.stringify(request)) as JsonObject;
   const message = fromJson(method.input, rest);
-  return metadata === undefined ? message : create(method.input, { ...message, metadata } as never);
+  // Clients set paths by the contract's names; their JSON form has others.
+  const updateMask =
+    update_mask === undefined
+      ? undefined
+      : create(FieldMaskSchema, { paths: String(update_mask).split(",") });
+  const more = { ...(metadata !== undefined && { metadata }), ...(updateMask && { updateMask }) };
+  return Object.keys(more).length === 0 ? message : create(method.input, { ...message, ...more } as never);
 }
 
 function methodOf(rpc: RpcName): DescMethodUnary {

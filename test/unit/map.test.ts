@@ -63,6 +63,7 @@ describe("the map of a namespace", () => {
     const calls = { fetched: 0, projected: 0 };
     const memories = Array.from({ length: last }, (_, i) => i + 1).filter(living).length;
     const log = {
+      successors: async () => [],
       measure: async () => ({ memories, bytes: 0 }),
       fetch: async ({ sequences }: { sequences: readonly number[] }) => {
         calls.fetched += sequences.length;
@@ -76,7 +77,7 @@ describe("the map of a namespace", () => {
         return Float32Array.from({ length: 2 * rows.length }, (_, i) => i);
       },
     };
-    const clock = { nowMs: () => 0, yield: async () => {} };
+    const clock = { nowMs: () => 0, wallMs: () => 0, yield: async () => {} };
     return { calls, maps: new Maps({ log, projector, clock } as unknown as MapPorts) };
   };
 

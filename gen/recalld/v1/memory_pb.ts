@@ -5,15 +5,15 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLqAQoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3BfayJkCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBSKAAgoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbkIICgZfd29yZHMiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFIlwKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAlCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoBRINCgVieXRlcxgDIAEoAyJ6ChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJIjUKE01hcE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiJhChRNYXBOYW1lc3BhY2VSZXNwb25zZRIkCgZwb2ludHMYASADKAsyFC5yZWNhbGxkLnYxLk1hcFBvaW50EhAKCG1lbW9yaWVzGAIgASgFEhEKCW5hbWVzcGFjZRgDIAEoCSIsCghNYXBQb2ludBIKCgJpZBgBIAEoCRIJCgF4GAIgASgCEgkKAXkYAyABKAIymgUKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJWCgxNYXBOYW1lc3BhY2USHy5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlc3BvbnNlIgOQAgFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSK+AgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZyI2CgdTaW1pbGFyEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5TaW1pbGFyTWVtb3J5IjgKDVNpbWlsYXJNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoASKGAgoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgIIAEoCCI0CgRNb2RlEhQKEE1PREVfVU5TUEVDSUZJRUQQABIKCgZDT1NJTkUQARIKCgZIWUJSSUQQAkIICgZfdG9wX2siZAoOUmVjYWxsUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnJlY2FsbGQudjEuUmVjYWxsUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCRIUCgxxdWVyeV90b2tlbnMYAyABKAUi/gMKDFJlY2FsbFJlc3VsdBIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVtYXRjaBgGIAEoCzIRLnJlY2FsbGQudjEuTWF0Y2gSEgoFd29yZHMYByABKAFIAIgBARIsCgtleHBsYW5hdGlvbhgIIAEoCzIXLnJlY2FsbGQudjEuRXhwbGFuYXRpb24SEQoEZXRhZxgJIAEoCUgBiAEBEjMKCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQESGAoLZXh0ZXJuYWxfaWQYCyABKAlIA4gBARIaCg1zdXBlcnNlZGVkX2J5GAwgASgJSASIAQESNAoLZXhwaXJlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAWIAQFCCAoGX3dvcmRzQgcKBV9ldGFnQg0KC191cGRhdGVkX2F0Qg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWUiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUi6QIKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtleHRlcm5hbF9pZBgIIAEoCUgAiAEBEhoKDXN1cGVyc2VkZWRfYnkYCSABKAlIAYgBARI0CgtleHBpcmVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBAUIOCgxfZXh0ZXJuYWxfaWRCEAoOX3N1cGVyc2VkZWRfYnlCDgoMX2V4cGlyZV90aW1lIkYKEEdldE1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIkoKEUdldE1lbW9yeVJlc3BvbnNlEiIKBm1lbW9yeRgBIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCSLBAgoTVXBkYXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQESHAoEdGV4dBgDIAEoCUIJukgGcgQogIAESAGIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEi8KC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRldGFnGAggASgJQggKBmV4cGlyeUIHCgVfdGV4dCJNChRVcGRhdGVNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkiRwoWRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEg0KBWZvcmNlGAIgASgIIioKF0RlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUiXAoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0EiEKCXBhZ2Vfc2l6ZRgBIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgCIAEoCUIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgFEg0KBWJ5dGVzGAMgASgDIpYBChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgGIAEoCEIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSI1ChNNYXBOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIiYQoUTWFwTmFtZXNwYWNlUmVzcG9uc2USJAoGcG9pbnRzGAEgAygLMhQucmVjYWxsZC52MS5NYXBQb2ludBIQCghtZW1vcmllcxgCIAEoBRIRCgluYW1lc3BhY2UYAyABKAkiLAoITWFwUG9pbnQSCgoCaWQYASABKAkSCQoBeBgCIAEoAhIJCgF5GAMgASgCMu0FCg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USPwoGUmVjYWxsEhkucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0GhoucmVjYWxsZC52MS5SZWNhbGxSZXNwb25zZRJNCglHZXRNZW1vcnkSHC5yZWNhbGxkLnYxLkdldE1lbW9yeVJlcXVlc3QaHS5yZWNhbGxkLnYxLkdldE1lbW9yeVJlc3BvbnNlIgOQAgESUQoMVXBkYXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXNwb25zZRJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJWCgxNYXBOYW1lc3BhY2USHy5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlc3BvbnNlIgOQAgFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -45,6 +45,63 @@ export type StoreRequest = Message<"recalld.v1.StoreRequest"> & {
    * @generated from field: google.protobuf.Struct metadata = 3;
    */
   metadata?: JsonObject | undefined;
+
+  /**
+   * Your own id for the memory: up to 256 bytes of UTF-8 without control
+   * characters, unique among the memories of its namespace. Empty means none.
+   *
+   * @generated from field: string external_id = 4;
+   */
+  externalId: string;
+
+  /**
+   * What to do if a memory has the external id already. Left out, it is REFUSE.
+   *
+   * @generated from field: recalld.v1.StoreRequest.OnConflict on_conflict = 5;
+   */
+  onConflict: StoreRequest_OnConflict;
+
+  /**
+   * When the memory expires: from that instant no call shows it, on any
+   * replica, and it is erased within about a minute.
+   *
+   * @generated from oneof recalld.v1.StoreRequest.expiry
+   */
+  expiry: {
+    /**
+     * A time in the future, up to the end of the year 9999; milliseconds count.
+     *
+     * @generated from field: google.protobuf.Timestamp expire_time = 6;
+     */
+    value: Timestamp;
+    case: "expireTime";
+  } | {
+    /**
+     * How long from now; in JSON a string like "3600s".
+     *
+     * @generated from field: google.protobuf.Duration ttl = 7;
+     */
+    value: Duration;
+    case: "ttl";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Ids of up to 16 memories of the namespace that this one corrects. They are
+   * hidden from Recall and ListMemories unless `include_superseded` is set, and
+   * GetMemory says what superseded them. That cannot be undone: deleting this
+   * memory does not bring them back.
+   *
+   * @generated from field: repeated string supersedes = 8;
+   */
+  supersedes: string[];
+
+  /**
+   * Lists up to 3 memories that were there already and have at least this score
+   * for the text, from 0 to 1. Costs no second call.
+   *
+   * @generated from field: optional double similar_above = 9;
+   */
+  similarAbove?: number | undefined;
 };
 
 /**
@@ -53,6 +110,47 @@ export type StoreRequest = Message<"recalld.v1.StoreRequest"> & {
  */
 export const StoreRequestSchema: GenMessage<StoreRequest> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 0);
+
+/**
+ * What a store does if a memory has its external id.
+ *
+ * @generated from enum recalld.v1.StoreRequest.OnConflict
+ */
+export enum StoreRequest_OnConflict {
+  /**
+   * Like REFUSE.
+   *
+   * @generated from enum value: ON_CONFLICT_UNSPECIFIED = 0;
+   */
+  ON_CONFLICT_UNSPECIFIED = 0,
+
+  /**
+   * The store fails with `already_exists`, which names the memory.
+   *
+   * @generated from enum value: REFUSE = 1;
+   */
+  REFUSE = 1,
+
+  /**
+   * The memory keeps its id and gets the new text, metadata and expiry.
+   *
+   * @generated from enum value: REPLACE = 2;
+   */
+  REPLACE = 2,
+
+  /**
+   * The memory stays as it is and is the answer, which costs nothing.
+   *
+   * @generated from enum value: KEEP = 3;
+   */
+  KEEP = 3,
+}
+
+/**
+ * Describes the enum recalld.v1.StoreRequest.OnConflict.
+ */
+export const StoreRequest_OnConflictSchema: GenEnum<StoreRequest_OnConflict> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 0, 0);
 
 /**
  * @generated from message recalld.v1.StoreResponse
@@ -80,11 +178,34 @@ export type StoreResponse = Message<"recalld.v1.StoreResponse"> & {
   tokens: number;
 
   /**
-   * When it was stored, by the server's clock, in milliseconds' precision.
+   * When it was stored, by the server's clock, in milliseconds' precision. A
+   * memory that was replaced or kept has the time when it was stored first.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * What happened. This and the fields below are absent unless the request had
+   * any of `external_id`, `expire_time`, `ttl`, `supersedes` or `similar_above`.
+   *
+   * @generated from field: optional recalld.v1.StoreResponse.Outcome outcome = 5;
+   */
+  outcome?: StoreResponse_Outcome | undefined;
+
+  /**
+   * Names this version of the memory; UpdateMemory takes it.
+   *
+   * @generated from field: optional string etag = 6;
+   */
+  etag?: string | undefined;
+
+  /**
+   * The memories that are most like the text, if `similar_above` was set.
+   *
+   * @generated from field: recalld.v1.Similar similar = 7;
+   */
+  similar?: Similar | undefined;
 };
 
 /**
@@ -93,6 +214,103 @@ export type StoreResponse = Message<"recalld.v1.StoreResponse"> & {
  */
 export const StoreResponseSchema: GenMessage<StoreResponse> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 1);
+
+/**
+ * What a store did.
+ *
+ * @generated from enum recalld.v1.StoreResponse.Outcome
+ */
+export enum StoreResponse_Outcome {
+  /**
+   * Not used.
+   *
+   * @generated from enum value: OUTCOME_UNSPECIFIED = 0;
+   */
+  OUTCOME_UNSPECIFIED = 0,
+
+  /**
+   * It made a new memory.
+   *
+   * @generated from enum value: CREATED = 1;
+   */
+  CREATED = 1,
+
+  /**
+   * It made a new version of the memory with the external id.
+   *
+   * @generated from enum value: REPLACED = 2;
+   */
+  REPLACED = 2,
+
+  /**
+   * The memory with the external id stays as it is.
+   *
+   * @generated from enum value: KEPT = 3;
+   */
+  KEPT = 3,
+}
+
+/**
+ * Describes the enum recalld.v1.StoreResponse.Outcome.
+ */
+export const StoreResponse_OutcomeSchema: GenEnum<StoreResponse_Outcome> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 1, 0);
+
+/**
+ * Memories that are like a text that was stored.
+ *
+ * @generated from message recalld.v1.Similar
+ */
+export type Similar = Message<"recalld.v1.Similar"> & {
+  /**
+   * At most 3, the most similar first.
+   *
+   * @generated from field: repeated recalld.v1.SimilarMemory memories = 1;
+   */
+  memories: SimilarMemory[];
+};
+
+/**
+ * Describes the message recalld.v1.Similar.
+ * Use `create(SimilarSchema)` to create a new message.
+ */
+export const SimilarSchema: GenMessage<Similar> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 2);
+
+/**
+ * A memory that was there before a text like it was stored.
+ *
+ * @generated from message recalld.v1.SimilarMemory
+ */
+export type SimilarMemory = Message<"recalld.v1.SimilarMemory"> & {
+  /**
+   * The memory's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The text, exactly as it was stored.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * The cosine of the two, from 0 to 1.
+   *
+   * @generated from field: double score = 3;
+   */
+  score: number;
+};
+
+/**
+ * Describes the message recalld.v1.SimilarMemory.
+ * Use `create(SimilarMemorySchema)` to create a new message.
+ */
+export const SimilarMemorySchema: GenMessage<SimilarMemory> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 3);
 
 /**
  * @generated from message recalld.v1.RecallRequest
@@ -134,6 +352,13 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
    * @generated from field: bool explain = 5;
    */
   explain: boolean;
+
+  /**
+   * Whether memories that others superseded are results, too.
+   *
+   * @generated from field: bool include_superseded = 8;
+   */
+  includeSuperseded: boolean;
 };
 
 /**
@@ -141,7 +366,7 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
  * Use `create(RecallRequestSchema)` to create a new message.
  */
 export const RecallRequestSchema: GenMessage<RecallRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 2);
+  messageDesc(file_recalld_v1_memory, 4);
 
 /**
  * What results are ordered by.
@@ -177,7 +402,7 @@ export enum RecallRequest_Mode {
  * Describes the enum recalld.v1.RecallRequest.Mode.
  */
 export const RecallRequest_ModeSchema: GenEnum<RecallRequest_Mode> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 2, 0);
+  enumDesc(file_recalld_v1_memory, 4, 0);
 
 /**
  * @generated from message recalld.v1.RecallResponse
@@ -211,7 +436,7 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
  * Use `create(RecallResponseSchema)` to create a new message.
  */
 export const RecallResponseSchema: GenMessage<RecallResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 3);
+  messageDesc(file_recalld_v1_memory, 5);
 
 /**
  * One recalled memory.
@@ -278,6 +503,42 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
    * @generated from field: recalld.v1.Explanation explanation = 8;
    */
   explanation?: Explanation | undefined;
+
+  /**
+   * Names this version of the memory. This and the fields below are absent
+   * unless the request has `include_superseded`.
+   *
+   * @generated from field: optional string etag = 9;
+   */
+  etag?: string | undefined;
+
+  /**
+   * When its text, metadata or expiry was changed last.
+   *
+   * @generated from field: optional google.protobuf.Timestamp updated_at = 10;
+   */
+  updatedAt?: Timestamp | undefined;
+
+  /**
+   * Your own id for it, if it has one.
+   *
+   * @generated from field: optional string external_id = 11;
+   */
+  externalId?: string | undefined;
+
+  /**
+   * The id of the memory that superseded it, if one did.
+   *
+   * @generated from field: optional string superseded_by = 12;
+   */
+  supersededBy?: string | undefined;
+
+  /**
+   * When it expires, if it does.
+   *
+   * @generated from field: optional google.protobuf.Timestamp expire_time = 13;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -285,7 +546,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
  * Use `create(RecallResultSchema)` to create a new message.
  */
 export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 4);
+  messageDesc(file_recalld_v1_memory, 6);
 
 /**
  * Why a result stands where it does.
@@ -323,7 +584,7 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
  * Use `create(ExplanationSchema)` to create a new message.
  */
 export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 5);
+  messageDesc(file_recalld_v1_memory, 7);
 
 /**
  * A part of a text, counted in Unicode code points: neither in bytes nor in
@@ -350,7 +611,7 @@ export type Match = Message<"recalld.v1.Match"> & {
  * Use `create(MatchSchema)` to create a new message.
  */
 export const MatchSchema: GenMessage<Match> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 6);
+  messageDesc(file_recalld_v1_memory, 8);
 
 /**
  * One memory, without a score.
@@ -392,6 +653,42 @@ export type Memory = Message<"recalld.v1.Memory"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Names this version of the memory: another version has another etag.
+   *
+   * @generated from field: string etag = 6;
+   */
+  etag: string;
+
+  /**
+   * When its text, metadata or expiry was changed last; when it was stored, if
+   * never.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 7;
+   */
+  updatedAt?: Timestamp | undefined;
+
+  /**
+   * Your own id for it, if it has one.
+   *
+   * @generated from field: optional string external_id = 8;
+   */
+  externalId?: string | undefined;
+
+  /**
+   * The id of the memory that superseded it, if one did.
+   *
+   * @generated from field: optional string superseded_by = 9;
+   */
+  supersededBy?: string | undefined;
+
+  /**
+   * When it expires, if it does.
+   *
+   * @generated from field: optional google.protobuf.Timestamp expire_time = 10;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -399,7 +696,7 @@ export type Memory = Message<"recalld.v1.Memory"> & {
  * Use `create(MemorySchema)` to create a new message.
  */
 export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 7);
+  messageDesc(file_recalld_v1_memory, 9);
 
 /**
  * @generated from message recalld.v1.GetMemoryRequest
@@ -425,7 +722,7 @@ export type GetMemoryRequest = Message<"recalld.v1.GetMemoryRequest"> & {
  * Use `create(GetMemoryRequestSchema)` to create a new message.
  */
 export const GetMemoryRequestSchema: GenMessage<GetMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 8);
+  messageDesc(file_recalld_v1_memory, 10);
 
 /**
  * @generated from message recalld.v1.GetMemoryResponse
@@ -449,7 +746,114 @@ export type GetMemoryResponse = Message<"recalld.v1.GetMemoryResponse"> & {
  * Use `create(GetMemoryResponseSchema)` to create a new message.
  */
 export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 9);
+  messageDesc(file_recalld_v1_memory, 11);
+
+/**
+ * @generated from message recalld.v1.UpdateMemoryRequest
+ */
+export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
+  /**
+   * The namespace the memory is in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The memory's id, `mem_…`.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * The new text, as for Store.
+   *
+   * @generated from field: optional string text = 3;
+   */
+  text?: string | undefined;
+
+  /**
+   * The new metadata, or the keys that `update_mask` names.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 4;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * When the memory expires.
+   *
+   * @generated from oneof recalld.v1.UpdateMemoryRequest.expiry
+   */
+  expiry: {
+    /**
+     * A time in the future, up to the end of the year 9999.
+     *
+     * @generated from field: google.protobuf.Timestamp expire_time = 5;
+     */
+    value: Timestamp;
+    case: "expireTime";
+  } | {
+    /**
+     * How long from now; in JSON a string like "3600s".
+     *
+     * @generated from field: google.protobuf.Duration ttl = 6;
+     */
+    value: Duration;
+    case: "ttl";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * What to update: `text`, `metadata`, `metadata.KEY` for one key, and
+   * `expire_time` or `ttl`. Left out, it is all that is given. Metadata, a key
+   * and the expiry are removed if they are named here and not given. In JSON
+   * it is one string, with commas between the paths.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 7;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * The etag that the memory must have: if it was changed since, the update is
+   * `aborted`, and nothing is done. Empty means any.
+   *
+   * @generated from field: string etag = 8;
+   */
+  etag: string;
+};
+
+/**
+ * Describes the message recalld.v1.UpdateMemoryRequest.
+ * Use `create(UpdateMemoryRequestSchema)` to create a new message.
+ */
+export const UpdateMemoryRequestSchema: GenMessage<UpdateMemoryRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 12);
+
+/**
+ * @generated from message recalld.v1.UpdateMemoryResponse
+ */
+export type UpdateMemoryResponse = Message<"recalld.v1.UpdateMemoryResponse"> & {
+  /**
+   * The memory as it is now.
+   *
+   * @generated from field: recalld.v1.Memory memory = 1;
+   */
+  memory?: Memory | undefined;
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.UpdateMemoryResponse.
+ * Use `create(UpdateMemoryResponseSchema)` to create a new message.
+ */
+export const UpdateMemoryResponseSchema: GenMessage<UpdateMemoryResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 13);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryRequest
@@ -475,7 +879,7 @@ export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
  * Use `create(DeleteMemoryRequestSchema)` to create a new message.
  */
 export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 10);
+  messageDesc(file_recalld_v1_memory, 14);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryResponse
@@ -494,7 +898,7 @@ export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & 
  * Use `create(DeleteMemoryResponseSchema)` to create a new message.
  */
 export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 11);
+  messageDesc(file_recalld_v1_memory, 15);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceRequest
@@ -520,7 +924,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 12);
+  messageDesc(file_recalld_v1_memory, 16);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -539,7 +943,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 13);
+  messageDesc(file_recalld_v1_memory, 17);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -565,7 +969,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 14);
+  messageDesc(file_recalld_v1_memory, 18);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -591,7 +995,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 15);
+  messageDesc(file_recalld_v1_memory, 19);
 
 /**
  * A namespace and what it holds.
@@ -624,7 +1028,7 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 16);
+  messageDesc(file_recalld_v1_memory, 20);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -650,6 +1054,13 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Whether memories that others superseded are listed, too.
+   *
+   * @generated from field: bool include_superseded = 6;
+   */
+  includeSuperseded: boolean;
 };
 
 /**
@@ -657,7 +1068,7 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 17);
+  messageDesc(file_recalld_v1_memory, 21);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
@@ -690,7 +1101,7 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 18);
+  messageDesc(file_recalld_v1_memory, 22);
 
 /**
  * @generated from message recalld.v1.MapNamespaceRequest
@@ -709,7 +1120,7 @@ export type MapNamespaceRequest = Message<"recalld.v1.MapNamespaceRequest"> & {
  * Use `create(MapNamespaceRequestSchema)` to create a new message.
  */
 export const MapNamespaceRequestSchema: GenMessage<MapNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 19);
+  messageDesc(file_recalld_v1_memory, 23);
 
 /**
  * @generated from message recalld.v1.MapNamespaceResponse
@@ -743,7 +1154,7 @@ export type MapNamespaceResponse = Message<"recalld.v1.MapNamespaceResponse"> & 
  * Use `create(MapNamespaceResponseSchema)` to create a new message.
  */
 export const MapNamespaceResponseSchema: GenMessage<MapNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 20);
+  messageDesc(file_recalld_v1_memory, 24);
 
 /**
  * A memory's place on the map: memories of like meaning lie near each other.
@@ -774,7 +1185,7 @@ export type MapPoint = Message<"recalld.v1.MapPoint"> & {
  * Use `create(MapPointSchema)` to create a new message.
  */
 export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 21);
+  messageDesc(file_recalld_v1_memory, 25);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most
@@ -782,8 +1193,8 @@ export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
  *
  * Every call needs an API key (`Authorization: Bearer KEY`, or `X-API-Key`)
  * and names its namespace: an id alone never says where. A successful Store or
- * Recall costs one call of the account's plan; a call that fails, and every
- * other call, costs nothing.
+ * Recall, and an UpdateMemory with a new text, costs one call of the account's
+ * plan; a call that fails, and every other call, costs nothing.
  *
  * @generated from service recalld.v1.MemoryService
  */
@@ -832,6 +1243,24 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof GetMemoryRequestSchema;
     output: typeof GetMemoryResponseSchema;
+  },
+  /**
+   * Updates one memory: its text, its metadata or some keys of it, or when it
+   * expires. Once answered, the new text is found by the very next Recall, on
+   * any replica, and the old one never again: it is erased. A new text costs one
+   * call, other updates cost nothing. `Idempotency-Key` as for Store; a repeated
+   * answer has the memory as it is by then.
+   *
+   * Also served as `PATCH /namespaces/{namespace}/memories/{id}`, where
+   * `metadata` is a JSON merge patch (RFC 7396): what is left out stays, and
+   * null removes a key, all metadata, or the time at which the memory expires.
+   *
+   * @generated from rpc recalld.v1.MemoryService.UpdateMemory
+   */
+  updateMemory: {
+    methodKind: "unary";
+    input: typeof UpdateMemoryRequestSchema;
+    output: typeof UpdateMemoryResponseSchema;
   },
   /**
    * Forgets one memory. Once answered, its text, metadata and vector are out

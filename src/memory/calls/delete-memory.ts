@@ -1,3 +1,4 @@
+import { unavailable } from "../../errors.js";
 import { type ErasurePorts, finish, newErasure } from "../erasure/erase.js";
 import { authorizeFree } from "../input/authorize.js";
 import { parseMemoryId } from "../input/id.js";
@@ -5,7 +6,11 @@ import { scopeOf } from "../input/namespace.js";
 import { onLiving } from "../log/append-direct.js";
 import type { Scope } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
-import { type MemoryRequest, noSuchMemory } from "./memory-request.js";
+import { noSuchMemory } from "../versions/standing.js";
+import type { MemoryRequest } from "./memory-request.js";
+
+/** Maximum number of versions that one call deletes: others may update the memory meanwhile. */
+const VERSIONS_MAX = 20;
 
 /**
  * Deletes one memory. When this resolves, its text, metadata and vector are gone from the database and from
@@ -21,10 +26,15 @@ export async function deleteMemory(
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const found = await locate(ports, { scope, id });
+  let found = await locate(ports, { scope, id });
   if (!found) throw noSuchMemory();
-  await ports.erasures.begin(found);
-  await finish(ports, found);
+  // An update may have made another version before the tombstone; after it, none is made.
+  for (let versions = 0; found && versions < VERSIONS_MAX; versions++) {
+    await ports.erasures.begin(found);
+    await finish(ports, found);
+    found = await locate(ports, { scope, id });
+  }
+  if (found) throw unavailable("the memory is updated again and again");
 }
 
 /** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */

@@ -2,9 +2,11 @@ import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import { badToken, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
 import { fetchAll } from "../log/fetch.js";
+import type { Clock } from "../pacing/clock.js";
 import { baseOf } from "../ports/generation.js";
-import type { Log, Numbered, Seen } from "../ports/log.js";
+import type { Log, Numbered } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { type ShowingOptions, type Shown, shownOf } from "../versions/showing.js";
 import { endOf, type LogEnd } from "./end-of.js";
 
 /** Entries per read, and reads per page: there may be many deleted entries between two memories. */
@@ -19,6 +21,8 @@ export interface ListRequest {
   readonly pageSize?: number | undefined;
   /** Empty means the first page. */
   readonly pageToken: string;
+  /** True if memories that others superseded are wanted, too. */
+  readonly includeSuperseded?: boolean | undefined;
 }
 
 export interface Page<T> {
@@ -34,9 +38,9 @@ export interface Page<T> {
  * @throws MemoryError `invalid_argument` also for a token of another namespace, or of one dropped since.
  */
 export async function listMemories(
-  { quota, log }: { quota: Quota; log: Log },
+  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
   { caller, ...request }: ListRequest,
-): Promise<Page<Seen["text"]>> {
+): Promise<Page<Shown>> {
   const scope = scopeOf({ caller, ...request });
   const size = parsePageSize(request.pageSize);
   const token = parsePageToken(request.pageToken, ["memories", 2]);
@@ -46,7 +50,9 @@ export async function listMemories(
     if (token !== undefined) throw badToken();
     return { items: [], nextPageToken: "" };
   }
-  const { items, before } = await newest(log, { ...end, before: placeIn(end, token), size });
+  const { includeSuperseded = false } = request;
+  const showing = { log, logId: end.logId, nowMs: clock.wallMs(), includeSuperseded };
+  const { items, before } = await newest(log, { showing, before: placeIn(end, token), size });
   const nextPageToken = before > 1 ? pageToken(["memories", baseOf(end.logId), String(before)]) : "";
   return { items, nextPageToken };
 }
@@ -62,15 +68,15 @@ function placeIn(end: LogEnd, token: string[] | undefined): number {
 /** Reads up to `size` memories with numbers below `before`, newest first; answers where the rest begins. */
 async function newest(
   log: Log,
-  of: { logId: string; before: number; size: number },
-): Promise<{ items: Seen["text"][]; before: number }> {
-  const { logId, size } = of;
-  const items: Seen["text"][] = [];
+  of: { showing: ShowingOptions; before: number; size: number },
+): Promise<{ items: Shown[]; before: number }> {
+  const { showing, size } = of;
+  const items: Shown[] = [];
   let bytes = 0;
   let { before } = of;
   for (let reads = 0; before > 1 && reads < READS_MAX; reads++) {
     const from = Math.max(1, before - (reads === 0 ? size : READ_MANY));
-    for await (const { sequence, entry } of backwards(log, { logId, from, before })) {
+    for await (const { sequence, entry } of backwards(log, { showing, from, before })) {
       items.push(entry);
       bytes += Buffer.byteLength(entry.text) + Buffer.byteLength(entry.metadata);
       if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, before: sequence };
@@ -82,8 +88,10 @@ async function newest(
 
 async function* backwards(
   log: Log,
-  { logId, from, before }: { logId: string; from: number; before: number },
-): AsyncGenerator<Numbered<Seen["text"]>> {
+  { showing, from, before }: { showing: ShowingOptions; from: number; before: number },
+): AsyncGenerator<Numbered<Shown>> {
   const sequences = Array.from({ length: before - from }, (_, i) => from + i);
-  for await (const some of fetchAll(log, { logId, sequences, what: "text" })) yield* some;
+  const { logId } = showing;
+  for await (const some of fetchAll(log, { logId, sequences, what: "text" }))
+    yield* await shownOf(showing, some);
 }

@@ -9,6 +9,8 @@ import type { Clock } from "../pacing/clock.js";
 import type { Log, Numbered, Seen } from "../ports/log.js";
 import type { Projector } from "../ports/projector.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { shownOf } from "../versions/showing.js";
+import { isExpired } from "../versions/standing.js";
 import { endOf, type LogEnd } from "./end-of.js";
 
 /** Maximum number of points of a map; of more memories, a sample is shown. */
@@ -28,6 +30,8 @@ export interface MapPoint {
   readonly id: string;
   readonly x: number;
   readonly y: number;
+  /** Time from which it is left out; not shown to callers. */
+  readonly expiresAtMs?: number | undefined;
 }
 
 export interface NamespaceMap {
@@ -76,13 +80,16 @@ export class Maps {
 
 /** Answers a namespace as a map; one that does not exist is empty. Costs nothing. */
 export async function mapNamespace(
-  { quota, log, maps }: { quota: Quota; log: Log; maps: Maps },
+  { quota, log, clock, maps }: { quota: Quota; log: Log; clock: Clock; maps: Maps },
   { caller, ...request }: { caller: Caller; namespace: string },
 ): Promise<NamespaceMap> {
   const scope = scopeOf({ caller, ...request });
   await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
   const end = await endOf(log, scope);
-  return end === undefined ? { points: [], memories: 0 } : maps.of(end);
+  if (end === undefined) return { points: [], memories: 0 };
+  const { points, memories } = await maps.of(end);
+  const nowMs = clock.wallMs();
+  return { points: points.filter((point) => !isExpired(point, nowMs)), memories };
 }
 
 async function draw({ log, projector, clock }: MapPorts, end: LogEnd): Promise<NamespaceMap> {
@@ -96,7 +103,11 @@ async function draw({ log, projector, clock }: MapPorts, end: LogEnd): Promise<N
     const sequences = [...take(numbers, READ_MANY)];
     if (sequences.length === 0) break;
     for await (const some of fetchAll(log, { logId: end.logId, sequences, what: "vectors" })) {
-      sampled.push(...some.map(rowOf));
+      const shown = await shownOf(
+        { log, logId: end.logId, nowMs: clock.wallMs(), includeSuperseded: false },
+        some,
+      );
+      sampled.push(...shown.map(rowOf));
       for (const { entry } of some) bytes += weightOf(entry);
       if (isEnough()) break;
       await clock.yield();
@@ -110,12 +121,14 @@ async function draw({ log, projector, clock }: MapPorts, end: LogEnd): Promise<N
 interface Row {
   readonly sequence: number;
   readonly id: string;
+  readonly expiresAtMs: number | undefined;
   readonly vector: Float32Array;
 }
 
 /** Reduces a memory to its vector: 5,000 long texts would take a third of a gigabyte. */
 function rowOf({ sequence, entry }: Numbered<Seen["vectors"]>): Row {
-  return { sequence, id: entry.id, vector: centre(vectorsOf(entry)) };
+  const { id, expiresAtMs } = entry;
+  return { sequence, id, expiresAtMs, vector: centre(vectorsOf(entry)) };
 }
 
 /** Averages the vectors of a long text's windows. */
@@ -131,7 +144,9 @@ async function place(projector: Projector, rows: readonly Row[]): Promise<MapPoi
   const packed = new Float32Array(rows.length * dimensions);
   for (const [i, { vector }] of rows.entries()) packed.set(vector, i * dimensions);
   const places = await projector.project({ rows: packed, dimensions });
-  return rows.map(({ id }, i) => ({ id, x: places[2 * i] as number, y: places[2 * i + 1] as number }));
+  return rows.map(({ id, expiresAtMs }, i) => {
+    return { id, expiresAtMs, x: places[2 * i] as number, y: places[2 * i + 1] as number };
+  });
 }
 
 /**

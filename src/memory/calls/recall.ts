@@ -7,8 +7,10 @@ import { type Ranked, rank } from "../log/score.js";
 import { vectorsOf } from "../log/windows.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
+import type { Log } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { shownOf } from "../versions/showing.js";
 import type { Ports, RecallMode } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
@@ -24,6 +26,8 @@ export interface RecallRequest {
   readonly mode?: RecallMode | undefined;
   /** True if each result must say why it stands where it does. */
   readonly explain?: boolean | undefined;
+  /** True if memories that others superseded are wanted, too. */
+  readonly includeSuperseded?: boolean | undefined;
   readonly signal?: AbortSignal;
   /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
@@ -32,6 +36,8 @@ export interface RecallRequest {
 
 /** A recalled memory. */
 export interface Found extends Ranked {
+  /** Id of the memory that superseded it. */
+  readonly supersededBy?: string | undefined;
   /** Share of the query's words that the text has, 0 to 1; undefined in an order by meaning alone. */
   readonly words?: number | undefined;
   readonly explanation?: Explanation | undefined;
@@ -54,18 +60,20 @@ export interface Recalled {
   readonly queryTokens: number;
 }
 
+export type RecallPorts = Ports & { readonly log: Pick<Log, "successors"> };
+
 /**
  * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
  * embedding, catching up with the log and looking for words run beside each other.
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`.
  */
-export async function recall(ports: Ports, request: RecallRequest): Promise<Recalled> {
+export async function recall(ports: RecallPorts, request: RecallRequest): Promise<Recalled> {
   const { caller, steps = untimed } = request;
   const text = parseText("query", request.query);
   const scope = scopeOf(request);
   const topK = parseTopK(request.topK);
-  const { mode = ports.recallMode ?? "cosine", explain = false } = request;
+  const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded } = request;
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
   const charging = { quota: ports.quota, caller, steps, signal: request.signal };
@@ -82,14 +90,16 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       // The log's end decides first: a log that has moved does not need its model any more.
       embedding.catch(() => {});
       await Promise.all([current, paid]);
-      const hearing = mode === "hybrid" ? replica.hear({ text, steps }) : undefined;
+      const hearing = mode === "hybrid" ? replica.hear({ text, includeSuperseded, steps }) : undefined;
       hearing?.catch(() => {});
       const embedded = await embedding;
-      const search = { vectors: vectorsOf(embedded), wanted: topK, explain, signal, steps };
+      const wanted = { wanted: topK, explain, includeSuperseded };
+      const search = { vectors: vectorsOf(embedded), ...wanted, signal, steps };
       const results = hearing
         ? await byBoth(replica, { ...search, hearing: await hearing })
         : await byMeaning(replica, search);
-      return { results, queryTokens: embedded.tokens };
+      const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
+      return { results: marked, queryTokens: embedded.tokens };
     });
     const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
@@ -118,6 +128,20 @@ async function byBoth(replica: Replica, { explain, ...query }: Search): Promise<
   return placed.map(({ share, matched, rank, ...each }) => {
     return { ...each, words: share, ...(explain && { explanation: { rank, weight, matched } }) };
   });
+}
+
+/** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */
+async function withSuccessors(
+  { log, clock }: RecallPorts,
+  logId: string,
+  results: readonly Found[],
+): Promise<Found[]> {
+  const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+  const shown = await shownOf(showing, results);
+  const bySequence = new Map(shown.map(({ sequence, entry }) => [sequence, entry.supersededBy]));
+  return results
+    .filter(({ sequence }) => bySequence.has(sequence))
+    .map((found) => ({ ...found, supersededBy: bySequence.get(found.sequence) }));
 }
 
 /** Answers a recall in a namespace that does not exist. */

@@ -10,14 +10,19 @@ import { newMemoryId } from "../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
+import type { Appending } from "../log/namespaces.js";
 import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { Ports } from "./ports.js";
+import { findStanding, type WishPorts, writeByWishes } from "./store-if.js";
+import { parseWishes, type Wishes, type WishRequest } from "./store-wishes.js";
 import { withinQuota } from "./within-quota.js";
 
-export interface StoreRequest {
+export type { Answered } from "../idempotency/idempotency.js";
+
+export interface StoreRequest extends WishRequest {
   readonly caller: Caller;
   readonly text: string;
   readonly namespace: string;
@@ -35,20 +40,24 @@ export interface StoreRequest {
  *
  * @throws MemoryError `invalid_argument`, `unauthenticated`, `resource_exhausted` or `unavailable`;
  * after `unavailable` the memory may be stored or not. With an idempotency key a retry is safe, and
- * `already_exists` means that the key was used for another request.
+ * `already_exists` means that the key was used for another request. A store with wishes may also be refused by
+ * what the namespace holds: `already_exists`, `not_found` or `failed_precondition`.
  */
-export async function store(ports: Ports, request: StoreRequest): Promise<Outcome> {
+export async function store(ports: WishPorts, request: StoreRequest): Promise<Outcome> {
   const { caller } = request;
   const text = parseText("text", request.text);
   const scope = scopeOf(request);
   const metadata = parseMetadata(request.metadata);
+  const wishes = parseWishes(request, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const write = (attempt?: Attempt) => writeMemory(ports, { ...request, text, metadata, scope, attempt });
+  const write = (attempt?: Attempt) =>
+    writeMemory(ports, { ...request, text, metadata, scope, attempt, wishes });
   const outcome =
     request.idempotencyKey === undefined
       ? { answered: await write(), replayed: false }
-      : await storeIdempotently(ports, { ...request, text, metadata, scope, write });
-  if (!outcome.replayed) ports.quota.count(caller, { call: "store", tokens: outcome.answered.tokens });
+      : await storeIdempotently(ports, { ...request, text, metadata, scope, write, wishes });
+  const { answered, replayed } = outcome;
+  if (!replayed && isPaid(answered)) ports.quota.count(caller, { call: "store", tokens: answered.tokens });
   return outcome;
 }
 
@@ -58,12 +67,22 @@ interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" 
   readonly scope: Scope;
   /** Absent if no other attempt can store the same memory. */
   readonly attempt: Attempt | undefined;
+  /** Absent in a store that depends on nothing. */
+  readonly wishes: Wishes | undefined;
+}
+
+/** Tells whether a store costs a call: one that finds its memory there does not. */
+function isPaid({ outcome }: Answered): boolean {
+  return outcome !== "KEPT";
 }
 
 /** Charges, embeds and appends one memory. */
-function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
-  const { caller, text, metadata, scope, attempt, steps = untimed } = writing;
+async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered> {
+  const { caller, text, metadata, scope, attempt, wishes, steps = untimed } = writing;
   const { quota, generations, namespaces } = ports;
+  // What is there already, or forbids the store, costs neither a call nor the model's time.
+  const kept = wishes && (await findStanding(ports, { caller, scope, wishes, attempt }));
+  if (kept !== undefined) return kept;
   return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
     const embed = onceEach((generation: Generation) =>
@@ -82,15 +101,27 @@ function writeMemory(ports: Ports, writing: Writing): Promise<Answered> {
     };
     const admit = () => quota.verify(caller);
     const appending = { memoryIn, admit, idempotent: attempt !== undefined };
-    const standing = await steps.time("append", () => namespaces.append(scope, appending));
-    return answerOf(standing);
+    if (wishes === undefined) return append(ports, { scope, appending, steps });
+    const answered = await writeByWishes(ports, { scope, wishes, id, appending, steps, signal });
+    if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));
+    return answered;
   });
+}
+
+async function append(
+  { namespaces }: Ports,
+  { scope, appending, steps }: { scope: Scope; appending: Appending; steps: Steps<CallStep> },
+): Promise<Answered> {
+  return answerOf(await steps.time("append", () => namespaces.append(scope, appending)));
 }
 
 /** Makes the answer from the log's entry: all attempts answer what the first that arrived has written. */
 function answerOf(standing: Entry<"head">): Answered {
-  if (standing.op === "store" || standing.op === "erased") return standing;
-  throw new MemoryError("internal", "another entry was appended in place of a memory");
+  if (standing.op !== "store" && standing.op !== "erased") {
+    throw new MemoryError("internal", "another entry was appended in place of a memory");
+  }
+  const { id, tokens, createdAtMs } = standing;
+  return { id, tokens, createdAtMs };
 }
 
 async function storeIdempotently(
@@ -101,16 +132,21 @@ async function storeIdempotently(
     metadata,
     scope,
     write,
+    wishes,
     ...request
   }: Pick<StoreRequest, "caller" | "idempotencyKey"> &
-    Pick<Writing, "text" | "metadata" | "scope"> & { write(attempt: Attempt): Promise<Answered> },
+    Pick<Writing, "text" | "metadata" | "scope" | "wishes"> & { write(attempt: Attempt): Promise<Answered> },
 ): Promise<Outcome> {
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey ?? "");
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
-  const content = [text, canonicalMetadata(metadata)];
-  const asked = { scope, idempotencyKey, content, earlierContent: [text, metadata] };
-  return idempotency.run(asked, { write, undo: () => quota.refund(caller) });
+  const more = wishes === undefined ? [] : [wishes.asked];
+  const content = [text, canonicalMetadata(metadata), ...more];
+  const asked = { scope, idempotencyKey, content, earlierContent: [text, metadata, ...more] };
+  const undo = async (answered: Answered) => {
+    if (isPaid(answered)) await quota.refund(caller);
+  };
+  return idempotency.run(asked, { write, undo });
 }
 
 /** Remembers the result of work by its argument. */

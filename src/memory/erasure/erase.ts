@@ -38,15 +38,27 @@ async function eraseOne(
   ports: ErasurePorts,
   { id, scope, logId, sequence }: Erasure & { sequence: number },
 ): Promise<void> {
-  const { namespaces, log, generations, vectors, words } = ports;
+  const { namespaces } = ports;
   const tombstone = { op: "delete", opId: id, target: sequence } as const;
   const buried = await bury(ports, { scope, logId, tombstone });
   await namespaces.ifOpen(scope, async ({ replica }) => {
     if (baseOf(replica.logId) === baseOf(logId)) await replica.forget(sequence);
   });
+  await eraseEntry(ports, { logIds: [logId, buried], sequence });
+}
+
+/** Ports that the erasing of an entry needs. */
+export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "words" | "generations">;
+
+/** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */
+export async function eraseEntry(
+  { log, vectors, words, generations }: EntryErasurePorts,
+  { logIds, sequence }: { logIds: readonly string[]; sequence: number },
+): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
   // them the log that has the tombstone: its model generation may be unknown to this process.
-  for (const each of new Set([logId, buried, ...generations.familyOf(logId)])) {
+  const family = logIds.flatMap((logId) => generations.familyOf(logId));
+  for (const each of new Set([...logIds, ...family])) {
     await log.erase({ logId: each, sequences: [sequence] });
     for (const indexes of [vectors, words]) await indexes.wipe(each, [sequence]);
   }

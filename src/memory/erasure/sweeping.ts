@@ -1,6 +1,7 @@
 import { every } from "../../every.js";
 import { isEnd } from "../ports/log.js";
 import { type ErasurePorts, finish } from "./erase.js";
+import { eraseExpired, eraseReplaced } from "./expired.js";
 import { type LeftoverPorts, Leftovers } from "./leftovers.js";
 
 /** Time between two sweeps for interrupted erasures. */
@@ -26,10 +27,18 @@ export class Sweeper {
   /** Runs one sweep; answers how many erasures and leftovers it found. */
   async run(): Promise<number> {
     // Each runs even if the other fails.
-    const [cleared, finished] = await Promise.allSettled([this.#leftovers.next(), sweep(this.ports)]);
-    if (cleared.status === "rejected") throw cleared.reason;
-    if (finished.status === "rejected") throw finished.reason;
-    return cleared.value + finished.value;
+    const work = [
+      this.#leftovers.next(),
+      sweep(this.ports),
+      eraseReplaced(this.ports),
+      eraseExpired(this.ports),
+    ];
+    let found = 0;
+    for (const swept of await Promise.allSettled(work)) {
+      if (swept.status === "rejected") throw swept.reason;
+      found += swept.value;
+    }
+    return found;
   }
 }
 

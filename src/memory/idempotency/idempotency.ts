@@ -4,7 +4,7 @@ import { newMemoryId } from "../input/id.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
 import { findMemory } from "../log/fetch.js";
 import type { Clock } from "../pacing/clock.js";
-import type { Claim, Claims } from "../ports/claims.js";
+import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
 import type { Log, Scope, Stored } from "../ports/log.js";
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
@@ -56,12 +56,23 @@ export interface Attempt {
 export interface IdempotentWork {
   /** Stores the memory, if no attempt has stored it before. */
   write(attempt: Attempt): Promise<Answered>;
-  /** Refunds the cost of `write` if another attempt was answered first. Never throws. */
-  undo(): Promise<void>;
+  /** Refunds the cost of what was written if another attempt was answered first. Never throws. */
+  undo(answered: Answered): Promise<void>;
 }
 
-/** Answer of a store. */
-export type Answered = Pick<Stored, "id" | "tokens" | "createdAtMs">;
+/** Answer of a store or an update; `outcome`, `etag` and `similar` only if the store asked for more. */
+export interface Answered
+  extends Pick<Stored, "id" | "tokens" | "createdAtMs">,
+    Pick<ClaimAnswer, "outcome" | "etag"> {
+  readonly similar?: readonly Similar[];
+}
+
+/** A memory that was there before a text like it was stored. */
+export interface Similar {
+  readonly id: string;
+  readonly text: string;
+  readonly score: number;
+}
 
 /** Answer of a store, and whether it repeats an earlier answer. */
 export interface Outcome {
@@ -111,7 +122,7 @@ export class Idempotency {
       if (standing.requestHash !== claim.requestHash && standing.requestHash !== earlierHash(request)) {
         throw reused();
       }
-      if (standing.answer) return this.#replay(request.scope, { id: standing.memoryId, ...standing.answer });
+      if (standing.answer) return this.#replay(request.scope, standing.answer, standing.memoryId);
       if (standing.owner === owner || (await this.#takeOver(standing, owner))) {
         const isNew = standing.memoryId === claim.memoryId;
         const outcome = await this.#own({ ...standing, owner, isNew }, work);
@@ -133,18 +144,17 @@ export class Idempotency {
       appending = true;
     };
     try {
-      const { id, tokens, createdAtMs } = await write({ memoryId: claim.memoryId, confirm });
-      const answered = { id, tokens, createdAtMs };
+      const answered = onlyAnswer(await write({ memoryId: claim.memoryId, confirm }));
       let isFirst = false;
       try {
         isFirst = await this.#keepAnswer(claim, answered);
       } finally {
-        if (!isFirst) await undo();
+        if (!isFirst) await undo(answered);
       }
       return { answered, replayed: !isFirst };
     } catch (error) {
       if (error instanceof TakenOver) return undefined;
-      if (!appending) await this.#letGo(claim, { isNew });
+      if (!appending || isRefusal(error)) await this.#letGo(claim, { isNew });
       throw error;
     }
   }
@@ -159,11 +169,12 @@ export class Idempotency {
    * Keeps the answer; tells whether it is the first. A caller is told only an answer that is kept: otherwise
    * a later call could store again a memory that was deleted meanwhile.
    */
-  async #keepAnswer({ id, owner }: Claim, { tokens, createdAtMs }: Answered): Promise<boolean> {
+  async #keepAnswer({ id, owner, memoryId }: Claim, answered: Answered): Promise<boolean> {
     const { claims, clock } = this.ports;
+    const answer = answerOf(answered, memoryId);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await claims.answer({ id, owner, answer: { tokens, createdAtMs } });
+        return await claims.answer({ id, owner, answer });
       } catch (error) {
         if (attempt === ANSWER_ATTEMPTS_MAX) throw error;
         await clock.sleep(LOOK_MS);
@@ -182,9 +193,22 @@ export class Idempotency {
   }
 
   /** Refuses a replay whose memory was deleted: the caller must not believe that it exists. */
-  async #replay(scope: Scope, answered: Answered): Promise<Outcome> {
-    if ((await findMemory(this.ports.log, scope, answered.id)) === undefined) throw deletedSince();
-    return { answered, replayed: true };
+  async #replay(scope: Scope, { similar, ...answer }: ClaimAnswer, memoryId: string): Promise<Outcome> {
+    const answered = { id: memoryId, ...answer };
+    if ((await this.#find(scope, answered.id)) === undefined) throw deletedSince();
+    if (similar === undefined) return { answered, replayed: true };
+    const found = await Promise.all(similar.map(({ id }) => this.#find(scope, id)));
+    // Those that were deleted since are left out.
+    const left = similar.flatMap((each, i) => {
+      const { text } = found[i] ?? {};
+      return text === undefined ? [] : [{ ...each, text }];
+    });
+    return { answered: { ...answered, similar: left }, replayed: true };
+  }
+
+  #find(scope: Scope, id: string) {
+    const { log, clock } = this.ports;
+    return findMemory({ log, clock }, scope, id);
   }
 
   async #takeOver({ id, owner, claimedAtMs }: Claim, to: string): Promise<boolean> {
@@ -196,6 +220,30 @@ export class Idempotency {
     if (!ended) return false;
     return claims.takeOver({ id, from: owner, to, claimedAtMs: nowMs });
   }
+}
+
+/** Leaves out all that is no part of an answer. */
+function onlyAnswer({ id, tokens, createdAtMs, outcome, etag, similar }: Answered): Answered {
+  return {
+    ...{ id, tokens, createdAtMs },
+    ...(outcome !== undefined && { outcome }),
+    ...(etag !== undefined && { etag }),
+    ...(similar !== undefined && { similar }),
+  };
+}
+
+/** Makes what a claim keeps of an answer: no texts, which may be erased before the claim. */
+function answerOf({ id, similar, ...answered }: Answered, memoryId: string): ClaimAnswer {
+  return {
+    ...answered,
+    ...(id !== memoryId && { id }),
+    ...(similar && { similar: similar.map((each) => ({ id: each.id, score: each.score })) }),
+  };
+}
+
+/** Tells whether nothing was written, nor will be: the namespace's memories did not allow it. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof MemoryError && error.code !== "unavailable" && error.code !== "internal";
 }
 
 /** Parses an idempotency key: 1–255 characters. */

@@ -3,6 +3,7 @@ import { SLICE_BYTES_MAX, weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Appended, Entry, Log, Stored } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import { Behind, type Conditional, type Decision } from "../versions/condition.js";
 import { type Replica, Sealed } from "./replica.js";
 
 /** Maximum number of entries in one write, which also holds at most a slice in bytes. */
@@ -31,7 +32,7 @@ export class WaitingBytes {
 }
 
 interface PendingAppend {
-  readonly entry: Appended;
+  readonly what: Appended | Conditional;
   readonly bytes: number;
   readonly deadlineMs: number;
   /** True if it may be written; false while the log is asked whether it holds the entry already. */
@@ -94,16 +95,28 @@ export class Appender {
     return standing;
   }
 
-  #wait(entry: Appended, { ready }: { ready: boolean }): Promise<Entry<"head">> {
+  /**
+   * Appends what a condition decides from the log before it, and decides again if another entry comes first.
+   * Answers the entry as the log has it, or the memory that makes it needless. `once` is as for `appendOnce`.
+   *
+   * @throws MemoryError also if the condition refuses: then nothing is written, now or later.
+   */
+  appendIf(conditional: Conditional, { once }: { once: boolean }): Promise<Entry<"head">> {
+    const standing = this.#wait(conditional, { ready: !once });
+    if (once) void this.#lookUp(conditional);
+    return standing;
+  }
+
+  #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"head">> {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
       // Another attempt at the same operation: both share an entry and a deadline, and both get the outcome.
-      const same = this.#take(entry);
-      const bytes = weightOf(entry);
+      const same = this.#take(what);
+      const bytes = isConditional(what) ? what.bytes : weightOf(what);
       this.#count(bytes);
-      this.#waiting.set(entry.opId, {
-        entry,
+      this.#waiting.set(what.opId, {
+        what,
         bytes,
         deadlineMs: same?.deadlineMs ?? this.options.clock.nowMs() + APPEND_TIMEOUT_MS,
         ready: ready || same?.ready === true,
@@ -115,7 +128,7 @@ export class Appender {
   }
 
   /** Settles an entry that the log holds already, and releases any other for writing. */
-  async #lookUp({ opId }: Stored): Promise<void> {
+  async #lookUp({ opId }: Pick<Stored, "opId">): Promise<void> {
     const { log } = this.options;
     const { logId } = this.replica;
     try {
@@ -169,12 +182,39 @@ export class Appender {
     this.#reject({ overdueOnly: true }, () =>
       unavailable(`the memory could not be stored within ${APPEND_TIMEOUT_MS} ms`),
     );
-    const { logId, applied, sealed } = this.replica;
     // The number after a log's last entry is free and must stay free.
-    if (sealed) return new Sealed();
-    const entries = this.#group();
+    if (this.replica.sealed) return new Sealed();
+    const [first] = this.#ready;
+    if (first === undefined) return undefined;
+    return isConditional(first.what) ? this.#writeDecided(first.what) : this.#write(this.#group());
+  }
+
+  /** Decides an entry and writes it alone: it depends on all that comes before it. */
+  async #writeDecided(conditional: Conditional): Promise<unknown> {
+    const { logId, applied } = this.replica;
+    let decision: Decision;
+    try {
+      decision = await conditional.decide({ log: this.options.log, logId, from: applied + 1 });
+    } catch (error) {
+      if (error instanceof Behind) return this.#look();
+      if (isAway(error)) return error;
+      this.#settle(conditional, ({ reject }) => reject(error));
+      return undefined;
+    }
+    if ("standing" in decision) {
+      const { standing } = decision;
+      this.#settle(conditional, ({ resolve }) => resolve(standing));
+      return undefined;
+    }
+    // The decision took time: others may have written, and its deadline may be over.
+    const waiting = this.#waiting.get(conditional.opId);
+    const isLate = waiting === undefined || waiting.deadlineMs < this.options.clock.nowMs();
+    return isLate || this.replica.applied !== applied ? undefined : this.#write([decision.entry]);
+  }
+
+  async #write(entries: readonly Appended[]): Promise<unknown> {
+    const { logId, applied } = this.replica;
     const from = applied + 1;
-    if (entries.length === 0) return undefined;
     try {
       const { log, steps = untimed } = this.options;
       const inserted = await steps.time("write", () => log.append({ logId, from, entries }));
@@ -194,9 +234,9 @@ export class Appender {
   #group(): Appended[] {
     const group: Appended[] = [];
     let left = SLICE_BYTES_MAX;
-    for (const { entry, bytes } of this.#ready) {
-      if (group.length === GROUP_MAX || left <= 0) break;
-      group.push(entry);
+    for (const { what, bytes } of this.#ready) {
+      if (group.length === GROUP_MAX || left <= 0 || isConditional(what)) break;
+      group.push(what);
       left -= bytes;
     }
     return group;
@@ -214,16 +254,15 @@ export class Appender {
 
   /** Rejects all entries; if the database is only unavailable, just the overdue ones. */
   #giveUp(error: unknown): void {
-    const away = error instanceof MemoryError && error.code === "unavailable";
     // A full disk stays full for now, so callers are told at once.
-    this.#reject({ overdueOnly: away && !isNotWritable(error) }, () => error);
+    this.#reject({ overdueOnly: isAway(error) && !isNotWritable(error) }, () => error);
   }
 
   /** Rejects entries. This runs before every write, so it makes an error only if one is needed. */
   #reject({ overdueOnly }: { overdueOnly: boolean }, why: () => unknown): void {
     const nowMs = this.options.clock.nowMs();
-    for (const { entry, deadlineMs } of [...this.#waiting.values()]) {
-      if (!overdueOnly || deadlineMs < nowMs) this.#settle(entry, (waiting) => waiting.reject(why()));
+    for (const { what, deadlineMs } of [...this.#waiting.values()]) {
+      if (!overdueOnly || deadlineMs < nowMs) this.#settle(what, (waiting) => waiting.reject(why()));
     }
   }
 
@@ -249,4 +288,12 @@ export class Appender {
     this.#waitingBytes += bytes;
     this.#allWaiting.add(bytes);
   }
+}
+
+function isConditional(what: Appended | Conditional): what is Conditional {
+  return "decide" in what;
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof MemoryError && error.code === "unavailable";
 }

@@ -1,4 +1,10 @@
+import { unavailable } from "../../errors.js";
+import type { Clock } from "../pacing/clock.js";
 import type { Log, Numbered, Scope, Seen, Several, What } from "../ports/log.js";
+import { type Shown, shownOf } from "../versions/showing.js";
+
+/** Maximum number of looks for a memory, which others may update meanwhile. */
+const LOOKS_MAX = 20;
 
 /** Fetches the memories with these numbers, slice by slice, from the highest number down. */
 export async function* fetchAll<W extends What>(
@@ -12,11 +18,24 @@ export async function* fetchAll<W extends What>(
   }
 }
 
-/** Finds the memory with this id; undefined if this namespace has none. */
-export async function findMemory(log: Log, scope: Scope, id: string): Promise<Seen["text"] | undefined> {
+/** Finds the memory with this id, also a superseded one; undefined if this namespace has none. */
+export async function findMemory(
+  { log, clock }: { log: Log; clock: Pick<Clock, "wallMs"> },
+  scope: Scope,
+  id: string,
+): Promise<Shown | undefined> {
   const logId = await log.find(scope);
-  const sequence = logId && (await log.locate({ logId, id }));
-  if (!logId || !sequence) return undefined;
-  const { found } = await log.fetch({ logId, sequences: [sequence], what: "text" });
-  return found[0]?.entry;
+  if (logId === undefined) return undefined;
+  const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded: true };
+  let before: number | undefined;
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const sequence = await log.locate({ logId, id });
+    // Looked up again, because another version may have replaced it meanwhile.
+    if (sequence === undefined || sequence === before) return undefined;
+    before = sequence;
+    const { found } = await log.fetch({ logId, sequences: [sequence], what: "text" });
+    const [shown] = await shownOf(showing, found);
+    if (shown !== undefined) return shown.entry;
+  }
+  throw unavailable("the memory is changed again and again");
 }

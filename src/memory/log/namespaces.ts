@@ -4,6 +4,7 @@ import type { Mover } from "../generations/mover.js";
 import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
+import type { Conditional } from "../versions/condition.js";
 import { Appender, WaitingBytes } from "./appender.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
@@ -34,6 +35,22 @@ export interface Appending {
   admit(): Promise<void>;
   /** True if another attempt may have stored the same memory before. */
   readonly idempotent: boolean;
+}
+
+/** A change that depends on what the namespace holds. */
+export interface Changing {
+  /** Makes the condition for the namespace's present log; called again if the namespace gets another log. */
+  conditionFor(replica: Replica): Promise<Conditional>;
+  /** Refuses callers whose account was closed; left out for a change that creates no namespace. */
+  admit?(): Promise<void>;
+  /** True if another attempt may have made the same change before. */
+  readonly idempotent: boolean;
+}
+
+/** Outcome of a change: the entry as the log has it, or the memory that made it needless. */
+export interface Changed {
+  readonly logId: string;
+  readonly standing: Entry<"head">;
 }
 
 /**
@@ -81,19 +98,26 @@ export class Namespaces {
    * Answers the entry as the log has it. Errors as `Appender.append`.
    */
   async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
-    const { log, generations } = this.#options;
-    const create = async () => {
-      const logId = await log.create(scope, generations.newest);
-      // After the name is created, not before: a process that closes the account either finds this name, or
-      // refuses the store here.
-      await admit();
-      return logId;
-    };
+    const create = () => this.#createLog(scope, admit);
     const work = async ({ replica, appender }: Open) => {
       const memory = await memoryIn(generationOf(replica.logId));
       return idempotent ? appender.appendOnce(memory) : appender.append(memory);
     };
     return (await this.#following(scope, create, work)) as Entry<"head">;
+  }
+
+  /**
+   * Makes a change that the namespace's memories may refuse; undefined if the namespace does not exist, and the
+   * change creates none. Errors as `Appender.appendIf`.
+   */
+  change(scope: Scope, { conditionFor, admit, idempotent }: Changing): Promise<Changed | undefined> {
+    const find = () => this.#options.log.find(scope);
+    const resolve = admit === undefined ? find : () => this.#createLog(scope, admit);
+    return this.#following(scope, resolve, async ({ replica, appender }) => {
+      const conditional = await conditionFor(replica);
+      const standing = await appender.appendIf(conditional, { once: idempotent });
+      return { logId: replica.logId, standing };
+    });
   }
 
   /** Guesses the model generation that a memory will be appended in. */
@@ -138,6 +162,15 @@ export class Namespaces {
     // No call waits any more for those that are still being built.
     await Promise.all(held.map((replica) => replica.stop()));
     await this.#maintenance.settled();
+  }
+
+  async #createLog(scope: Scope, admit: () => Promise<void>): Promise<string> {
+    const { log, generations } = this.#options;
+    const logId = await log.create(scope, generations.newest);
+    // After the name is created, not before: a process that closes the account either finds this name, or
+    // refuses the store here.
+    await admit();
+    return logId;
   }
 
   async #following<T>(

@@ -14,6 +14,7 @@ import {
 import { type CallStep, type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import type { Words } from "../ports/words.js";
+import { Hidden } from "../versions/hidden.js";
 import type { Hearing } from "../words/hearing.js";
 import { HEARD_CANDIDATES, NEAR_CANDIDATES, type Placement, placeBest } from "../words/hybrid.js";
 import { LogWords } from "../words/log-words.js";
@@ -25,6 +26,10 @@ import { vectorsOf } from "./windows.js";
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
 const READ_MANY = 512;
+/** Maximum number of searches for one recall, if others change what it finds meanwhile. */
+const SEARCHES_MAX = 3;
+/** Numbers that hide memories read at a time. */
+const SPECIAL_MANY = 1_000;
 
 /** Entry that stands for a memory with a damaged vector: the others are served. */
 const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the index" };
@@ -32,11 +37,21 @@ const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the
 /** Error of a replica whose log has ended: its name may have a new log. */
 export class Sealed extends Error {}
 
-export interface NearestOptions extends Query {
+/** Memories that a search may show: others' superseded ones are hidden if left out. */
+export interface Showing {
+  readonly includeSuperseded?: boolean | undefined;
+}
+
+export interface HearOptions extends Showing {
+  readonly text: string;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
-export interface PlacedOptions extends Pick<Query, "vectors" | "signal"> {
+export interface NearestOptions extends Query, Showing {
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
+export interface PlacedOptions extends Pick<Query, "vectors" | "signal">, Showing {
   readonly hearing: Hearing;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
@@ -78,6 +93,7 @@ export class Replica {
   #applied = 0;
   readonly #restoration: Restoration;
   readonly #words: LogWords;
+  readonly #hidden = new Hidden();
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
   /** True once it has read its log to the end. */
@@ -118,7 +134,7 @@ export class Replica {
   }
 
   get bytes(): number {
-    return this.options.index.bytes + this.#words.bytes;
+    return this.options.index.bytes + this.#words.bytes + this.#hidden.bytes;
   }
 
   /** Number of requests that wait for the indexes. */
@@ -141,24 +157,27 @@ export class Replica {
    * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
    */
   async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
-    const { searched, ...found } = await steps.time("search", () => this.#search(query));
-    return steps.time("fetch", () => scoreBest(searched, { ...query, ...found }));
+    return this.#complete(async (log) => {
+      const { searched, ...found } = await steps.time("search", () => this.#searchShown(query));
+      return steps.time("fetch", () => scoreBest({ ...searched, log }, { ...query, ...found }));
+    });
   }
 
   /**
    * Finds the memories whose words fit a query best; it sees all that `current` has seen. The first call for
    * a log builds an index of its words.
    */
-  hear({ text, steps = untimed }: { text: string; steps?: Steps<CallStep> | undefined }): Promise<Hearing> {
-    const listening = { text, limit: HEARD_CANDIDATES, until: this.#applied };
-    return steps.time("words", () => this.#words.hear(listening));
+  hear({ steps = untimed, ...hearing }: HearOptions): Promise<Hearing> {
+    return steps.time("words", () => this.#hearShown({ ...hearing, until: this.#applied }));
   }
 
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
     const near = { ...query, limit: NEAR_CANDIDATES };
-    const { searched, ...found } = await steps.time("search", () => this.#search(near));
-    return steps.time("fetch", () => placeBest(searched, { ...query, ...found }));
+    return this.#complete(async (log) => {
+      const { searched, ...found } = await steps.time("search", () => this.#searchShown(near));
+      return steps.time("fetch", () => placeBest({ ...searched, log }, { ...query, ...found }));
+    });
   }
 
   /**
@@ -208,6 +227,55 @@ export class Replica {
     }
   }
 
+  /**
+   * Runs a search again if a memory that it found is missing in the log: an update may have replaced it, and
+   * then its new version must be found.
+   */
+  async #complete<T>(search: (log: Pick<Log, "fetch">) => Promise<T>): Promise<T> {
+    for (let searches = 1; ; searches++) {
+      let missing = 0;
+      const { log } = this.options;
+      const before = this.#applied;
+      const fetch: Log["fetch"] = async (of) => {
+        const fetched = await log.fetch(of);
+        missing += of.sequences.length - fetched.rest.length - fetched.found.length;
+        return fetched;
+      };
+      const found = await search({ fetch });
+      if (missing === 0 || searches === SEARCHES_MAX) return found;
+      await this.current();
+      // What is missing was missing before: it is damaged.
+      if (this.#applied === before) return found;
+    }
+  }
+
+  /** Tells whether a search may show a memory now. */
+  #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
+    return this.#hidden.isShown(sequence, { nowMs: this.options.clock.wallMs(), includeSuperseded });
+  }
+
+  /** Searches further until enough of what is found may be shown. */
+  async #searchShown(query: Query & Showing) {
+    for (let limit = query.limit; ; limit *= 2) {
+      const found = await this.#search({ ...query, limit });
+      if (this.#hidden.isEmpty) return found;
+      const shown = [...found.nearby].filter(([sequence]) => this.#isShown(sequence, query));
+      const isAll = found.nearby.size < limit || limit >= this.size;
+      if (!isAll && shown.length < query.limit) continue;
+      return { ...found, nearby: new Map(shown.slice(0, query.limit)) };
+    }
+  }
+
+  async #hearShown({ text, until, ...showing }: HearOptions & { readonly until: number }): Promise<Hearing> {
+    for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
+      const hearing = await this.#words.hear({ text, limit, until });
+      if (this.#hidden.isEmpty) return hearing;
+      const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing));
+      if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;
+      return hearing.of(new Set(shown.slice(0, HEARD_CANDIDATES)));
+    }
+  }
+
   /** Searches the vectors; answers what is found, and the bound of its errors. */
   async #search(query: Query) {
     const { index } = this.options;
@@ -224,14 +292,30 @@ export class Replica {
   /** Begins where the index's files end, if they were made of this log. */
   async #restore(): Promise<void> {
     const kept = await this.#restoration.begin();
-    if (kept !== undefined) this.#applied = kept.sequence;
+    if (kept === undefined) return;
+    await this.#hide(kept.sequence);
+    this.#applied = kept.sequence;
   }
 
   /** Tells whether the log confirmed the index's files; if not, the log is read again from its start. */
   async #isConfirmed(): Promise<boolean> {
     const confirmed = await this.#restoration.end();
-    if (!confirmed) this.#applied = 0;
-    return confirmed;
+    if (confirmed) return true;
+    this.#applied = 0;
+    this.#hidden.clear();
+    return false;
+  }
+
+  /** Reads which of the memories that the index's files hold must be hidden. */
+  async #hide(until: number): Promise<void> {
+    const { log, clock } = this.options;
+    for (let from = 1; from <= until; ) {
+      const some = await log.special({ logId: this.logId, from, limit: SPECIAL_MANY });
+      for (const each of some) if (each.sequence <= until) this.#hidden.add(each);
+      if (some.length < SPECIAL_MANY) return;
+      from = (some.at(-1)?.sequence ?? until) + 1;
+      await clock.yield();
+    }
   }
 
   /** Requests both changes at once: an index applies them in the order of the calls. */
@@ -250,6 +334,8 @@ export class Replica {
       else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
       const target = forgottenBy(entry);
       if (target !== undefined && !this.#restoration.confirm(target)) forgotten.push(target);
+      this.#hidden.take(sequence, entry);
+      if (target !== undefined) this.#hidden.forget(target);
     }
     await Promise.all([
       rows.length > 0 ? index.add(rows) : undefined,

@@ -34,9 +34,25 @@ export function score(query: readonly Float32Array[], candidate: Candidate): Sco
   return { sequence, entry: seen(entry, "text") as Seen["text"], score, part: entry.windows?.[window] };
 }
 
+/**
+ * Leaves out older versions of memories. A search that goes on while a memory is updated may find both, as long
+ * as the old one is not erased.
+ */
+export function latestOf<T>(some: readonly T[], numbered: (each: T) => Numbered<Seen["head"]>): T[] {
+  const latest = new Map<string, number>();
+  for (const { sequence, entry } of some.map(numbered)) {
+    latest.set(entry.id, Math.max(sequence, latest.get(entry.id) ?? 0));
+  }
+  return some.filter((each) => {
+    const { sequence, entry } = numbered(each);
+    return latest.get(entry.id) === sequence;
+  });
+}
+
 /** Answers the `limit` best, best first; of equals, the older comes first. */
 export function rank(scored: readonly Scored[], limit: number): Ranked[] {
-  const best = scored.toSorted((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
+  const living = latestOf(scored, (each) => each);
+  const best = living.sort((a, b) => b.score - a.score || a.sequence - b.sequence).slice(0, limit);
   return best.map(withMatch);
 }
 

@@ -18,7 +18,16 @@ export interface Claim {
 export interface ClaimAnswer {
   readonly tokens: number;
   readonly createdAtMs: number;
+  /** Id of the memory, if it is not the claim's: an older one was replaced or kept. */
+  readonly id?: string;
+  readonly outcome?: StoreOutcome;
+  readonly etag?: string;
+  /** Similar memories; their texts are read again when the answer is repeated. */
+  readonly similar?: readonly { readonly id: string; readonly score: number }[];
 }
+
+/** Outcome of a store with conditions: it made a memory, or a new version of one, or found it there. */
+export type StoreOutcome = "CREATED" | "REPLACED" | "KEPT";
 
 /** The port to the claims. Every adapter passes `test/contract/claims.ts`. */
 export interface Claims {

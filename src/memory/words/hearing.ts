@@ -25,6 +25,12 @@ export class Hearing {
     return this.found.heard.map(({ sequence }) => sequence);
   }
 
+  /** Answers the same finds, of these memories only. */
+  of(shown: ReadonlySet<number>): Hearing {
+    const heard = this.found.heard.filter(({ sequence }) => shown.has(sequence));
+    return new Hearing(this.index, { ...this.found, heard }, this.mean);
+  }
+
   /** Judges memories by the words that were found, whatever is stored meanwhile. */
   async judge(sequences: readonly number[]): Promise<Map<number, Judged>> {
     const { query } = this.found;

@@ -1,4 +1,4 @@
-import { type Pair, type Ranked, type Scored, score, withMatch } from "../log/score.js";
+import { latestOf, type Pair, type Ranked, type Scored, score, withMatch } from "../log/score.js";
 import { type Near, SCORE_ERROR, type Searched } from "../log/search.js";
 import { vectorsOf } from "../log/windows.js";
 import { Piece } from "../pacing/bounds.js";
@@ -140,9 +140,10 @@ async function scoreAll(
 
 /** Orders by rank; of equals, the older comes first. */
 function place(scorings: readonly Scoring[], { wanted, mean }: { wanted: number; mean: number }): Placement {
-  const near = scorings.filter(({ isNear }) => isNear);
+  const living = latestOf(scorings, ({ scored }) => scored);
+  const near = living.filter(({ isNear }) => isNear);
   const weight = weightOf(Math.max(0, ...near.map(({ scored }) => scored.score)), mean);
-  const ranked = scorings.map((each) => ({ ...each, rank: each.scored.score + weight * each.share }));
+  const ranked = living.map((each) => ({ ...each, rank: each.scored.score + weight * each.share }));
   ranked.sort((a, b) => b.rank - a.rank || a.scored.sequence - b.scored.sequence);
   const placed = ranked.slice(0, wanted).map(({ scored, share, matched, rank }) => {
     return { ...withMatch(scored), share, matched, rank };

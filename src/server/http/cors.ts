@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 /** Time for which a browser may remember what it was allowed, the longest that Chromium takes. */
 const PREFLIGHT_SECONDS = 7200;
 
-const METHODS = [...new Set([...cors.allowedMethods, "DELETE"])].join(", ");
+const METHODS = [...new Set([...cors.allowedMethods, "DELETE", "PATCH"])].join(", ");
 const REQUEST_HEADERS = [
   ...cors.allowedHeaders,
   ...["Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key", "Recalld-Namespace"],

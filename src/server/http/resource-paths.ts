@@ -1,12 +1,20 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type {
+  UniversalHandler,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { invalid } from "../../errors.js";
+import { patchedKey } from "../rpc/bodies.js";
 import { contextOf } from "../rpc/caller.js";
 import { plainKey } from "../rpc/observe.js";
-import { once, refusing } from "../wire/plain-errors.js";
+import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
 import { readQuery } from "../wire/query.js";
+
+/** Content types of a patch: RFC 7396 has its own, and most clients send plain JSON. */
+const PATCH_TYPE = /^application\/(json|merge-patch\+json)\s*(;\s*charset="?utf-8"?\s*)?$/i;
 
 /** Path that names its resource: its parameters and query become the RPC's request. */
 export interface ResourcePath {
@@ -22,6 +30,11 @@ export const RESOURCE_PATHS: readonly ResourcePath[] = [
     url: "/namespaces/:namespace/memories/:id",
     rpc: "/recalld.v1.MemoryService/DeleteMemory",
   },
+  {
+    method: "PATCH",
+    url: "/namespaces/:namespace/memories/:id",
+    rpc: "/recalld.v1.MemoryService/UpdateMemory",
+  },
   { method: "DELETE", url: "/namespaces/:namespace", rpc: "/recalld.v1.MemoryService/DeleteNamespace" },
 ];
 
@@ -36,16 +49,46 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
         for (const [name, value] of Object.entries(reply.getHeaders()))
           reply.raw.setHeader(name, value ?? "");
         const handler = handlerOf(rpc);
-        const values = contextOf(request.raw).set(plainKey, true);
-        const posted = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
-        posted.header.set("content-type", "application/json");
-        // These describe a body that is not read.
-        for (const name of ["content-length", "content-encoding"]) posted.header.delete(name);
-        const body = bodyOf(request, handler.method.input);
-        await universalResponseToNodeResponse(await handler({ ...posted, method: "POST", body }), reply.raw);
+        const answered = await (method === "PATCH" ? patch : ask)(request, { reply, handler });
+        await universalResponseToNodeResponse(answered, reply.raw);
       },
     });
   }
+}
+
+interface Asked {
+  readonly reply: FastifyReply;
+  readonly handler: UniversalHandler;
+}
+
+/** Asks the RPC by what the path and the query say. */
+function ask(request: FastifyRequest, { reply, handler }: Asked): Promise<UniversalServerResponse> {
+  const posted = postedBy(request, reply);
+  // These describe a body that is not read.
+  for (const name of ["content-length", "content-encoding"]) posted.header.delete(name);
+  const body = bodyOf(request, handler.method.input);
+  return handler({ ...posted, method: "POST", body });
+}
+
+/** Asks the RPC to update what the path names by the patch in the body. */
+async function patch(request: FastifyRequest, { reply, handler }: Asked): Promise<UniversalServerResponse> {
+  const type = request.headers["content-type"] ?? "none";
+  if (!PATCH_TYPE.test(type)) return withBody({ status: 415 }, unsupported(type));
+  const posted = postedBy(request, reply);
+  const { contextValues, body } = posted;
+  contextValues?.set(patchedKey, request.params as Record<string, string>);
+  const [query] = request.url.split("?").slice(1);
+  const refused =
+    query === undefined ? undefined : invalid("query", "is not read here; send the fields in the body");
+  return handler({ ...posted, method: "POST", body: refused === undefined ? body : refusing(refused) });
+}
+
+/** Makes the request of the RPC, without its body. */
+function postedBy(request: FastifyRequest, reply: FastifyReply): UniversalServerRequest {
+  const values = contextOf(request.raw).set(plainKey, true);
+  const posted = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
+  posted.header.set("content-type", "application/json");
+  return posted;
 }
 
 /**

@@ -17,6 +17,11 @@ const STREAM_BYTES_MAX = 65_536;
 /** Decoded message of a unary call; set while its body is read. */
 const messageKey = createContextKey<Message | undefined>(undefined, { description: "message" });
 
+/** Fields of the resource that the body is a JSON merge patch of; set where a path serves patches. */
+export const patchedKey = createContextKey<Readonly<Record<string, string>> | undefined>(undefined, {
+  description: "patched resource",
+});
+
 /** Hands the decoded message to the call, which got an empty one from Connect. */
 export const handMessage: Interceptor = (next) => (request) => {
   const message = request.contextValues.get(messageKey);
@@ -44,6 +49,7 @@ export function strict(
     let large = false;
     const body = decodedBody(bytes, {
       ...options,
+      patched: contextValues.get(patchedKey),
       bytesSaid: bytesSaid(header),
       claim: claimOf(request),
       onMessage: (decoded) => contextValues.set(messageKey, decoded),

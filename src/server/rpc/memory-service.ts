@@ -11,13 +11,18 @@ import { type Maps, mapNamespace } from "../../memory/calls/map.js";
 import type { Ports, RecallMode as RoomMode } from "../../memory/calls/ports.js";
 import { type Found, recall } from "../../memory/calls/recall.js";
 import { store } from "../../memory/calls/store.js";
+import { updateMemory } from "../../memory/calls/update.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
 import type { JsonObject } from "../../memory/input/metadata.js";
 import type { Seen } from "../../memory/ports/log.js";
+import { etagOf } from "../../memory/versions/etag.js";
+import type { Shown } from "../../memory/versions/showing.js";
+import { patchedKey } from "./bodies.js";
 import { callerOf } from "./caller.js";
 import { deadlineOf } from "./deadline.js";
 import { HeldAnswers } from "./held-answers.js";
 import { stepsKey } from "./observe.js";
+import { expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
@@ -26,27 +31,40 @@ export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
 export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
   const held = new HeldAnswers();
   return {
-    async store({ text, namespace, metadata }, context) {
-      const idempotencyKey = context.requestHeader.get("idempotency-key") ?? undefined;
-      const request = { ...common(context), text, namespace, metadata, idempotencyKey };
-      const { answered, replayed } = await store(ports, request);
+    async store({ text, namespace, metadata, ...asked }, context) {
+      const request = { ...common(context), ...once(context), text, namespace, metadata, ...wishesOf(asked) };
+      const storing = () => store(ports, request);
+      const { answered, replayed } = await held.hold(context, storing, (stored) =>
+        similarTextsOf(stored.answered),
+      );
       if (replayed) context.responseHeader.set("idempotent-replayed", "true");
-      const { id, tokens, createdAtMs } = answered;
-      return { id, namespace, tokens, createdAt: timestampFromMs(createdAtMs) };
+      return { namespace, ...storedOf(answered) };
     },
-    async recall({ query, namespace, topK, mode, explain }, context) {
-      const request = { ...common(context), query, namespace, topK, mode: modeOf(mode), explain };
+    async updateMemory({ namespace, id, text, metadata, expiry, updateMask, etag }, context) {
+      const changes = { text, metadata, expiry: expiryOf(expiry), mask: updateMask?.paths, etag };
+      // A patch that says null of all metadata removes it.
+      const merges = context.values.get(patchedKey) !== undefined && metadata !== undefined;
+      const request = { ...common(context), ...once(context), namespace, id, ...changes, merges };
+      const updating = () => updateMemory(ports, request);
+      const { memory, replayed } = await held.hold(context, updating, (updated) => textsOf(updated.memory));
+      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      return { memory: memoryOf(memory), namespace };
+    },
+    async recall({ query, namespace, topK, mode, explain, includeSuperseded }, context) {
+      const asked = { query, namespace, topK, mode: modeOf(mode), explain, includeSuperseded };
+      const request = { ...common(context), ...asked };
       const { results, queryTokens } = await held.hold(
         context,
         () => recall(ports, request),
         (recalled) => recalled.results.flatMap(stringsOf),
       );
-      return { results: results.map(found), namespace, queryTokens };
+      const isFull = includeSuperseded;
+      return { results: results.map((each) => found(each, isFull)), namespace, queryTokens };
     },
     async getMemory({ namespace, id }, context) {
       const getting = () => getMemory(ports, { caller: callerOf(context), namespace, id });
       const entry = await held.free(context, getting, textsOf);
-      return { memory: { ...shared(entry), tokens: entry.tokens }, namespace };
+      return { memory: memoryOf(entry), namespace };
     },
     async deleteMemory({ namespace, id }, context) {
       await deleteMemory(ports, { caller: callerOf(context), namespace, id });
@@ -61,14 +79,13 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
       const namespaces = items.map(({ bytes, ...each }) => ({ ...each, bytes: BigInt(bytes) }));
       return { namespaces, nextPageToken };
     },
-    async listMemories({ namespace, pageSize, pageToken }, context) {
-      const request = { caller: callerOf(context), namespace, pageSize, pageToken };
+    async listMemories({ namespace, pageSize, pageToken, includeSuperseded }, context) {
+      const request = { caller: callerOf(context), namespace, pageSize, pageToken, includeSuperseded };
       const listing = () => listMemories(ports, request);
       const { items, nextPageToken } = await held.free(context, listing, (page) =>
         page.items.flatMap(textsOf),
       );
-      const memories = items.map((entry) => ({ ...shared(entry), tokens: entry.tokens }));
-      return { memories, namespace, nextPageToken };
+      return { memories: items.map(memoryOf), namespace, nextPageToken };
     },
     async mapNamespace({ namespace }, context) {
       const mapping = () => mapNamespace(ports, { caller: callerOf(context), namespace });
@@ -85,9 +102,15 @@ function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
   throw invalid("mode", "is neither COSINE nor HYBRID");
 }
 
-function found({ entry, score, match, words, explanation }: Found) {
+/** Reads the header by which a call may be repeated. */
+function once({ requestHeader }: HandlerContext) {
+  return { idempotencyKey: requestHeader.get("idempotency-key") ?? undefined };
+}
+
+function found({ entry, score, match, words, explanation, supersededBy }: Found, isFull: boolean) {
   return {
     ...{ ...shared(entry), score, match },
+    ...(isFull && versionOf({ ...entry, supersededBy })),
     ...(words !== undefined && { words }),
     ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),
   };
@@ -104,6 +127,23 @@ function textsOf({ text, metadata }: Seen["text"]): string[] {
 function common(context: HandlerContext) {
   const steps = context.values.get(stepsKey);
   return { caller: callerOf(context), signal: context.signal, deadlineMs: deadlineOf(context), steps };
+}
+
+function memoryOf(entry: Shown) {
+  const { updatedAt = timestampFromMs(entry.createdAtMs), ...version } = versionOf(entry);
+  return { ...shared(entry), tokens: entry.tokens, ...version, updatedAt };
+}
+
+/** Makes the fields that tell one version of a memory from another, and what hides it. */
+function versionOf(entry: Shown) {
+  const { updatedAtMs, externalId, supersededBy, expiresAtMs } = entry;
+  return {
+    etag: etagOf(entry),
+    ...(updatedAtMs !== undefined && { updatedAt: timestampFromMs(updatedAtMs) }),
+    ...(externalId !== undefined && { externalId }),
+    ...(supersededBy !== undefined && { supersededBy }),
+    ...(expiresAtMs !== undefined && { expireTime: timestampFromMs(expiresAtMs) }),
+  };
 }
 
 function shared({ id, text, metadata, createdAtMs }: Seen["text"]) {

@@ -16,6 +16,7 @@ const WIRE_CODES: Record<ErrorCode, Code> = {
   not_found: Code.NotFound,
   already_exists: Code.AlreadyExists,
   failed_precondition: Code.FailedPrecondition,
+  aborted: Code.Aborted,
   resource_exhausted: Code.ResourceExhausted,
   unavailable: Code.Unavailable,
   internal: Code.Internal,
@@ -65,10 +66,12 @@ function headersOf(error: MemoryError): Record<string, string> {
   return headers;
 }
 
-function detailsOf({ field, message, reason, retryAfterMs }: MemoryError) {
+function detailsOf({ field, message, reason, metadata, retryAfterMs }: MemoryError) {
   const details = [];
   if (field !== undefined) details.push(violation(field, message));
-  if (reason !== undefined) details.push({ desc: ErrorInfoSchema, value: { reason, domain: "recalld" } });
+  if (reason !== undefined) {
+    details.push({ desc: ErrorInfoSchema, value: { reason, domain: "recalld", metadata: { ...metadata } } });
+  }
   if (retryAfterMs !== undefined) {
     details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(retryAfterMs) } });
   }

@@ -1,17 +1,36 @@
 import {
+  create,
   type DescField,
   type DescMessage,
+  type DescOneof,
   fromJson,
+  type JsonObject,
   type JsonValue,
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
+import { DurationSchema, FieldMaskSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
 /** Maximum depth of a Struct. The room allows less; walking more would overflow the stack. */
 const NESTING_MAX = 64;
+
+interface Text {
+  readonly schema: DescMessage;
+  readonly form: string;
+}
+
+/** Messages that JSON writes as a string, each with its form. */
+const TEXTS: Readonly<Record<string, Text>> = {
+  [TimestampSchema.typeName]: {
+    schema: TimestampSchema,
+    form: "a time like 2030-01-31T12:00:00Z (RFC 3339)",
+  },
+  [DurationSchema.typeName]: { schema: DurationSchema, form: 'a number of seconds like "3600s"' },
+  [FieldMaskSchema.typeName]: { schema: FieldMaskSchema, form: "a list of paths" },
+};
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -29,12 +48,64 @@ export function readJson(message: DescMessage, bytes: Uint8Array): Message {
   return decodeChecked(message, value);
 }
 
+/**
+ * Decodes a JSON merge patch (RFC 7396) of a resource into the request that updates it: what the patch gives
+ * is updated, and what it gives as null is removed. `fields` are those of the resource's path.
+ *
+ * @throws MemoryError `invalid_argument` that names the field.
+ */
+export function readPatch(
+  message: DescMessage,
+  bytes: Uint8Array,
+  fields: Readonly<Record<string, string>>,
+): Message {
+  const text = decode(bytes);
+  const value = parse(text);
+  checkMessage(message, value);
+  checkNothingIsLost(text);
+  const given = Object.keys(value as object).map((key) => fieldOf(message, key)?.name ?? key);
+  for (const name of [...Object.keys(fields), "update_mask"]) {
+    if (given.includes(name)) throw invalid(name, "is no part of a patch");
+  }
+  const paths = given.filter((name) => name !== "etag");
+  return decodeChecked(message, { ...(value as JsonObject), ...fields, update_mask: paths.join(",") });
+}
+
 function decodeChecked(message: DescMessage, value: JsonValue): Message {
   try {
-    return fromJson(message, value);
+    const [masks, others] = splitMasks(message, value as JsonObject);
+    const decoded = fromJson(message, others) as Message & Record<string, unknown>;
+    for (const [{ localName }, paths] of masks) decoded[localName] = create(FieldMaskSchema, { paths });
+    return decoded;
   } catch (error) {
     throw ConnectError.from(error, Code.InvalidArgument);
   }
+}
+
+/**
+ * Separates the field masks of a message. Protobuf's own JSON has their paths in lowerCamelCase, which would
+ * spoil keys of metadata; here the contract's names are taken, too.
+ */
+function splitMasks(message: DescMessage, value: JsonObject): [[DescField, string[]][], JsonObject] {
+  const masks: [DescField, string[]][] = [];
+  const others: [string, JsonValue][] = [];
+  for (const [key, inner] of Object.entries(value)) {
+    const field = fieldOf(message, key);
+    if (field?.message?.typeName === FieldMaskSchema.typeName && typeof inner === "string") {
+      masks.push([field, inner === "" ? [] : inner.split(",").map(snakeOf)]);
+    } else others.push([key, inner]);
+  }
+  return [masks, Object.fromEntries(others)];
+}
+
+/** Writes a field's name as the contract does. What follows a dot is no field's name, and stays. */
+function snakeOf(path: string): string {
+  const [first = "", ...rest] = path.split(".");
+  return [first.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), ...rest].join(".");
+}
+
+function fieldOf(message: DescMessage, key: string): DescField | undefined {
+  return message.fields.find(({ name, jsonName }) => key === name || key === jsonName);
 }
 
 /** Decodes strictly: two names that differ in a broken byte would become one. */
@@ -58,24 +129,42 @@ function parse(json: string): JsonValue {
 function checkMessage(message: DescMessage, value: unknown): void {
   if (!isObject(value)) throw invalid("body", `is ${kindOf(value)}; send a JSON object`);
   const seen = new Map<DescField, string>();
+  const chosen = new Map<DescOneof, string>();
   for (const [key, inner] of Object.entries(value)) {
-    const field = message.fields.find(({ name, jsonName }) => key === name || key === jsonName);
+    const field = fieldOf(message, key);
     if (field === undefined) throw invalid(shown(key), `is not a field of ${message.name}`);
     if (seen.has(field)) throw invalid(field.name, `is given twice, as ${seen.get(field)} and ${key}`);
     seen.set(field, key);
     // null is Protobuf's way to leave a field out.
-    if (inner !== null) checkField(field, inner);
+    if (inner === null) continue;
+    checkField(field, inner);
+    checkChoice(field, chosen);
   }
 }
 
+/** Refuses a second field of a group of which only one may be given. */
+function checkChoice(field: DescField, chosen: Map<DescOneof, string>): void {
+  // An optional field is a group of its own, which the field does not name.
+  const { oneof, name } = field;
+  if (oneof === undefined) return;
+  const other = chosen.get(oneof);
+  if (other !== undefined) throw invalid(name, `is given beside ${other}; give one of them`);
+  chosen.set(oneof, name);
+}
+
 function checkField(field: DescField, value: unknown): void {
-  if (field.fieldKind === "message") {
+  if (field.fieldKind === "list") {
+    if (!Array.isArray(value)) throw invalid(field.name, `is ${kindOf(value)}; send an array`);
+    for (const [i, each] of value.entries()) checkElement(`${field.name}[${i}]`, field, each);
+  } else if (field.fieldKind === "message" && field.message.typeName in TEXTS) {
+    checkText(field, value);
+  } else if (field.fieldKind === "message") {
     if (!isObject(value)) throw invalid(field.name, `is ${kindOf(value)}; send a JSON object`);
     checkNesting(field.name, value, 1);
   } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) {
-    if (typeof value !== "string") throw invalid(field.name, `is ${kindOf(value)}; send a string`);
-    // Decoding would refuse it as well, but not name the field.
-    if (!value.isWellFormed()) throw invalid(field.name, "is not well-formed Unicode (a lone surrogate)");
+    checkString(field.name, value);
+  } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.DOUBLE) {
+    if (typeof value !== "number") throw invalid(field.name, `is ${kindOf(value)}; send a number`);
   } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.BOOL) {
     if (typeof value !== "boolean") throw invalid(field.name, `is ${kindOf(value)}; send true or false`);
   } else if (field.fieldKind === "enum") {
@@ -86,6 +175,30 @@ function checkField(field: DescField, value: unknown): void {
   } else if (!(typeof value === "number" && isInt32(value))) {
     const what = typeof value === "number" ? String(value) : kindOf(value);
     throw invalid(field.name, `is ${what}; send a whole number`);
+  }
+}
+
+/** Checks an element of a list of strings or of messages. */
+function checkElement(name: string, field: DescField, value: unknown): void {
+  if (field.message === undefined) checkString(name, value);
+  else if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
+}
+
+function checkString(name: string, value: unknown): asserts value is string {
+  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send a string`);
+  // Decoding would refuse it as well, but not name the field.
+  if (!value.isWellFormed()) throw invalid(name, "is not well-formed Unicode (a lone surrogate)");
+}
+
+/** Checks a message that JSON writes as a string. */
+function checkText({ name, message }: DescField, value: unknown): void {
+  checkString(name, value);
+  const { schema, form } = TEXTS[message?.typeName ?? ""] as Text;
+  if (schema.typeName === FieldMaskSchema.typeName) return;
+  try {
+    fromJson(schema, value);
+  } catch {
+    throw invalid(name, `is not ${form}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Encoding } from "./content-type.js";
 import { toConnectError } from "./errors.js";
-import { readJson } from "./json-body.js";
+import { readJson, readPatch } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -29,6 +29,8 @@ const UNZIPS_MAX = 4;
 export interface BodyOptions extends Encoding {
   /** Type of the message. */
   readonly message: DescMessage;
+  /** Fields of the resource that the body is a patch of; absent if the body is the request itself. */
+  readonly patched?: Readonly<Record<string, string>> | undefined;
   /** Maximum size, before and after decompressing. */
   readonly bytesMax: number;
   /** Size by `Content-Length`. */
@@ -55,7 +57,7 @@ export interface BodyOptions extends Encoding {
  */
 export async function* decodedBody(
   body: AsyncIterable<Uint8Array>,
-  { message, codec, bytesMax, bytesSaid, onMessage, onTooLarge, claim, ...encoding }: BodyOptions,
+  { message, patched, codec, bytesMax, bytesSaid, onMessage, onTooLarge, claim, ...encoding }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
     const { enveloped } = encoding;
@@ -63,7 +65,7 @@ export async function* decodedBody(
     const bytes = await readAll(body, reading);
     const plain = await unwrap(bytes, { ...encoding, bytesMax });
     await claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
-    if (plain !== undefined) onMessage(decode(plain, { message, codec }));
+    if (plain !== undefined) onMessage(decode(plain, { message, codec, patched }));
     yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
@@ -165,8 +167,9 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
  */
 export function decode(
   bytes: Uint8Array,
-  { message, codec }: { message: DescMessage; codec: Encoding["codec"] },
+  { message, codec, patched }: Pick<BodyOptions, "message" | "codec" | "patched">,
 ): Message {
+  if (patched !== undefined) return readPatch(message, bytes, patched);
   return codec === "json" ? readJson(message, bytes) : readBinary(message, bytes);
 }
 

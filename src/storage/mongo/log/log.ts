@@ -27,6 +27,7 @@ import {
   findName,
   findOrCreateName,
   findScope,
+  indexNames,
   listNames,
   type NameRecord,
   removeName,
@@ -68,7 +69,7 @@ export class MongoLog implements Log {
   async createIndexes(): Promise<void> {
     await this.#entries.createIndex({ id: 1, _id: -1 });
     await indexRelations(this.#entries);
-    await this.#names.createIndex({ incarnation: 1 });
+    await indexNames(this.#names);
     // Counting reads only this index, because a document is up to 1.6 MB.
     await this.#entries.createIndex(COUNTED);
   }

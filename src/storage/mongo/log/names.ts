@@ -36,6 +36,11 @@ export async function renameName(
   await names.updateOne({ _id: idOf(scope), incarnation: from }, { $set: { incarnation: to } });
 }
 
+/** Creates the index by which the name of a log is found. */
+export async function indexNames(names: Names): Promise<void> {
+  await names.createIndex({ incarnation: 1 });
+}
+
 /** Finds the name that points to a log. */
 export async function findScope(names: Names, logId: string): Promise<Scope | undefined> {
   const found = await names.findOne({ incarnation: logId }, { projection: { _id: 1 } });

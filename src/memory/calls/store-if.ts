@@ -1,0 +1,158 @@
+import { MemoryError } from "../../errors.js";
+import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
+import type { Answered, Attempt, Similar } from "../idempotency/idempotency.js";
+import type { Appending } from "../log/namespaces.js";
+import type { Replica } from "../log/replica.js";
+import { rank } from "../log/score.js";
+import { vectorsOf } from "../log/windows.js";
+import { weightOf } from "../pacing/bounds.js";
+import type { StoreOutcome } from "../ports/claims.js";
+import { generationOf } from "../ports/generation.js";
+import type { Scope, Seen, Stored } from "../ports/log.js";
+import type { Caller } from "../ports/quota.js";
+import type { CallStep, Steps } from "../ports/steps.js";
+import type { Conditional, LogView } from "../versions/condition.js";
+import { checkStore, decideStore } from "../versions/deciding-stores.js";
+import { etagOf } from "../versions/etag.js";
+import type { Ports } from "./ports.js";
+import type { Wishes } from "./store-wishes.js";
+
+/** Maximum number of similar memories that a store lists. */
+const SIMILAR_MAX = 3;
+/** Candidates beyond those: the version that is replaced is none of them, and the index rounds. */
+const SPARE_CANDIDATES = 8;
+
+/** Ports that a store with wishes needs. */
+export type WishPorts = Ports & ErasurePorts;
+
+/**
+ * Looks up, before anything is charged, whether the memory is there already: the answer then. Refuses a store
+ * that the namespace's memories do not allow.
+ *
+ * @throws MemoryError as `decideStore`; `unauthenticated`
+ */
+export async function findStanding(
+  { quota, log, clock }: WishPorts,
+  { caller, scope, wishes, attempt }: Looking,
+): Promise<Answered | undefined> {
+  const logId = await log.find(scope);
+  if (logId === undefined) return undefined;
+  // No charge has proved that the key lives.
+  await quota.verify(caller);
+  const view = { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
+  return unlessWritten(view, attempt, async () => {
+    const standing = await checkStore(view, wishes.conditions);
+    return standing && answerOf(standing, { id: undefined });
+  });
+}
+
+interface Looking {
+  readonly caller: Caller;
+  readonly scope: Scope;
+  readonly wishes: Wishes;
+  readonly attempt: Attempt | undefined;
+}
+
+/** Answers what a look at the log finds or refuses, unless an attempt that came before has written it itself. */
+export async function unlessWritten<T>(
+  { log, logId }: Pick<LogView, "log" | "logId">,
+  attempt: Attempt | undefined,
+  look: () => Promise<T>,
+): Promise<T | undefined> {
+  // Asked afterwards: an entry that the look has found is written by then.
+  const isOurs = async () =>
+    attempt !== undefined && (await log.written({ logId, opId: attempt.memoryId })) !== undefined;
+  try {
+    const found = await look();
+    return found !== undefined && (await isOurs()) ? undefined : found;
+  } catch (error) {
+    if (await isOurs()) return undefined;
+    throw error;
+  }
+}
+
+interface WritingByWishes {
+  readonly scope: Scope;
+  readonly wishes: Wishes;
+  /** Id of the memory if it is a new one, and of the operation in any case. */
+  readonly id: string;
+  readonly appending: Appending;
+  readonly steps: Steps<CallStep>;
+  readonly signal: AbortSignal;
+}
+
+/** Appends a memory if the namespace's memories allow it, and erases the version that it replaces. */
+export async function writeByWishes(ports: WishPorts, writing: WritingByWishes): Promise<Answered> {
+  const { scope, wishes, id, appending, steps, signal } = writing;
+  const { namespaces, clock } = ports;
+  const nowMs = clock.wallMs();
+  let similar: readonly Similar[] | undefined;
+  const conditionFor = async (replica: Replica): Promise<Conditional> => {
+    const embedded = await appending.memoryIn(generationOf(replica.logId));
+    const { externalId } = wishes.conditions;
+    const memory: Stored = {
+      ...embedded,
+      ...(externalId !== undefined && { externalId }),
+      ...(wishes.expiresAtMs !== undefined && { expiresAtMs: wishes.expiresAtMs }),
+    };
+    similar = await findSimilar(replica, { memory, above: wishes.similarAbove, steps, signal });
+    return {
+      opId: id,
+      bytes: weightOf(memory),
+      decide: (view) => decideStore({ ...view, nowMs }, { memory, conditions: wishes.conditions }),
+    };
+  };
+  const { admit, idempotent } = appending;
+  const changed = await steps.time("append", () =>
+    namespaces.change(scope, { conditionFor, admit, idempotent }),
+  );
+  const standing = changed?.standing;
+  if (changed === undefined || (standing?.op !== "store" && standing?.op !== "erased")) {
+    throw new MemoryError("internal", "another entry was appended in place of a memory");
+  }
+  const answered = answerOf(standing, { id });
+  if (answered.outcome === "REPLACED" && standing.replaces !== undefined) {
+    await eraseEntry(ports, { logIds: [changed.logId], sequence: standing.replaces });
+  }
+  return { ...answered, ...(similar && { similar: others(similar, answered.id) }) };
+}
+
+/** Finds the memories that are most like a text that is about to be stored. */
+async function findSimilar(
+  replica: Replica,
+  {
+    memory,
+    above,
+    ...options
+  }: { memory: Stored; above: number | undefined; steps: Steps<CallStep>; signal: AbortSignal },
+): Promise<readonly Similar[] | undefined> {
+  if (above === undefined) return undefined;
+  await options.steps.time("catch_up", () => replica.current());
+  const wanted = SIMILAR_MAX + 1;
+  const query = { vectors: vectorsOf(memory), wanted, limit: wanted + SPARE_CANDIDATES };
+  const ranked = rank(await replica.nearest({ ...query, ...options }), wanted);
+  const near = ranked.filter(({ score }) => score >= above);
+  return near.map(({ entry, score }) => ({ id: entry.id, text: entry.text, score }));
+}
+
+/** Leaves out the memory's own older version. */
+function others(similar: readonly Similar[], id: string): readonly Similar[] {
+  return similar.filter((each) => each.id !== id).slice(0, SIMILAR_MAX);
+}
+
+/** Makes the answer from the log's entry; `id` is that of the operation. */
+function answerOf(
+  standing: Pick<Seen["head"], "opId" | "id" | "tokens" | "createdAtMs">,
+  { id }: { id: string | undefined },
+): Answered {
+  const { tokens, createdAtMs } = standing;
+  return { id: standing.id, tokens, createdAtMs, outcome: outcomeOf(standing, id), etag: etagOf(standing) };
+}
+
+function outcomeOf(
+  { opId, id }: Pick<Seen["head"], "opId" | "id">,
+  operation: string | undefined,
+): StoreOutcome {
+  if (id === operation) return "CREATED";
+  return opId === operation ? "REPLACED" : "KEPT";
+}

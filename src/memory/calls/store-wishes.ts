@@ -1,0 +1,46 @@
+import { invalid } from "../../errors.js";
+import { type Expiry, parseExpiry } from "../input/expiry.js";
+import { parseExternalId } from "../input/external-id.js";
+import { parseSimilarAbove } from "../input/similar-above.js";
+import { parseSupersedes } from "../input/supersedes.js";
+import type { OnConflict, StoreConditions } from "../versions/deciding-stores.js";
+
+/** Fields of a store beyond those of a memory. */
+export interface WishRequest {
+  /** The caller's own id; empty means none. */
+  readonly externalId?: string | undefined;
+  readonly onConflict?: OnConflict | undefined;
+  readonly expiry?: Expiry | undefined;
+  /** Ids of the memories that it supersedes. */
+  readonly supersedes?: readonly string[] | undefined;
+  /** Lowest score of the similar memories to list; none are listed if left out. */
+  readonly similarAbove?: number | undefined;
+}
+
+export interface Wishes {
+  readonly conditions: StoreConditions;
+  readonly expiresAtMs: number | undefined;
+  readonly similarAbove: number | undefined;
+  /** The wishes as they were asked for, by which two requests are compared. */
+  readonly asked: string;
+}
+
+/** Parses what a store asks for beyond a memory; undefined if it asks for nothing. */
+export function parseWishes(request: WishRequest, nowMs: number): Wishes | undefined {
+  const { onConflict, expiry } = request;
+  const externalId = parseExternalId(request.externalId ?? "");
+  if (onConflict !== undefined && externalId === undefined) {
+    throw invalid("on_conflict", "needs an external_id");
+  }
+  const supersedes = parseSupersedes(request.supersedes ?? []);
+  const similarAbove = parseSimilarAbove(request.similarAbove);
+  const expiresAtMs = parseExpiry(expiry, nowMs);
+  const asksNothing = externalId === undefined && expiry === undefined && similarAbove === undefined;
+  if (asksNothing && supersedes.length === 0) return undefined;
+  return {
+    conditions: { externalId, onConflict: onConflict ?? "refuse", supersedes },
+    expiresAtMs,
+    similarAbove,
+    asked: JSON.stringify([externalId, onConflict, expiry, supersedes, similarAbove].map((it) => it ?? null)),
+  };
+}

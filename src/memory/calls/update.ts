@@ -1,0 +1,211 @@
+import { invalid } from "../../errors.js";
+import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
+import { type Attempt, parseIdempotencyKey } from "../idempotency/idempotency.js";
+import { authorize, authorizeFree } from "../input/authorize.js";
+import { type Expiry, parseExpiry } from "../input/expiry.js";
+import { newMemoryId, parseMemoryId } from "../input/id.js";
+import { type JsonObject, parseMetadata } from "../input/metadata.js";
+import { scopeOf } from "../input/namespace.js";
+import { parseText } from "../input/text.js";
+import { type Mask, merged, parseMask, withKeys } from "../input/update-mask.js";
+import { findMemory } from "../log/fetch.js";
+import type { Replica } from "../log/replica.js";
+import { weightOf } from "../pacing/bounds.js";
+import type { Embedding } from "../ports/embedder.js";
+import { type Generation, generationOf } from "../ports/generation.js";
+import type { Scope, Stored } from "../ports/log.js";
+import type { Caller } from "../ports/quota.js";
+import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { type Changes, decideUpdate, updatable } from "../versions/deciding-updates.js";
+import type { Shown } from "../versions/showing.js";
+import { noSuchMemory } from "../versions/standing.js";
+import type { Ports } from "./ports.js";
+import { unlessWritten } from "./store-if.js";
+import { withinQuota } from "./within-quota.js";
+
+export interface UpdateRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly id: string;
+  readonly text?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
+  readonly expiry?: Expiry | undefined;
+  /** Paths of what is updated; if left out, all that is given. */
+  readonly mask?: readonly string[] | undefined;
+  /** True if `metadata` is a JSON merge patch. */
+  readonly merges?: boolean | undefined;
+  /** Etag that the memory must have; empty means any. */
+  readonly etag?: string | undefined;
+  /** Calls with the same key update once. */
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal;
+  /** Time when the caller stops waiting, by `Clock.nowMs`. */
+  readonly deadlineMs?: number | undefined;
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
+/** Outcome of an update, and whether it repeats an earlier one. */
+export interface Updated {
+  readonly memory: Shown;
+  readonly replayed: boolean;
+}
+
+type UpdatePorts = Ports & ErasurePorts;
+
+/**
+ * Updates one memory. Once this resolves, every later recall finds the new text, and the old one is erased.
+ * A new text costs one call, because it is embedded; other updates cost nothing.
+ *
+ * @throws MemoryError `not_found`, `aborted` if the etag is another, `failed_precondition` if the memory was
+ * superseded, and as `store`.
+ */
+export async function updateMemory(ports: UpdatePorts, request: UpdateRequest): Promise<Updated> {
+  const { caller } = request;
+  const scope = scopeOf(request);
+  const id = parseMemoryId(request.id);
+  const wanted = parseChanges(request, ports.clock.wallMs());
+  const action = { writes: true, namespace: scope.namespace };
+  if (wanted.text === undefined) await authorizeFree(ports.quota, caller, action);
+  else await authorize(ports.quota, caller, action);
+  const write = (attempt?: Attempt) => writeVersion(ports, { ...request, scope, id, wanted, attempt });
+  const { memory, replayed } = await once(ports, { ...request, scope, id, wanted }, write);
+  if (!replayed && wanted.text !== undefined)
+    ports.quota.count(caller, { call: "store", tokens: memory.tokens });
+  return { memory, replayed };
+}
+
+/** Changes before the text is embedded. */
+interface Wanted extends Omit<Changes, "text"> {
+  readonly text: string | undefined;
+  /** The changes as they were asked for, by which two requests are compared. */
+  readonly asked: string;
+}
+
+function parseChanges(request: UpdateRequest, nowMs: number): Wanted {
+  const { text, metadata, expiry, merges = false, etag = "" } = request;
+  const mask = request.mask === undefined ? impliedMask(request) : parseMask(request.mask);
+  const { text: changesText, expiry: changesExpiry } = mask;
+  if (!changesText && !changesExpiry && mask.metadata.length === 0) {
+    throw invalid("update_mask", "names nothing to update");
+  }
+  // The part alone must keep the bounds, so that it is refused before anything is read.
+  parseMetadata(metadata);
+  const asked = [text, metadata, expiry, request.mask, merges, etag];
+  return {
+    text: changesText ? parseText("text", text ?? "") : undefined,
+    metadata: metadataChange(mask, { given: metadata ?? {}, merges }),
+    expiresAtMs: changesExpiry ? (parseExpiry(expiry, nowMs) ?? null) : undefined,
+    asked: JSON.stringify(asked.map((it) => it ?? null)),
+  };
+}
+
+function impliedMask({ text, metadata, expiry }: UpdateRequest): Mask {
+  const none = { text: text !== undefined, expiry: expiry !== undefined };
+  return { ...none, metadata: metadata === undefined ? [] : "all" };
+}
+
+function metadataChange(
+  mask: Mask,
+  { given, merges }: { given: JsonObject; merges: boolean },
+): Changes["metadata"] {
+  const keys = mask.metadata;
+  if (keys === "all") return merges ? (old) => merged(old, given) : () => given;
+  return keys.length === 0 ? undefined : (old) => withKeys(old, given, keys);
+}
+
+interface Writing extends Omit<UpdateRequest, "text" | "metadata" | "mask"> {
+  readonly scope: Scope;
+  readonly wanted: Wanted;
+  readonly attempt?: Attempt | undefined;
+}
+
+/** Runs an update, with an idempotency key only once. */
+async function once(
+  { idempotency, quota, log, clock }: UpdatePorts,
+  { caller, scope, id, wanted, idempotencyKey: key }: Writing,
+  write: (attempt?: Attempt) => Promise<Shown>,
+): Promise<Updated> {
+  if (key === undefined) return { memory: await write(), replayed: false };
+  const idempotencyKey = parseIdempotencyKey(key);
+  // A replay is not charged, so no charge proves that the key lives.
+  await quota.verify(caller);
+  const asked = { scope, idempotencyKey, content: ["UpdateMemory", id, wanted.asked, "", ""] };
+  let written: Shown | undefined;
+  const outcome = await idempotency.run(asked, {
+    write: async (attempt) => {
+      written = await write(attempt);
+      return { id, tokens: written.tokens, createdAtMs: written.createdAtMs };
+    },
+    undo: async () => {
+      if (wanted.text !== undefined) await quota.refund(caller);
+    },
+  });
+  const memory = outcome.replayed ? await findMemory({ log, clock }, scope, id) : written;
+  if (memory === undefined) throw noSuchMemory();
+  return { memory, replayed: outcome.replayed };
+}
+
+/** Charges and embeds a new text, and appends the new version. */
+async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown> {
+  const { caller, wanted, steps = untimed } = writing;
+  const { quota } = ports;
+  await check(ports, writing);
+  const { text } = wanted;
+  if (text === undefined) return append(ports, writing, async () => undefined);
+  return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
+    const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
+    const embed = (generation: Generation) =>
+      steps.time("embed", (onBegin) => ports.generations.embed(generation, { ...asked, signal, onBegin }));
+    return append(ports, writing, async (generation) => {
+      const [embedded] = await Promise.all([embed(generation), paid]);
+      signal.throwIfAborted();
+      return { ...embedded, text };
+    });
+  });
+}
+
+/** Refuses an update that cannot be made before anything is charged or embedded. */
+async function check({ log, clock }: UpdatePorts, { scope, id, etag, attempt }: Writing): Promise<void> {
+  const logId = await log.find(scope);
+  if (logId === undefined) throw noSuchMemory();
+  const view = { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
+  await unlessWritten(view, attempt, () => updatable(view, { id, etag: etag || undefined }));
+}
+
+/** Appends the new version, and erases the old one. */
+async function append(
+  ports: UpdatePorts,
+  { scope, id, etag, wanted, attempt, steps = untimed }: Writing,
+  textIn: (generation: Generation) => Promise<(Embedding & { text: string }) | undefined>,
+): Promise<Shown> {
+  const { namespaces, clock, log } = ports;
+  const opId = attempt?.memoryId ?? newMemoryId();
+  const nowMs = clock.wallMs();
+  let written: Stored | undefined;
+  const conditionFor = async ({ logId }: Replica) => {
+    const text = await textIn(generationOf(logId));
+    await attempt?.confirm();
+    const update = { opId, id, etag: etag || undefined, changes: { ...wanted, text } };
+    return {
+      opId,
+      bytes: text === undefined ? wanted.asked.length : weightOf({ op: "store", ...text } as Stored),
+      decide: async (view: { log: typeof log; logId: string; from: number }) => {
+        const decision = await decideUpdate({ ...view, nowMs }, update);
+        written = decision.entry;
+        return decision;
+      },
+    };
+  };
+  const changed = await steps.time("append", () =>
+    namespaces.change(scope, { conditionFor, idempotent: attempt !== undefined }),
+  );
+  if (changed === undefined) throw noSuchMemory();
+  const { logId, standing } = changed;
+  if ("replaces" in standing && standing.replaces !== undefined) {
+    await eraseEntry(ports, { logIds: [logId], sequence: standing.replaces });
+  }
+  // Another attempt with the same key may have written it.
+  const memory = written?.opId === standing.opId ? written : await findMemory({ log, clock }, scope, id);
+  if (memory === undefined) throw noSuchMemory();
+  return memory;
+}

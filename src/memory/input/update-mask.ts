@@ -1,0 +1,71 @@
+import { invalid } from "../../errors.js";
+import type { JsonObject } from "./metadata.js";
+
+/** Maximum number of paths: more than metadata of 16,384 bytes can have keys. */
+export const MASK_PATHS_MAX = 8_192;
+const KEY_PREFIX = "metadata.";
+
+/** Fields of a memory that an update changes. */
+export interface Mask {
+  readonly text: boolean;
+  readonly expiry: boolean;
+  /** All metadata, some of its keys, or none. */
+  readonly metadata: "all" | readonly string[];
+}
+
+/**
+ * Parses the paths of an update: `text`, `metadata`, `metadata.KEY`, `expire_time` or `ttl`. What follows
+ * `metadata.` is one key, whatever characters it has.
+ */
+export function parseMask(paths: readonly string[]): Mask {
+  if (paths.length > MASK_PATHS_MAX) {
+    throw invalid("update_mask", `has ${paths.length} paths; the limit is ${MASK_PATHS_MAX}`);
+  }
+  for (const path of paths) {
+    if (!/^(text|metadata|metadata\..+|expire_time|ttl)$/su.test(path)) {
+      const served = "text, metadata, metadata.KEY, expire_time and ttl";
+      throw invalid(
+        "update_mask",
+        `has the path ${shownPath(path)}; those that can be updated are ${served}`,
+      );
+    }
+  }
+  const keys = paths
+    .filter((path) => path.startsWith(KEY_PREFIX))
+    .map((path) => path.slice(KEY_PREFIX.length));
+  return {
+    text: paths.includes("text"),
+    expiry: paths.includes("expire_time") || paths.includes("ttl"),
+    metadata: paths.includes("metadata") ? "all" : keys,
+  };
+}
+
+/** Makes metadata in which some keys are as in `given`: those that it lacks are removed. */
+export function withKeys(old: JsonObject, given: JsonObject, keys: readonly string[]): JsonObject {
+  const wanted = new Set(keys);
+  const kept = Object.entries(old).filter(([key]) => !wanted.has(key));
+  const set = Object.entries(given).filter(([key]) => wanted.has(key));
+  // No key is assigned to an object, because one may be __proto__.
+  return Object.fromEntries([...kept, ...set]);
+}
+
+/** Applies a JSON merge patch (RFC 7396): objects are merged at every depth, and null removes a key. */
+export function merged(old: JsonObject, patch: JsonObject): JsonObject {
+  const result = new Map(Object.entries(old));
+  for (const [key, value] of Object.entries(patch)) {
+    const before = result.get(key);
+    if (value === null) result.delete(key);
+    else if (isObject(value)) result.set(key, merged(isObject(before) ? before : {}, value));
+    else result.set(key, value);
+  }
+  return Object.fromEntries(result);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Shortens a path to what an error may repeat, all printable. */
+function shownPath(path: string): string {
+  return path.replace(/[^\p{L}\p{N}_.-]/gu, "?").slice(0, 64) || "?";
+}

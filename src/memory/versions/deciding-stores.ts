@@ -1,0 +1,91 @@
+import { MemoryError } from "../../errors.js";
+import type { Stored } from "../ports/log.js";
+import type { Decision, LogView } from "./condition.js";
+import { holderOf, type Standing, standingOf, superseded } from "./standing.js";
+
+/** Action of a store if another memory has its external id. */
+export type OnConflict = "refuse" | "replace" | "keep";
+
+/** Conditions of a store. */
+export interface StoreConditions {
+  readonly externalId: string | undefined;
+  readonly onConflict: OnConflict;
+  /** Ids of the memories that it supersedes. */
+  readonly supersedes: readonly string[];
+}
+
+/**
+ * Decides a store: as a new memory, as the next version of the one with its external id, or not at all.
+ *
+ * @throws MemoryError `already_exists`, `not_found` or `failed_precondition`, and Behind.
+ */
+export async function decideStore(
+  view: LogView,
+  { memory, conditions }: { memory: Stored; conditions: StoreConditions },
+): Promise<Decision> {
+  const { holder, supersedes } = await checked(view, conditions);
+  if (holder !== undefined && conditions.onConflict === "keep") return { standing: holder.entry };
+  const next = { ...memory, ...(supersedes.length > 0 && { supersedes }) };
+  return { entry: holder === undefined ? next : versionAfter(holder, next, view.nowMs) };
+}
+
+/**
+ * Answers the memory that a store keeps, if there is one.
+ *
+ * @throws MemoryError as `decideStore`
+ */
+export async function checkStore(
+  view: LogView,
+  conditions: StoreConditions,
+): Promise<Standing["entry"] | undefined> {
+  const { holder } = await checked(view, conditions);
+  return conditions.onConflict === "keep" ? holder?.entry : undefined;
+}
+
+/** Finds the memory with the external id, and the numbers to supersede, and refuses what cannot be. */
+async function checked(view: LogView, { externalId, onConflict, supersedes }: StoreConditions) {
+  const holder = externalId === undefined ? undefined : await holderOf(view, externalId);
+  if (holder !== undefined && onConflict === "keep") return { holder, supersedes: [] };
+  if (holder !== undefined && onConflict === "refuse") throw taken(holder);
+  if (holder?.supersededBy !== undefined) throw superseded(holder.supersededBy);
+  return { holder, supersedes: await numbersOf(view, { ids: supersedes, holder }) };
+}
+
+/** Makes a memory the next version of another one. */
+export function versionAfter(
+  { sequence, entry }: Pick<Standing, "sequence" | "entry">,
+  next: Stored,
+  nowMs: number,
+): Stored {
+  const { id, createdAtMs, updatedAtMs = createdAtMs } = entry;
+  // Clocks of two processes differ: no version is older than the one before.
+  return { ...next, id, createdAtMs, updatedAtMs: Math.max(nowMs, updatedAtMs), replaces: sequence };
+}
+
+/** Finds the numbers of the memories to supersede, and refuses those that cannot be. */
+async function numbersOf(
+  view: LogView,
+  { ids, holder }: { ids: readonly string[]; holder: Standing | undefined },
+): Promise<number[]> {
+  const numbers: number[] = [];
+  for (const [i, id] of ids.entries()) {
+    const field = `supersedes[${i}]`;
+    const standing = await standingOf(view, id);
+    if (standing === undefined) {
+      throw new MemoryError("not_found", `${field}: this namespace has no memory with this id`, { field });
+    }
+    if (standing.supersededBy !== undefined) throw superseded(standing.supersededBy, field);
+    if (standing.sequence === holder?.sequence) {
+      const message = `${field} is the memory that this store replaces`;
+      throw new MemoryError("failed_precondition", message, { field });
+    }
+    numbers.push(standing.sequence);
+  }
+  return numbers;
+}
+
+function taken({ entry }: Standing): MemoryError {
+  const message = `external_id is taken by ${entry.id}; set on_conflict to REPLACE or KEEP`;
+  const options = { field: "external_id", reason: "EXTERNAL_ID_TAKEN", metadata: { id: entry.id } } as const;
+  return new MemoryError("already_exists", message, options);
+}

@@ -1,0 +1,78 @@
+import { MemoryError } from "../../errors.js";
+import { type JsonObject, parseMetadata } from "../input/metadata.js";
+import type { Embedding } from "../ports/embedder.js";
+import type { Stored } from "../ports/log.js";
+import { Behind, type Decision, type LogView } from "./condition.js";
+import { versionAfter } from "./deciding-stores.js";
+import { etagOf } from "./etag.js";
+import { noSuchMemory, type Standing, standingOf, superseded } from "./standing.js";
+
+/** Changes of a memory. What is left out stays as it is. */
+export interface Changes {
+  /** The new text and its vectors. */
+  readonly text?: (Embedding & { readonly text: string }) | undefined;
+  /** Makes the new metadata of the old. */
+  readonly metadata?: ((old: JsonObject) => JsonObject) | undefined;
+  /** The new time from which it is hidden; null for none. */
+  readonly expiresAtMs?: number | null | undefined;
+}
+
+export interface Update {
+  readonly opId: string;
+  readonly id: string;
+  /** Etag that the memory must have. */
+  readonly etag: string | undefined;
+  readonly changes: Changes;
+}
+
+/**
+ * Decides an update: the next version of a memory.
+ *
+ * @throws MemoryError `not_found`, `aborted`, `failed_precondition` or `invalid_argument`, and Behind.
+ */
+export async function decideUpdate(view: LogView, update: Update): Promise<Decision & { entry: Stored }> {
+  const standing = await updatable(view, update);
+  const { text } = update.changes;
+  // The old vectors are needed only if the text stays.
+  const what = text === undefined ? "all" : "text";
+  const { logId, log, nowMs } = view;
+  const [found] = (await log.fetch({ logId, sequences: [standing.sequence], what })).found;
+  // Another has changed or deleted it since.
+  if (found === undefined) throw new Behind();
+  return { entry: versionAfter(standing, changed(found.entry as Stored, update), nowMs) };
+}
+
+/**
+ * Finds the version that an update may replace.
+ *
+ * @throws MemoryError `not_found`, `aborted` or `failed_precondition`, and Behind.
+ */
+export async function updatable(view: LogView, { id, etag }: Pick<Update, "id" | "etag">): Promise<Standing> {
+  const standing = await standingOf(view, id);
+  if (standing === undefined) throw noSuchMemory();
+  if (standing.supersededBy !== undefined) throw superseded(standing.supersededBy);
+  const current = etagOf(standing.entry);
+  if (etag !== undefined && etag !== current) throw isAnother(current);
+  return standing;
+}
+
+function changed(old: Stored, { opId, changes }: Update): Stored {
+  const { vectors, windows, supersedes, expiresAtMs = null, ...rest } = old;
+  const { text = { text: old.text, vectors, ...(windows && { windows }), tokens: old.tokens } } = changes;
+  const expires = changes.expiresAtMs === undefined ? expiresAtMs : changes.expiresAtMs;
+  const metadata = changes.metadata?.(JSON.parse(old.metadata) as JsonObject);
+  return {
+    ...{ ...rest, opId, ...text },
+    ...(metadata !== undefined && { metadata: parseMetadata(metadata) }),
+    ...(expires !== null && { expiresAtMs: expires }),
+  };
+}
+
+function isAnother(current: string): MemoryError {
+  const message = `the memory was changed meanwhile: its etag is ${current}; read it again`;
+  return new MemoryError("aborted", message, {
+    field: "etag",
+    reason: "ETAG_MISMATCH",
+    metadata: { etag: current },
+  });
+}

@@ -1,0 +1,59 @@
+import type { Entry, Special, Stored } from "../ports/log.js";
+
+/** Memory that a number takes, about. */
+const NUMBER_BYTES = 40;
+
+export interface Viewing {
+  readonly nowMs: number;
+  /** True if memories that others superseded are wanted, too. */
+  readonly includeSuperseded: boolean;
+}
+
+/** The memories of one log that searches must not show, or only until some time. */
+export class Hidden {
+  readonly #superseded = new Set<number>();
+  readonly #expiring = new Map<number, number>();
+
+  /** True if every memory is shown. */
+  get isEmpty(): boolean {
+    return this.#superseded.size === 0 && this.#expiring.size === 0;
+  }
+
+  /** Approximate size in memory, in bytes. */
+  get bytes(): number {
+    return (this.#superseded.size + this.#expiring.size) * NUMBER_BYTES;
+  }
+
+  isShown(sequence: number, { nowMs, includeSuperseded }: Viewing): boolean {
+    const expiresAtMs = this.#expiring.get(sequence);
+    if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return false;
+    return includeSuperseded || !this.#superseded.has(sequence);
+  }
+
+  /** Takes an entry of the log. */
+  take(sequence: number, entry: Entry<"head">): void {
+    if (entry.op !== "store" && entry.op !== "erased") return;
+    const { supersedes, expiresAtMs } = entry as Partial<Stored>;
+    this.add({
+      sequence,
+      ...(supersedes && { supersedes }),
+      ...(expiresAtMs !== undefined && { expiresAtMs }),
+    });
+  }
+
+  add({ sequence, supersedes = [], expiresAtMs }: Special): void {
+    for (const target of supersedes) this.#superseded.add(target);
+    if (expiresAtMs !== undefined) this.#expiring.set(sequence, expiresAtMs);
+  }
+
+  /** Forgets a memory that is not in the index any more. */
+  forget(sequence: number): void {
+    this.#superseded.delete(sequence);
+    this.#expiring.delete(sequence);
+  }
+
+  clear(): void {
+    this.#superseded.clear();
+    this.#expiring.clear();
+  }
+}

@@ -1,0 +1,47 @@
+import type { Log, Numbered, Seen } from "../ports/log.js";
+import { isExpired, lastOf } from "./standing.js";
+
+export interface ShowingOptions {
+  readonly log: Pick<Log, "successors">;
+  readonly logId: string;
+  readonly nowMs: number;
+  /** True if memories that others superseded are wanted, too. */
+  readonly includeSuperseded: boolean;
+}
+
+interface Marked {
+  /** Id of the memory that superseded it. */
+  readonly supersededBy?: string | undefined;
+}
+
+/** A memory as callers see it. */
+export type Shown = Seen["text"] & Marked;
+
+/** Leaves out memories that were replaced or deleted, have expired, or are superseded. */
+export async function shownOf<E extends Seen["head"]>(
+  { log, logId, nowMs, includeSuperseded }: ShowingOptions,
+  numbered: readonly Numbered<E>[],
+): Promise<Numbered<E & Marked>[]> {
+  const living = numbered.filter(({ entry }) => !isExpired(entry, nowMs));
+  const successors = await successorsOf({ log, logId }, living);
+  return living.flatMap(({ sequence, entry }): Numbered<E & Marked>[] => {
+    const by = successors.get(sequence);
+    if (by === undefined) return [{ sequence, entry }];
+    if (by.how !== "superseded" || !includeSuperseded) return [];
+    return [{ sequence, entry: { ...entry, supersededBy: by.id } }];
+  });
+}
+
+async function successorsOf(
+  { log, logId }: Pick<ShowingOptions, "log" | "logId">,
+  numbered: readonly Numbered<Seen["head"]>[],
+) {
+  const sequences = numbered.map(({ sequence }) => sequence);
+  const all = sequences.length === 0 ? [] : await log.successors({ logId, sequences });
+  return new Map(
+    sequences.flatMap((sequence) => {
+      const last = lastOf(all.filter(({ target }) => target === sequence));
+      return last === undefined ? [] : [[sequence, last] as const];
+    }),
+  );
+}

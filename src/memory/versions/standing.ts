@@ -1,0 +1,69 @@
+import { MemoryError, unavailable } from "../../errors.js";
+import type { Numbered, Seen, Successor } from "../ports/log.js";
+import { Behind, type LogView } from "./condition.js";
+
+/** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
+const LOOKS_MAX = 20;
+
+/** The present version of a memory. */
+export interface Standing extends Numbered<Seen["head"]> {
+  /** Id of the memory that superseded it. */
+  readonly supersededBy: string | undefined;
+}
+
+/** Finds the present version of a memory; undefined if it was deleted, has expired, or never was. */
+export async function standingOf(view: LogView, id: string): Promise<Standing | undefined> {
+  const { log, logId } = view;
+  return standingAt(view, () => log.locate({ logId, id }));
+}
+
+/** Finds the memory with an external id. */
+export async function holderOf(view: LogView, externalId: string): Promise<Standing | undefined> {
+  const { log, logId } = view;
+  return standingAt(view, () => log.holder({ logId, externalId }));
+}
+
+async function standingAt(
+  view: LogView,
+  find: () => Promise<number | undefined>,
+): Promise<Standing | undefined> {
+  const { log, logId, from, nowMs } = view;
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const sequence = await find();
+    if (sequence === undefined) return undefined;
+    if (sequence >= from) throw new Behind();
+    const sequences = [sequence];
+    const [found] = (await log.fetch({ logId, sequences, what: "head" })).found;
+    // After the memory, not before: what is appended meanwhile is seen.
+    const last = lastOf(await log.successors({ logId, sequences }));
+    if (last !== undefined && last.sequence >= from) throw new Behind();
+    if (last?.how === "deleted") return undefined;
+    // It was replaced or erased after it was found, and there may be a later version.
+    if (found === undefined || last?.how === "replaced") continue;
+    return isExpired(found.entry, nowMs) ? undefined : { ...found, supersededBy: last?.id };
+  }
+  throw unavailable("the memory is changed again and again");
+}
+
+/** Answers the last of a memory's successors. */
+export function lastOf(successors: readonly Successor[]): Successor | undefined {
+  return successors.toSorted((a, b) => b.sequence - a.sequence)[0];
+}
+
+export function isExpired({ expiresAtMs }: { expiresAtMs?: number | undefined }, nowMs: number): boolean {
+  return expiresAtMs !== undefined && expiresAtMs <= nowMs;
+}
+
+/** Makes the error for a change of a memory that was superseded. */
+export function superseded(by: string, field?: string): MemoryError {
+  const what = field === undefined ? "the memory" : `${field}: the memory`;
+  return new MemoryError("failed_precondition", `${what} was superseded by ${by}; change that one`, {
+    ...(field !== undefined && { field }),
+    reason: "MEMORY_SUPERSEDED",
+    metadata: { superseded_by: by },
+  });
+}
+
+export function noSuchMemory(): MemoryError {
+  return new MemoryError("not_found", "this namespace has no memory with this id");
+}

@@ -1,0 +1,82 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Duration, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  type StoreRequest,
+  StoreRequest_OnConflict,
+  StoreResponse_Outcome,
+  type StoreResponseSchema,
+} from "../../../gen/recalld/v1/memory_pb.js";
+import { invalid } from "../../errors.js";
+import type { Answered } from "../../memory/calls/store.js";
+import type { WishRequest } from "../../memory/calls/store-wishes.js";
+import type { Expiry } from "../../memory/input/expiry.js";
+import type { OnConflict } from "../../memory/versions/deciding-stores.js";
+
+const MS_PER_SECOND = 1_000;
+const NANOS_PER_MS = 1_000_000;
+const NANOS_MAX = 999_999_999;
+
+/** Translates what a store asks for beyond a memory. */
+export function wishesOf({
+  externalId,
+  onConflict,
+  expiry,
+  supersedes,
+  similarAbove,
+}: Pick<StoreRequest, "externalId" | "onConflict" | "expiry" | "supersedes" | "similarAbove">): WishRequest {
+  return {
+    externalId,
+    onConflict: onConflictOf(onConflict),
+    expiry: expiryOf(expiry),
+    supersedes,
+    similarAbove,
+  };
+}
+
+function onConflictOf(value: StoreRequest_OnConflict): OnConflict | undefined {
+  if (value === StoreRequest_OnConflict.ON_CONFLICT_UNSPECIFIED) return undefined;
+  if (value === StoreRequest_OnConflict.REFUSE) return "refuse";
+  if (value === StoreRequest_OnConflict.REPLACE) return "replace";
+  if (value === StoreRequest_OnConflict.KEEP) return "keep";
+  throw invalid("on_conflict", "is none of REFUSE, REPLACE and KEEP");
+}
+
+/** Translates the time from which a memory is hidden. */
+export function expiryOf(expiry: {
+  case: "expireTime" | "ttl" | undefined;
+  value?: Timestamp | Duration | undefined;
+}): Expiry | undefined {
+  const { value } = expiry;
+  if (value === undefined) return undefined;
+  if (expiry.case === "ttl") return { ttlMs: msOf("ttl", value) };
+  return { atMs: Math.floor(msOf("expire_time", value)) };
+}
+
+/** Converts seconds and nanoseconds to milliseconds. */
+function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "nanos">): number {
+  // Protobuf's binary form has more than the rules of these messages allow.
+  if (Math.abs(nanos) > NANOS_MAX) throw invalid(field, "has nanos beyond a second");
+  return Number(seconds) * MS_PER_SECOND + nanos / NANOS_PER_MS;
+}
+
+/** Translates the answer of a store. */
+export function storedOf({
+  id,
+  tokens,
+  createdAtMs,
+  outcome,
+  etag,
+  similar,
+}: Answered): MessageInitShape<typeof StoreResponseSchema> {
+  return {
+    ...{ id, tokens, createdAt: timestampFromMs(createdAtMs) },
+    ...(outcome !== undefined && { outcome: StoreResponse_Outcome[outcome] }),
+    ...(etag !== undefined && { etag }),
+    ...(similar !== undefined && { similar: { memories: similar.map((each) => ({ ...each })) } }),
+  };
+}
+
+/** Lists the texts of a store's answer. */
+export function similarTextsOf({ similar = [] }: Answered): string[] {
+  return similar.map(({ text }) => text);
+}

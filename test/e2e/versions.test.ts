@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Door, doorsOf, type Outcome } from "../support/doors.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+// Whole servers start here, on machines that may be busy with others.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+// The doors' names are needed before the server's port is known.
+const DOORS = doorsOf("http://127.0.0.1:1").map(({ name, json }) => ({ name, json }));
+const NOBODY = `mem_${"0".repeat(26)}`;
+
+let server: TestServer;
+let doors: Door[];
+let key: string;
+
+beforeAll(async () => {
+  server = await startServer();
+  doors = doorsOf(server.url);
+  key = String((await (doors[0] as Door).call("SignUp", {})).body.api_key);
+});
+afterAll(() => server.stop());
+
+type Body = Record<string, unknown>;
+
+describe.each(DOORS)("through $name", ({ name }) => {
+  const door = () => doors.find((each) => each.name === name) as Door;
+  const used = async () => (await door().call("GetAccount", {}, { key })).body.calls_used as number;
+  const call = (rpc: Parameters<Door["call"]>[0], request: Body, header = {}) =>
+    door().call(rpc, request as never, { key, header });
+  let spaces = 0;
+  const aSpace = () => `versions, ${name}, ${spaces++}`;
+  const store = async (request: Body, header = {}) => (await ok(call("Store", request, header))).body as Body;
+  const get = async (namespace: string, id: unknown) =>
+    (await ok(call("GetMemory", { namespace, id }))).body.memory as Body;
+  const recalled = async (namespace: string, query = "cat", more: Body = {}) =>
+    (await ok(call("Recall", { namespace, query, ...more }))).body.results as Body[];
+
+  async function ok(calling: Promise<Outcome>): Promise<Outcome> {
+    const outcome = await calling;
+    expect(outcome, outcome.message).toMatchObject({ code: "ok" });
+    return outcome;
+  }
+
+  it("updates a text: the next recall finds the new one, and the old one never again", async () => {
+    const namespace = aSpace();
+    const { id, created_at } = await store({ namespace, text: "The cat sleeps.", metadata: { a: 1 } });
+    const before = await get(namespace, id);
+    expect(before).toMatchObject({ updated_at: created_at, etag: expect.stringMatching(/^"[\w-]{16}"$/) });
+    const start = await used();
+    const { body } = await ok(call("UpdateMemory", { namespace, id, text: "Interest rates rose." }));
+    expect(await used()).toBe(start + 1);
+    const memory = body.memory as Body;
+    expect(memory).toMatchObject({ id, text: "Interest rates rose.", metadata: { a: 1 }, created_at });
+    expect(memory.etag).not.toBe(before.etag);
+    expect(Date.parse(String(memory.updated_at))).toBeGreaterThanOrEqual(Date.parse(String(created_at)));
+    expect(await get(namespace, id)).toEqual(memory);
+    const [first, ...others] = await recalled(namespace, "Where does the cat sleep?", { mode: "HYBRID" });
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ id, text: "Interest rates rose.", words: 0 });
+  });
+
+  it("updates metadata as a whole and by key, which costs nothing", async () => {
+    const namespace = aSpace();
+    const { id } = await store({ namespace, text: "cat", metadata: { a: 1, b: { c: 2 }, "d.e": 3 } });
+    const start = await used();
+    const update = async (request: Body) =>
+      ((await ok(call("UpdateMemory", { namespace, id, ...request }))).body.memory as Body).metadata;
+    const keys = { metadata: { a: 2, x: 9 }, update_mask: "metadata.a,metadata.d.e" };
+    expect(await update(keys)).toEqual({ a: 2, b: { c: 2 } });
+    expect(await update({ metadata: { f: null, g: [null] }, update_mask: "metadata" })).toEqual({
+      f: null,
+      g: [null],
+    });
+    expect(await update({ update_mask: "metadata" })).toEqual({});
+    expect(await used()).toBe(start);
+    expect(await recalled(namespace)).toMatchObject([{ id, metadata: {} }]);
+  });
+
+  it("updates only the version of an etag", async () => {
+    const namespace = aSpace();
+    const { id } = await store({ namespace, text: "cat" });
+    const { etag } = await get(namespace, id);
+    const update = (text: string) => call("UpdateMemory", { namespace, id, text, etag });
+    await ok(update("dog"));
+    const start = await used();
+    const outcome = await update("horse");
+    expect(outcome).toMatchObject({ code: "aborted", reason: "ETAG_MISMATCH", fields: ["etag"] });
+    const current = (await get(namespace, id)).etag as string;
+    expect(outcome.message).toContain(current);
+    expect(outcome.metadata).toEqual({ etag: current });
+    expect(await used()).toBe(start);
+    expect(await get(namespace, id)).toMatchObject({ text: "dog" });
+  });
+
+  it("refuses updates of what is not there, and of nothing", async () => {
+    const namespace = aSpace();
+    const update = (request: Body) => call("UpdateMemory", { namespace, id: NOBODY, text: "a", ...request });
+    expect(await update({})).toMatchObject({ code: "not_found" });
+    const { id } = await store({ namespace, text: "cat" });
+    expect(await update({})).toMatchObject({ code: "not_found" });
+    const wrong = async (request: Body, field: string) => {
+      expect(await update({ id, ...request })).toMatchObject({ code: "invalid_argument", fields: [field] });
+    };
+    await wrong({ text: undefined }, "update_mask");
+    await wrong({ text: " " }, "text");
+    await wrong({ id: "mem_x" }, "id");
+    await wrong({ update_mask: "id" }, "update_mask");
+    await wrong({ update_mask: "text", text: undefined }, "text");
+    await wrong({ expire_time: "2001-01-01T00:00:00Z" }, "expire_time");
+    await ok(call("DeleteMemory", { namespace, id }));
+    expect(await update({ id })).toMatchObject({ code: "not_found" });
+  });
+
+  it("updates once for an Idempotency-Key", async () => {
+    const namespace = aSpace();
+    const { id } = await store({ namespace, text: "cat" });
+    const header = { "idempotency-key": `update ${name}` };
+    const start = await used();
+    const request = { namespace, id, text: "dog" };
+    const first = await ok(call("UpdateMemory", request, header));
+    const second = await ok(call("UpdateMemory", request, header));
+    expect(second.header.get("idempotent-replayed")).toBe("true");
+    expect(second.body).toEqual(first.body);
+    expect(await used()).toBe(start + 1);
+    const other = await call("UpdateMemory", { ...request, text: "horse" }, header);
+    expect(other).toMatchObject({ code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED" });
+  });
+
+  it("refuses, replaces or keeps the memory with an external id", async () => {
+    const namespace = aSpace();
+    const asked = { namespace, external_id: "doc/1" };
+    const first = await store({ ...asked, text: "The cat sleeps." });
+    expect(first).toMatchObject({ outcome: "CREATED", etag: expect.any(String) });
+    const start = await used();
+    const refused = await call("Store", { ...asked, text: "A dog barks." });
+    expect(refused).toMatchObject({ code: "already_exists", reason: "EXTERNAL_ID_TAKEN" });
+    expect(refused.metadata).toEqual({ id: first.id });
+    const kept = await store({ ...asked, text: "A dog barks.", on_conflict: "KEEP" });
+    expect(kept).toEqual({ ...first, outcome: "KEPT" });
+    expect(await used()).toBe(start);
+    const replaced = await store({ ...asked, text: "A dog barks.", on_conflict: "REPLACE" });
+    expect(replaced).toMatchObject({ id: first.id, outcome: "REPLACED", created_at: first.created_at });
+    expect(replaced.etag).not.toBe(first.etag);
+    expect(await used()).toBe(start + 1);
+    const memory = await get(namespace, first.id);
+    expect(memory).toMatchObject({ text: "A dog barks.", external_id: "doc/1", etag: replaced.etag });
+    expect(await recalled(namespace)).toMatchObject([{ id: first.id, text: "A dog barks." }]);
+    await ok(call("DeleteMemory", { namespace, id: first.id }));
+    expect(await store({ ...asked, text: "free again" })).toMatchObject({ outcome: "CREATED" });
+  });
+
+  it("answers a store that uses nothing new as before", async () => {
+    const { body } = await ok(call("Store", { namespace: aSpace(), text: "cat" }));
+    expect(Object.keys(body).sort()).toEqual(["created_at", "id", "namespace", "tokens"]);
+  });
+
+  it("repeats the answer of a store with conditions for an Idempotency-Key", async () => {
+    const namespace = aSpace();
+    const header = { "idempotency-key": `store ${name}` };
+    const asked = { namespace, text: "cat", external_id: "a", on_conflict: "REPLACE", similar_above: 0 };
+    await store({ namespace, text: "kitten" });
+    await store({ ...asked, text: "dog" });
+    const first = await ok(call("Store", asked, header));
+    expect(first.body).toMatchObject({ outcome: "REPLACED", similar: { memories: [{ text: "kitten" }] } });
+    const second = await ok(call("Store", asked, header));
+    expect(second.body).toEqual(first.body);
+    expect(second.header.get("idempotent-replayed")).toBe("true");
+    const other = await call("Store", { ...asked, on_conflict: "KEEP" }, header);
+    expect(other).toMatchObject({ code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED" });
+  });
+
+  it("supersedes memories: they are hidden, and still there", async () => {
+    const namespace = aSpace();
+    const old = [
+      await store({ namespace, text: "Ada lives in Paris." }),
+      await store({ namespace, text: "Ada lives in France." }),
+    ];
+    const ids = old.map(({ id }) => id);
+    const now = await store({ namespace, text: "Ada lives in Rome.", supersedes: ids });
+    expect(now).toMatchObject({ outcome: "CREATED" });
+    for (const id of ids) expect(await get(namespace, id)).toMatchObject({ superseded_by: now.id });
+    const texts = (results: Body[]) => results.map(({ text }) => text).sort();
+    for (const mode of ["COSINE", "HYBRID"]) {
+      expect(texts(await recalled(namespace, "Ada lives in Paris", { mode }))).toEqual([
+        "Ada lives in Rome.",
+      ]);
+      const all = await recalled(namespace, "Ada lives in Paris", { mode, include_superseded: true });
+      expect(all).toHaveLength(3);
+      expect(all.find(({ id }) => id === ids[0])).toMatchObject({ superseded_by: now.id });
+      expect(all.every(({ etag }) => typeof etag === "string")).toBe(true);
+    }
+    const list = async (more: Body) =>
+      (await ok(call("ListMemories", { namespace, ...more }))).body.memories as Body[];
+    expect(texts(await list({}))).toEqual(["Ada lives in Rome."]);
+    expect(await list({ include_superseded: true })).toHaveLength(3);
+    expect((await ok(call("MapNamespace", { namespace }))).body.points).toHaveLength(1);
+    const update = await call("UpdateMemory", { namespace, id: ids[0], text: "Ada lives in Lyon." });
+    expect(update).toMatchObject({ code: "failed_precondition", reason: "MEMORY_SUPERSEDED" });
+    expect(update.message).toContain(String(now.id));
+    await ok(call("DeleteMemory", { namespace, id: now.id }));
+    expect(await list({})).toEqual([]);
+    expect(await get(namespace, ids[0])).toMatchObject({ superseded_by: now.id });
+  });
+
+  it("refuses to supersede what it cannot, and names the place", async () => {
+    const namespace = aSpace();
+    const { id } = await store({ namespace, text: "Ada lives in Paris." });
+    const { id: by } = await store({ namespace, text: "Ada lives in Rome.", supersedes: [id] });
+    const start = await used();
+    const refused = async (supersedes: unknown[], outcome: Body) => {
+      expect(await call("Store", { namespace, text: "a", supersedes })).toMatchObject(outcome);
+    };
+    await refused([by, NOBODY], { code: "not_found", fields: ["supersedes[1]"] });
+    await refused([by, id], { code: "failed_precondition", fields: ["supersedes[1]"] });
+    await refused([by, by], { code: "invalid_argument", fields: ["supersedes[1]"] });
+    await refused(["x"], { code: "invalid_argument", fields: ["supersedes[0]"] });
+    await refused(Array(17).fill(by), { code: "invalid_argument", fields: ["supersedes"] });
+    expect(await used()).toBe(start);
+  });
+
+  it("hides a memory from the instant at which it expires", async () => {
+    const namespace = aSpace();
+    const { id } = await store({ namespace, text: "short-lived cat", ttl: "1.2s", external_id: "x" });
+    const memory = await get(namespace, id);
+    const expires = Date.parse(String(memory.expire_time));
+    expect(expires - Date.parse(String(memory.created_at))).toBeLessThanOrEqual(1_200);
+    expect(await recalled(namespace)).toMatchObject([{ id }]);
+    await new Promise((resolve) => setTimeout(resolve, expires - Date.now() + 5));
+    expect(await recalled(namespace)).toEqual([]);
+    expect(await recalled(namespace, "cat", { mode: "HYBRID", include_superseded: true })).toEqual([]);
+    expect(await call("GetMemory", { namespace, id })).toMatchObject({ code: "not_found" });
+    expect(await call("UpdateMemory", { namespace, id, text: "a" })).toMatchObject({ code: "not_found" });
+    expect((await ok(call("ListMemories", { namespace }))).body.memories).toEqual([]);
+    expect((await ok(call("MapNamespace", { namespace }))).body.points).toEqual([]);
+    const next = await store({ namespace, text: "another", external_id: "x" });
+    expect(next).toMatchObject({ outcome: "CREATED" });
+    expect(next.id).not.toBe(id);
+  });
+
+  it("changes when a memory expires, and that it does", async () => {
+    const namespace = aSpace();
+    const at = "2090-01-31T12:00:00Z";
+    const { id } = await store({ namespace, text: "cat", expire_time: at });
+    const expireTime = async (request: Body) =>
+      ((await ok(call("UpdateMemory", { namespace, id, ...request }))).body.memory as Body).expire_time;
+    expect(await expireTime({ metadata: { a: 1 } })).toBe(at);
+    expect(await expireTime({ expire_time: "2091-01-01T00:00:00Z" })).toBe("2091-01-01T00:00:00Z");
+    expect(await expireTime({ update_mask: "expire_time" })).toBeUndefined();
+  });
+
+  it("lists similar memories that were there before", async () => {
+    const namespace = aSpace();
+    for (const text of ["The cat sleeps on the radiator.", "Interest rates rose again."]) {
+      await store({ namespace, text });
+    }
+    const start = await used();
+    const { similar } = await store({ namespace, text: "The cat sleeps on a radiator.", similar_above: 0.6 });
+    const { memories } = similar as { memories: Body[] };
+    expect(memories).toMatchObject([{ text: "The cat sleeps on the radiator." }]);
+    expect(memories[0]?.score).toBeGreaterThan(0.6);
+    expect(await used()).toBe(start + 1);
+    const none = await store({ namespace: aSpace(), text: "alone", similar_above: 0 });
+    expect(none.similar).toEqual({ memories: [] });
+  });
+});

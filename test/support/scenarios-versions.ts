@@ -1,0 +1,114 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { Scenario } from "./scenarios.js";
+
+const NOBODY = `mem_${"0".repeat(26)}`;
+const store = (request: Record<string, unknown>) =>
+  ({ text: "The cat sleeps.", namespace: "versions", ...request }) as JsonValue;
+const update = (request: Record<string, unknown>) =>
+  ({ id: NOBODY, namespace: "versions", text: "The cat sleeps.", ...request }) as JsonValue;
+
+const taken = (name: string, request: Record<string, unknown>, more = {}): Scenario => {
+  return { name, rpc: "Store", request: store(request), code: "ok", ...more };
+};
+const refused = (
+  name: string,
+  field: string,
+  request: Record<string, unknown>,
+  more: Partial<Scenario> = {},
+): Scenario => {
+  return { name, rpc: "Store", request: store(request), code: "invalid_argument", field, ...more };
+};
+const replacing = { on_conflict: "REPLACE" };
+const jsonOnly = { jsonOnly: true } as const;
+
+/** Rules of the fields by which memories replace, supersede and expire. */
+export const VERSION_SCENARIOS: readonly Scenario[] = [
+  taken("external_id of 256 bytes", { external_id: "é".repeat(128), ...replacing }),
+  refused(
+    "external_id too long",
+    "external_id",
+    { external_id: "x".repeat(257) },
+    { says: /257 bytes.*256/ },
+  ),
+  refused("external_id with a newline", "external_id", { external_id: "a\nb" }, { says: /control/ }),
+  refused("external_id a number", "external_id", { external_id: 7 }, jsonOnly),
+  refused("on_conflict without external_id", "on_conflict", { on_conflict: "KEEP" }, { says: /external_id/ }),
+  refused("on_conflict 9", "on_conflict", { external_id: "a", on_conflict: 9 }),
+  refused("on_conflict keep", "on_conflict", { external_id: "a", on_conflict: "keep" }, jsonOnly),
+
+  taken("expire_time at the end of the year 9999", { expire_time: "9999-12-31T23:59:59.999Z" }),
+  taken("ttl of a day", { ttl: "86400s" }),
+  taken("ttl of an hour and a bit", { ttl: "3600.5s" }),
+  refused(
+    "expire_time in the past",
+    "expire_time",
+    { expire_time: "2001-01-01T00:00:00Z" },
+    { says: /future/ },
+  ),
+  refused(
+    "expire_time without a zone",
+    "expire_time",
+    { expire_time: "2090-01-01" },
+    { ...jsonOnly, says: /RFC 3339/ },
+  ),
+  refused("expire_time a number", "expire_time", { expire_time: 4e9 }, jsonOnly),
+  refused("ttl of nothing", "ttl", { ttl: "0s" }, { says: /positive/ }),
+  refused("ttl of less than nothing", "ttl", { ttl: "-1s" }, { says: /positive/ }),
+  refused("ttl beyond the year 9999", "ttl", { ttl: "315576000000s" }, { says: /9999/ }),
+  refused("ttl without a unit", "ttl", { ttl: "60" }, jsonOnly),
+  refused(
+    "both expire_time and ttl",
+    "ttl",
+    { expire_time: "2090-01-01T00:00:00Z", ttl: "60s" },
+    { ...jsonOnly, says: /beside expire_time/ },
+  ),
+
+  taken("supersedes nothing", { supersedes: [] }),
+  refused("supersedes 17", "supersedes", { supersedes: Array(17).fill(NOBODY) }, { says: /17 ids.*16/ }),
+  refused("supersedes the same twice", "supersedes[1]", { supersedes: [NOBODY, NOBODY] }),
+  refused("supersedes what is no id", "supersedes[1]", { supersedes: [NOBODY, "cat"] }),
+  refused("supersedes a string", "supersedes", { supersedes: NOBODY }, { ...jsonOnly, says: /array/ }),
+  refused("supersedes a list of numbers", "supersedes[0]", { supersedes: [5] }, jsonOnly),
+  {
+    ...refused("supersedes an unknown id", "supersedes[0]", { supersedes: [NOBODY] }),
+    code: "not_found",
+  },
+
+  ...[0, 0.5, 1].map((above) => taken(`similar_above ${above}`, { similar_above: above })),
+  ...[-0.1, 1.1].map((above) =>
+    refused(`similar_above ${above}`, "similar_above", { similar_above: above }, { says: /from 0 to 1/ }),
+  ),
+  refused("similar_above a string", "similar_above", { similar_above: "0.5" }, jsonOnly),
+
+  { name: "an update of an unknown id", rpc: "UpdateMemory", request: update({}), code: "not_found" },
+  ...(
+    [
+      ["without anything", { text: undefined }, "update_mask"],
+      ["of the id", { update_mask: "id" }, "update_mask"],
+      ["of a key without a name", { update_mask: "metadata." }, "update_mask"],
+      ["of a text that is missing", { text: undefined, update_mask: "text" }, "text"],
+      ["with a blank text", { text: " " }, "text"],
+      ["with a text too long", { text: "x".repeat(65_537) }, "text"],
+      ["with metadata too long", { metadata: { a: "x".repeat(16_384) } }, "metadata"],
+      ["with an id of another form", { id: "cat" }, "id"],
+      ["that expires in the past", { expire_time: "2001-01-01T00:00:00Z" }, "expire_time"],
+    ] as const
+  ).map(([what, request, field]): Scenario => {
+    const asked = { rpc: "UpdateMemory", request: update(request) } as const;
+    return { name: `an update ${what}`, ...asked, code: "invalid_argument", field };
+  }),
+  {
+    name: "an update with a field that does not exist",
+    rpc: "UpdateMemory",
+    request: update({ txt: "a" }),
+    code: "invalid_argument",
+    field: "txt",
+    jsonOnly: true,
+  },
+  {
+    name: "include_superseded",
+    rpc: "Recall",
+    request: { query: "cat", namespace: "versions", include_superseded: true },
+    code: "ok",
+  },
+];
