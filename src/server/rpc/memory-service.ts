@@ -34,9 +34,10 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
     async store({ text, namespace, metadata, ...asked }, context) {
       const request = { ...common(context), ...once(context), text, namespace, metadata, ...wishesOf(asked) };
       const storing = () => store(ports, request);
-      const { answered, replayed } = await held.hold(context, storing, (stored) =>
-        similarTextsOf(stored.answered),
-      );
+      // Only an answer that lists similar memories holds texts.
+      const stored =
+        asked.similarAbove === undefined ? storing() : held.hold(context, storing, similarTextsOf);
+      const { answered, replayed } = await stored;
       if (replayed) context.responseHeader.set("idempotent-replayed", "true");
       return { namespace, ...storedOf(answered) };
     },

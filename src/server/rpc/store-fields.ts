@@ -77,6 +77,7 @@ export function storedOf({
 }
 
 /** Lists the texts of a store's answer. */
-export function similarTextsOf({ similar = [] }: Answered): string[] {
+export function similarTextsOf({ answered }: { answered: Answered }): string[] {
+  const { similar = [] } = answered;
   return similar.map(({ text }) => text);
 }
