@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLqAQoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3BfayJkCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBSKAAgoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbkIICgZfd29yZHMiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFIlwKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAlCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoBRINCgVieXRlcxgDIAEoAyJ6ChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJIjUKE01hcE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiJhChRNYXBOYW1lc3BhY2VSZXNwb25zZRIkCgZwb2ludHMYASADKAsyFC5yZWNhbGxkLnYxLk1hcFBvaW50EhAKCG1lbW9yaWVzGAIgASgFEhEKCW5hbWVzcGFjZRgDIAEoCSIsCghNYXBQb2ludBIKCgJpZBgBIAEoCRIJCgF4GAIgASgCEgkKAXkYAyABKAIymgUKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJWCgxNYXBOYW1lc3BhY2USHy5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlc3BvbnNlIgOQAgFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLqAQoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3BfayJkCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBSKAAgoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbkIICgZfd29yZHMiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFIlwKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAlCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoBRINCgVieXRlcxgDIAEoAyJ6ChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJIjUKE01hcE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiJhChRNYXBOYW1lc3BhY2VSZXNwb25zZRIkCgZwb2ludHMYASADKAsyFC5yZWNhbGxkLnYxLk1hcFBvaW50EhAKCG1lbW9yaWVzGAIgASgFEhEKCW5hbWVzcGFjZRgDIAEoCSIsCghNYXBQb2ludBIKCgJpZBgBIAEoCRIJCgF4GAIgASgCEgkKAXkYAyABKAIiSQoVV2F0Y2hOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEAoIcG9zaXRpb24YAiABKAkiyQIKFldhdGNoTmFtZXNwYWNlUmVzcG9uc2USEAoIcG9zaXRpb24YASABKAkSJAoGc3RvcmVkGAIgASgLMhIucmVjYWxsZC52MS5NZW1vcnlIABI9CgdkZWxldGVkGAMgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRlbGV0ZWRIABI9Cgdkcm9wcGVkGAQgASgLMioucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkRyb3BwZWRIABJBCgloZWFydGJlYXQYBSABKAsyLC5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuSGVhcnRiZWF0SAAaFQoHRGVsZXRlZBIKCgJpZBgBIAEoCRoJCgdEcm9wcGVkGgsKCUhlYXJ0YmVhdEIHCgVldmVudCJQChVFeHBvcnRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIXCg9pbmNsdWRlX3ZlY3RvcnMYAiABKAgiJgoWRXhwb3J0TWVtb3JpZXNSZXNwb25zZRIMCgRsaW5lGAEgASgJMtAGCg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USPwoGUmVjYWxsEhkucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0GhoucmVjYWxsZC52MS5SZWNhbGxSZXNwb25zZRJNCglHZXRNZW1vcnkSHC5yZWNhbGxkLnYxLkdldE1lbW9yeVJlcXVlc3QaHS5yZWNhbGxkLnYxLkdldE1lbW9yeVJlc3BvbnNlIgOQAgESUQoMRGVsZXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXNwb25zZRJaCg9EZWxldGVOYW1lc3BhY2USIi5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIy5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlElwKDkxpc3ROYW1lc3BhY2VzEiEucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiA5ACARJWCgxMaXN0TWVtb3JpZXMSHy5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaIC5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1Jlc3BvbnNlIgOQAgESVgoMTWFwTmFtZXNwYWNlEh8ucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXNwb25zZSIDkAIBElkKDldhdGNoTmFtZXNwYWNlEiEucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlcXVlc3QaIi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UwARJZCg5FeHBvcnRNZW1vcmllcxIhLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1Jlc3BvbnNlMAFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -777,6 +777,188 @@ export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 21);
 
 /**
+ * @generated from message recalld.v1.WatchNamespaceRequest
+ */
+export type WatchNamespaceRequest = Message<"recalld.v1.WatchNamespaceRequest"> & {
+  /**
+   * The namespace to watch.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * Where to begin: `position` of the last event that was seen, or of an
+   * export. Left out, it begins now.
+   *
+   * @generated from field: string position = 2;
+   */
+  position: string;
+};
+
+/**
+ * Describes the message recalld.v1.WatchNamespaceRequest.
+ * Use `create(WatchNamespaceRequestSchema)` to create a new message.
+ */
+export const WatchNamespaceRequestSchema: GenMessage<WatchNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 22);
+
+/**
+ * One change, or a sign of life. The first one is a heartbeat, with the
+ * position where the watch begins.
+ *
+ * @generated from message recalld.v1.WatchNamespaceResponse
+ */
+export type WatchNamespaceResponse = Message<"recalld.v1.WatchNamespaceResponse"> & {
+  /**
+   * Where a watch goes on behind this event, on any replica.
+   *
+   * @generated from field: string position = 1;
+   */
+  position: string;
+
+  /**
+   * @generated from oneof recalld.v1.WatchNamespaceResponse.event
+   */
+  event: {
+    /**
+     * A memory was stored. One that was deleted since may be left out.
+     *
+     * @generated from field: recalld.v1.Memory stored = 2;
+     */
+    value: Memory;
+    case: "stored";
+  } | {
+    /**
+     * A memory was deleted. One deletion may be told twice.
+     *
+     * @generated from field: recalld.v1.WatchNamespaceResponse.Deleted deleted = 3;
+     */
+    value: WatchNamespaceResponse_Deleted;
+    case: "deleted";
+  } | {
+    /**
+     * The namespace was dropped, with all its memories.
+     *
+     * @generated from field: recalld.v1.WatchNamespaceResponse.Dropped dropped = 4;
+     */
+    value: WatchNamespaceResponse_Dropped;
+    case: "dropped";
+  } | {
+    /**
+     * Nothing happened for 15 seconds, or the watch begins or ends here.
+     *
+     * @generated from field: recalld.v1.WatchNamespaceResponse.Heartbeat heartbeat = 5;
+     */
+    value: WatchNamespaceResponse_Heartbeat;
+    case: "heartbeat";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message recalld.v1.WatchNamespaceResponse.
+ * Use `create(WatchNamespaceResponseSchema)` to create a new message.
+ */
+export const WatchNamespaceResponseSchema: GenMessage<WatchNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 23);
+
+/**
+ * A memory that was deleted.
+ *
+ * @generated from message recalld.v1.WatchNamespaceResponse.Deleted
+ */
+export type WatchNamespaceResponse_Deleted = Message<"recalld.v1.WatchNamespaceResponse.Deleted"> & {
+  /**
+   * The memory's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message recalld.v1.WatchNamespaceResponse.Deleted.
+ * Use `create(WatchNamespaceResponse_DeletedSchema)` to create a new message.
+ */
+export const WatchNamespaceResponse_DeletedSchema: GenMessage<WatchNamespaceResponse_Deleted> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 23, 0);
+
+/**
+ * The end of a namespace.
+ *
+ * @generated from message recalld.v1.WatchNamespaceResponse.Dropped
+ */
+export type WatchNamespaceResponse_Dropped = Message<"recalld.v1.WatchNamespaceResponse.Dropped"> & {
+};
+
+/**
+ * Describes the message recalld.v1.WatchNamespaceResponse.Dropped.
+ * Use `create(WatchNamespaceResponse_DroppedSchema)` to create a new message.
+ */
+export const WatchNamespaceResponse_DroppedSchema: GenMessage<WatchNamespaceResponse_Dropped> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 23, 1);
+
+/**
+ * A sign of life.
+ *
+ * @generated from message recalld.v1.WatchNamespaceResponse.Heartbeat
+ */
+export type WatchNamespaceResponse_Heartbeat = Message<"recalld.v1.WatchNamespaceResponse.Heartbeat"> & {
+};
+
+/**
+ * Describes the message recalld.v1.WatchNamespaceResponse.Heartbeat.
+ * Use `create(WatchNamespaceResponse_HeartbeatSchema)` to create a new message.
+ */
+export const WatchNamespaceResponse_HeartbeatSchema: GenMessage<WatchNamespaceResponse_Heartbeat> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 23, 2);
+
+/**
+ * @generated from message recalld.v1.ExportMemoriesRequest
+ */
+export type ExportMemoriesRequest = Message<"recalld.v1.ExportMemoriesRequest"> & {
+  /**
+   * The namespace to export.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * Whether each memory has its vectors.
+   *
+   * @generated from field: bool include_vectors = 2;
+   */
+  includeVectors: boolean;
+};
+
+/**
+ * Describes the message recalld.v1.ExportMemoriesRequest.
+ * Use `create(ExportMemoriesRequestSchema)` to create a new message.
+ */
+export const ExportMemoriesRequestSchema: GenMessage<ExportMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 24);
+
+/**
+ * @generated from message recalld.v1.ExportMemoriesResponse
+ */
+export type ExportMemoriesResponse = Message<"recalld.v1.ExportMemoriesResponse"> & {
+  /**
+   * A line of JSON, without its line end.
+   *
+   * @generated from field: string line = 1;
+   */
+  line: string;
+};
+
+/**
+ * Describes the message recalld.v1.ExportMemoriesResponse.
+ * Use `create(ExportMemoriesResponseSchema)` to create a new message.
+ */
+export const ExportMemoriesResponseSchema: GenMessage<ExportMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 25);
+
+/**
  * Stores short texts in namespaces and recalls, by meaning, the ones most
  * similar to a question.
  *
@@ -891,6 +1073,37 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof MapNamespaceRequestSchema;
     output: typeof MapNamespaceResponseSchema;
+  },
+  /**
+   * Every change of a namespace from a position on, in order, for as long as
+   * the caller listens. It goes on after the namespace was dropped, with the
+   * next one of this name; one that nobody stored to can be watched, too.
+   * Costs nothing.
+   *
+   * Also served as `GET /namespaces/{namespace}/events`, as
+   * `text/event-stream`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.WatchNamespace
+   */
+  watchNamespace: {
+    methodKind: "server_streaming";
+    input: typeof WatchNamespaceRequestSchema;
+    output: typeof WatchNamespaceResponseSchema;
+  },
+  /**
+   * A namespace as of one position, to keep or to take along: a line of JSON
+   * that says what it is, one for each memory, the oldest first, and one with
+   * their number and a checksum. Costs nothing.
+   *
+   * Also served as `GET /namespaces/{namespace}/export`, as
+   * `application/x-ndjson`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.ExportMemories
+   */
+  exportMemories: {
+    methodKind: "server_streaming";
+    input: typeof ExportMemoriesRequestSchema;
+    output: typeof ExportMemoriesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_recalld_v1_memory, 0);

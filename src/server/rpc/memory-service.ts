@@ -17,15 +17,23 @@ import type { Seen } from "../../memory/ports/log.js";
 import { callerOf } from "./caller.js";
 import { deadlineOf } from "./deadline.js";
 import { HeldAnswers } from "./held-answers.js";
+import { memoryStreams, type StreamPorts } from "./memory-streams.js";
 import { stepsKey } from "./observe.js";
 
 /** Ports that the memory calls need. */
-export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
+export type MemoryPorts = Ports & ErasurePorts & StreamPorts & { readonly maps: Maps };
 
-/** Translates recalld.v1.MemoryService between the wire and the room. */
-export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
+/**
+ * Translates recalld.v1.MemoryService between the wire and the room. `ending` is aborted when streams must
+ * end.
+ */
+export function memoryService(
+  ports: MemoryPorts,
+  ending: AbortSignal,
+): Partial<ServiceImpl<typeof MemoryService>> {
   const held = new HeldAnswers();
   return {
+    ...memoryStreams(ports, ending),
     async store({ text, namespace, metadata }, context) {
       const idempotencyKey = context.requestHeader.get("idempotency-key") ?? undefined;
       const request = { ...common(context), text, namespace, metadata, idempotencyKey };
