@@ -141,6 +141,9 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/words/snapshot", "../contents.js"],
     ["src/operator", "../storage/storage.js"],
     ["src/cli", "../errors.js"],
+    ["src/importing", "../operator/operations.js"],
+    ["src/importing", "../memory/calls/store.js"],
+    ["src/importing/readers", "../store-over-http.js"],
     ["src", "./server/app.js"],
     ["src", "mongodb"],
   ];
