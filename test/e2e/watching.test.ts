@@ -13,7 +13,7 @@ import { eventsIn, OpenWatch, StreamError, streamDoorsOf, type Told } from "../s
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** Number of changes. The long form sets 10,000. */
-const CHANGES = Number(process.env.WATCHED_CHANGES ?? 1_000);
+const CHANGES = Number(process.env.WATCHED_CHANGES ?? 400);
 const CALLERS = 8;
 
 async function started(env: Record<string, string> = {}): Promise<TestServer> {

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterEach, expect, it, vi } from "vitest";
 import { MemoryError } from "../../src/errors.js";
+import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
+import { newMemoryId } from "../../src/memory/input/id.js";
 import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
 import { inGeneration } from "../../src/memory/ports/generation.js";
 import type { Appended, Log } from "../../src/memory/ports/log.js";
@@ -9,6 +11,7 @@ import { type ExportPorts, exportMemories } from "../../src/memory/streams/expor
 import { announced, LOOK_EVERY_MS, News } from "../../src/memory/streams/news.js";
 import { Numbers } from "../../src/memory/streams/numbers.js";
 import { OpenStreams, STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
+import { BEFORE_ALL, positionToken } from "../../src/memory/streams/position.js";
 import {
   FRESH_MS,
   HEARTBEAT_MS,
@@ -17,9 +20,13 @@ import {
   watch,
 } from "../../src/memory/streams/watch.js";
 import { aMemory } from "../contract/samples.js";
-import { CALLER, House, scopeOf } from "./room.js";
+import { CALLER, DIMENSIONS, House, scopeOf } from "./room.js";
 
-vi.setConfig({ testTimeout: 20_000 });
+// Machines that run many tests at once are slow.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Number of changes that a watcher sees. The long form sets 10,000. */
+const CHANGES = Number(process.env.WATCHED_CHANGES ?? 1_000);
 
 const houses: House[] = [];
 const watches: AbortController[] = [];
@@ -122,6 +129,71 @@ it("an append of this process wakes its watches at once", async () => {
   await noted.append({ logId, from: 2, entries: [memory("mem_2")] });
   expect(await waited).toEqual(["mem_1: text of mem_1", "mem_2: text of mem_2"]);
 });
+
+it(
+  "a watcher on one or the other process, and over restarts, sees each change once and in order",
+  async () => {
+    const { house, log } = await open();
+    const rooms = [house.room(), house.room()] as const;
+    const [changes, writers] = [CHANGES, 8];
+    // Both processes append at the same numbers, and one of them gets each.
+    const write = async (writer: number): Promise<string[]> => {
+      const done: string[] = [];
+      const stored: string[] = [];
+      while (done.length < changes / writers) {
+        const room = rooms[(writer + done.length) % 2] as (typeof rooms)[0];
+        const id = done.length % 10 === 9 ? stored.shift() : undefined;
+        if (id !== undefined) {
+          await deleteMemory(room.ports, { caller: CALLER, namespace: "n", id });
+          done.push(`deleted ${id}`);
+          continue;
+        }
+        const made = newMemoryId();
+        await room.append(
+          "n",
+          aMemory({ id: made, opId: made, text: "t", vectors: new Float32Array(DIMENSIONS) }),
+        );
+        stored.push(made);
+        done.push(`stored ${made}`);
+      }
+      return done;
+    };
+    const told: string[] = [];
+    const watchOn = async () => {
+      let position = positionToken(BEFORE_ALL);
+      for (let process = 0; told.length < changes; process++) {
+        // A process that has just started knows nothing of the one before.
+        const { ports } = rooms[process % 2] as (typeof rooms)[0];
+        const started = { ...ports, log, news: new News(systemClock), streams: new OpenStreams(systemClock) };
+        const { events, client } = watching(started, { position });
+        for (let taken = 0; taken < 777 && told.length < changes; taken++) {
+          const { value } = await events.next();
+          position = value.position;
+          const { event } = value as WatchEvent;
+          if (event.kind === "stored") told.push(`stored ${event.memory.id}`);
+          else if (event.kind === "deleted") told.push(`deleted ${event.id}`);
+        }
+        client.abort();
+        await events.return(undefined);
+      }
+    };
+    const [written] = await Promise.all([
+      Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))),
+      watchOn(),
+    ]);
+    // A memory that was deleted before the watch came to it is told as its deletion alone.
+    const both = new Set(told);
+    expect(both.size).toBe(told.length);
+    const deleted = new Set(written.flat().flatMap((word) => /^deleted (.*)/.exec(word)?.[1] ?? []));
+    const missing = written.flat().filter((word) => !both.has(word));
+    expect(missing.filter((word) => !deleted.has(word.replace(/^stored /, "")))).toEqual([]);
+    for (const own of written) {
+      const mine = new Set(own);
+      expect(told.filter((word) => mine.has(word))).toEqual(own.filter((word) => both.has(word)));
+    }
+  },
+  60_000 + CHANGES * 30,
+);
 
 it("many watches of one namespace share each look at its log", async () => {
   const { house, log, ports } = await open();

@@ -108,9 +108,9 @@ class Exporting {
     const what = this.request.includeVectors ? "all" : "text";
     const reader = new LogReader(this.ports.log, { logId, after: 0, what });
     while (reader.after < last) {
+      let piece = new Piece();
       const entries = await this.#read(reader, Math.min(READ_MANY, last - reader.after));
       const readMs = this.ports.clock.nowMs();
-      let piece = new Piece();
       for (const [i, { sequence, entry }] of entries.entries()) {
         // It is read anew: what was deleted since has lost its text.
         if (i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS) break;

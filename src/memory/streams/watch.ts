@@ -1,5 +1,6 @@
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
+import { Piece } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import { baseOf } from "../ports/generation.js";
 import type { Entry, Log, Numbered, Scope } from "../ports/log.js";
@@ -117,6 +118,7 @@ class Watching {
 
   async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
     const { stream, signal } = this.watched;
+    let piece = new Piece();
     const { entries, complete, dropped } = await stream.read(reader, { limit: READ_MANY, signal });
     if (dropped) {
       this.#leave();
@@ -128,6 +130,9 @@ class Watching {
       const isOld = i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS;
       if (isOld || this.#isOver) return;
       yield* this.#changed(reader, entry);
+      if (!piece.isOver) continue;
+      await this.ports.clock.yield();
+      piece = new Piece();
     }
     if (complete) await this.#grown(reader);
     else await this.ports.clock.yield();
