@@ -69,6 +69,7 @@ export class OpenStreams {
         for (const place of places) add(this.#open, place, -1);
       },
       hold: (bytes) => this.#hold(accountId, bytes),
+      hasRoom: () => this.#hasRoom(accountId),
       room: (signal) => this.#room(accountId, signal),
       run: (work) => this.#reading.run(1, work),
     });
@@ -79,11 +80,15 @@ export class OpenStreams {
     add(this.#bytes, accountId, bytes);
   }
 
+  #hasRoom(accountId: string): boolean {
+    return this.#allBytes < HELD_BYTES_MAX && (this.#bytes.get(accountId) ?? 0) < ACCOUNT_BYTES_MAX;
+  }
+
   /** Waits until there is room for a slice. */
   async #room(accountId: string, signal: AbortSignal): Promise<void> {
     const { clock } = this;
     const untilMs = clock.nowMs() + ROOM_TIMEOUT_MS;
-    while (this.#allBytes >= HELD_BYTES_MAX || (this.#bytes.get(accountId) ?? 0) >= ACCOUNT_BYTES_MAX) {
+    while (!this.#hasRoom(accountId)) {
       signal.throwIfAborted();
       if (clock.nowMs() > untilMs) throw unavailable("too much that was read for streams waits to be taken");
       await clock.sleep(ROOM_PAUSE_MS);
@@ -94,6 +99,7 @@ export class OpenStreams {
 interface OpenPlace {
   give(): void;
   hold(bytes: number): void;
+  hasRoom(): boolean;
   room(signal: AbortSignal): Promise<void>;
   run<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -111,13 +117,20 @@ export class OpenStream {
     { limit, signal }: { limit: number; signal: AbortSignal },
   ): Promise<Slice<W>> {
     this.#hold(0);
-    await this.place.room(signal);
-    return this.place.run(async () => {
-      const slice = await reader.read(limit);
-      // It may have been closed while it read.
-      if (!this.#closed) this.#hold(slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0));
-      return slice;
-    });
+    for (;;) {
+      await this.place.room(signal);
+      const slice = await this.place.run(() => this.#readIfRoom(reader, limit));
+      if (slice !== undefined) return slice;
+    }
+  }
+
+  /** Reads, unless others have taken the room while this stream waited for its turn. */
+  async #readIfRoom<W extends What>(reader: LogReader<W>, limit: number): Promise<Slice<W> | undefined> {
+    if (!this.place.hasRoom()) return undefined;
+    const slice = await reader.read(limit);
+    // It may have been closed while it read.
+    if (!this.#closed) this.#hold(slice.entries.reduce((sum, { entry }) => sum + weightOf(entry), 0));
+    return slice;
   }
 
   close(): void {
