@@ -823,6 +823,176 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/namespaces/{namespace}/events": {
+      "get": {
+        "operationId": "watchNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Every change of a namespace from a position on, in order, for as long as the caller listens",
+        "description": "It goes on after the namespace was dropped, with the next one of this name; one that nobody stored to can be watched, too. Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/events`, as `text/event-stream`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to watch.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "position",
+            "in": "query",
+            "required": false,
+            "description": "Where to begin: `position` of the last event that was seen, or of an export. Left out, it begins now.",
+            "schema": {
+              "type": "string"
+            },
+            "example": "WyIxMDU2YjM5ZTUxZTQzNTdkYjVjNCIsN10"
+          },
+          {
+            "name": "Last-Event-ID",
+            "in": "header",
+            "description": "The same as `position`, and wins over it: browsers send it when they connect again.",
+            "schema": {
+              "type": "string"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A stream.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "text/event-stream": {
+                "schema": {
+                  "type": "string"
+                },
+                "example": "event: stored\nid: WyIxMDU2YjM5ZTUxZTQzNTdkYjVjNCIsN10\ndata: {\"id\":\"mem_01kafz3v2wes8vptq3jbm5yr4x\",\"text\":\"The cat sleeps on the warm radiator.\",\"metadata\":{\"source\":\"chat\",\"turn\":7},\"tokens\":8,\"created_at\":\"2026-11-21T09:30:00.123Z\",\"etag\":\"\\\"sQ1bHkTDIyhT4Qx7\\\"\",\"updated_at\":\"2026-11-21T09:30:00.123Z\"}\n\n"
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-5"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-4"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}/export": {
+      "get": {
+        "operationId": "exportMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "A namespace as of one position, to keep or to take along: a line of JSON that says what it is, one for each memory, the oldest first, and one with their number and a checksum",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/export`, as `application/x-ndjson`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to export.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "include_vectors",
+            "in": "query",
+            "required": false,
+            "description": "Whether each memory has its vectors.",
+            "schema": {
+              "type": "boolean"
+            },
+            "example": false
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A stream.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/x-ndjson": {
+                "schema": {
+                  "type": "string"
+                },
+                "example": "{\"format\":\"recalld-export\",\"version\":1,\"model\":\"recalld/tiny\",\"model_revision\":\"0a1b\",\"namespace\":\"pets\",\"position\":\"WyIxMDU2YjM5ZTUxZTQzNTdkYjVjNCIsN10\",\"exported_at\":\"2026-11-21T09:30:00.123Z\"}\n{\"id\":\"mem_01kafz3v2wes8vptq3jbm5yr4x\",\"text\":\"The cat sleeps on the warm radiator.\",\"metadata\":{\"source\":\"chat\",\"turn\":7},\"tokens\":8,\"created_at\":\"2026-11-21T09:30:00.123Z\",\"etag\":\"\\\"sQ1bHkTDIyhT4Qx7\\\"\",\"updated_at\":\"2026-11-21T09:30:00.123Z\"}\n{\"count\":1,\"sha256\":\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}\n"
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-5"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-4"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
     "/recalld.v1.MemoryService/Store": {
       "post": {
         "operationId": "MemoryService_Store",
@@ -884,7 +1054,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -994,7 +1164,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1087,7 +1257,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1205,7 +1375,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error404-2"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1289,7 +1459,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-4"
+            "$ref": "#/components/responses/Error429-5"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1385,7 +1555,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1465,7 +1635,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1546,7 +1716,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1651,7 +1821,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1729,7 +1899,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1847,7 +2017,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403-2"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -1918,7 +2088,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2027,7 +2197,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403-2"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2086,7 +2256,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-6"
+            "$ref": "#/components/responses/Error429-7"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2164,7 +2334,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2263,7 +2433,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2331,7 +2501,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2437,7 +2607,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2495,7 +2665,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-5"
+            "$ref": "#/components/responses/Error400-6"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2513,7 +2683,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2601,7 +2771,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2709,7 +2879,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error403"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2757,7 +2927,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-6"
+            "$ref": "#/components/responses/Error400-7"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2775,7 +2945,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -2852,7 +3022,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error415"
           },
           "429": {
-            "$ref": "#/components/responses/Error429-5"
+            "$ref": "#/components/responses/Error429-6"
           },
           "500": {
             "$ref": "#/components/responses/Error500"
@@ -5295,7 +5465,211 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
+      "Error400-5": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`POSITION_GONE`): The position is of another namespace, or of one that was dropped since; or it is dropped during an export.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
+                }
+              },
+              "POSITION_GONE": {
+                "summary": "The position is of another namespace, or of one that was dropped since; or it is dropped during an export.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The position is of another namespace, or of one that was dropped since; or it is dropped during an export",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1QT1NJVElPTl9HT05FEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "POSITION_GONE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
       "Error429-4": {
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`STREAMS_LIMITED`): The key or its account has as many watches or exports open as it may.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "KEY_RATE_LIMITED": {
+                "summary": "The key makes more calls a second than its plan has. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key makes more calls a second than its plan has",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChBLRVlfUkFURV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "CONCURRENCY_LIMITED": {
+                "summary": "The key has as many calls running as its plan allows. Nothing was read or charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key has as many calls running as its plan allows",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNDT05DVVJSRU5DWV9MSU1JVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "CONCURRENCY_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "STREAMS_LIMITED": {
+                "summary": "The key or its account has as many watches or exports open as it may.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The key or its account has as many watches or exports open as it may",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9TVFJFQU1TX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "STREAMS_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "The bodies of the caller's running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error503-4": {
+        "description": "`unavailable`: The database or the model is away for now, or the server is too busy or shutting down. Try again.\n\n`unavailable` (`BODIES_LIMITED`): The bodies of all running calls fill the memory that is kept for them. Nothing was charged.\n\n`unavailable` (`STREAMS_LIMITED`): The server has as many watches or exports open as it may.",
+        "headers": {
+          "Retry-After": {
+            "description": "Seconds to wait before trying again.",
+            "schema": {
+              "type": "integer",
+              "minimum": 0
+            }
+          }
+        },
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "unavailable": {
+                "summary": "The database or the model is away for now, or the server is too busy or shutting down. Try again.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The database or the model is away for now, or the server is too busy or shutting down"
+                }
+              },
+              "BODIES_LIMITED": {
+                "summary": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The bodies of all running calls fill the memory that is kept for them",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
+                      "debug": {
+                        "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "STREAMS_LIMITED": {
+                "summary": "The server has as many watches or exports open as it may.",
+                "value": {
+                  "code": "unavailable",
+                  "message": "The server has as many watches or exports open as it may",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg9TVFJFQU1TX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "STREAMS_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error429-5": {
         "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
@@ -5418,7 +5792,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error429-5": {
+      "Error429-6": {
         "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
@@ -5507,7 +5881,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error429-6": {
+      "Error429-7": {
         "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
         "headers": {
           "Retry-After": {
@@ -5579,7 +5953,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-5": {
+      "Error400-6": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -5651,7 +6025,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-6": {
+      "Error400-7": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -5753,6 +6127,16 @@ export const openapi: Record<string, unknown> = {
     {
       "status": 400,
       "code": "failed_precondition",
+      "reason": "POSITION_GONE",
+      "rpcs": [
+        "WatchNamespace",
+        "ExportMemories"
+      ],
+      "when": "The position is of another namespace, or of one that was dropped since; or it is dropped during an export."
+    },
+    {
+      "status": 400,
+      "code": "failed_precondition",
       "reason": "LAST_KEY",
       "rpcs": [
         "RevokeKey"
@@ -5782,6 +6166,8 @@ export const openapi: Record<string, unknown> = {
         "ListMemories",
         "ListNamespaces",
         "MapNamespace",
+        "WatchNamespace",
+        "ExportMemories",
         "CreateKey",
         "ListKeys",
         "RevokeKey",
@@ -5848,6 +6234,8 @@ export const openapi: Record<string, unknown> = {
         "GetMemory",
         "ListMemories",
         "MapNamespace",
+        "WatchNamespace",
+        "ExportMemories",
         "CreateKey",
         "ListKeys",
         "RevokeKey",
@@ -5964,6 +6352,8 @@ export const openapi: Record<string, unknown> = {
         "ListMemories",
         "ListNamespaces",
         "MapNamespace",
+        "WatchNamespace",
+        "ExportMemories",
         "CreateKey",
         "ListKeys",
         "RevokeKey",
@@ -5990,6 +6380,8 @@ export const openapi: Record<string, unknown> = {
         "ListMemories",
         "ListNamespaces",
         "MapNamespace",
+        "WatchNamespace",
+        "ExportMemories",
         "CreateKey",
         "ListKeys",
         "RevokeKey",
@@ -6001,6 +6393,19 @@ export const openapi: Record<string, unknown> = {
         "Retry-After"
       ],
       "when": "The key has as many calls running as its plan allows. Nothing was read or charged."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
+      "reason": "STREAMS_LIMITED",
+      "rpcs": [
+        "WatchNamespace",
+        "ExportMemories"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The key or its account has as many watches or exports open as it may."
     },
     {
       "status": 429,
@@ -6065,6 +6470,19 @@ export const openapi: Record<string, unknown> = {
         "Retry-After"
       ],
       "when": "The bodies of all running calls fill the memory that is kept for them. Nothing was charged."
+    },
+    {
+      "status": 503,
+      "code": "unavailable",
+      "reason": "STREAMS_LIMITED",
+      "rpcs": [
+        "WatchNamespace",
+        "ExportMemories"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "The server has as many watches or exports open as it may."
     },
     {
       "status": 503,

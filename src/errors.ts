@@ -37,6 +37,8 @@ export const REASONS = {
   IDEMPOTENT_MEMORY_DELETED: "The memory that this `Idempotency-Key` stored was deleted.",
   STORAGE_NOT_WRITABLE: "The database cannot write; its disk may be full.",
   MODEL_BUSY: "The model has too much work to finish before the call's deadline.",
+  STREAMS_LIMITED: "The key, its account or the server has as many open watches or exports as it may.",
+  POSITION_GONE: "The position is of another namespace, or of one that was dropped since.",
   ABANDONED_WORK: "The account broke off too many calls while the model read their texts.",
 } as const;
 

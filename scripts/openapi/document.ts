@@ -2,6 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { PLAIN_PATHS } from "../../src/server/http/plain-paths.js";
 import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/http/resource-paths.js";
+import { STREAM_PATHS, type StreamPath } from "../../src/server/http/stream-paths.js";
 import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
 import { ERROR_SCHEMA, FAILURES, FailureResponses, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";
@@ -58,7 +59,7 @@ export function openapiDocument(): Schema {
   const methods = services.flatMap((service) => service.methods);
   const failures = new FailureResponses();
   const paths = pathsOf(methods, failures);
-  const messages = methods.flatMap(({ input, output }) => [input, output]);
+  const messages = methods.filter(isUnary).flatMap(({ input, output }) => [input, output]);
   return {
     openapi: "3.1.0",
     info: {
@@ -100,7 +101,12 @@ function pathsOf(methods: readonly DescMethod[], failures: FailureResponses): Re
       [String(resource.method).toLowerCase()]: byResource(method, { resource, failures }),
     };
   }
-  for (const method of methods) {
+  for (const stream of STREAM_PATHS) {
+    const method = methods.find((each) => rpcPath(each) === stream.rpc) as DescMethod;
+    paths[stream.url.replace(/:(\w+)/g, "{$1}")] = { get: byStream(method, { stream, failures }) };
+  }
+  // Streams have no JSON body there: the messages of Connect's streams are in envelopes.
+  for (const method of methods.filter(isUnary)) {
     const asked = isHarmless(method) && { get: asksByGet(method, failures) };
     paths[rpcPath(method)] = { post: posted(method, { on: "rpc", failures }), ...asked };
   }
@@ -184,6 +190,34 @@ function patchOf(method: DescMethod, url: string): Schema {
   const example = { metadata: { turn: 8, source: null } };
   const types = ["application/json", "application/merge-patch+json"];
   return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema, example }])) };
+}
+
+const LAST_EVENT_ID = {
+  name: "Last-Event-ID",
+  in: "header",
+  description: "The same as `position`, and wins over it: browsers send it when they connect again.",
+  schema: { type: "string" },
+};
+
+function byStream(
+  method: DescMethod,
+  { stream, failures }: { stream: StreamPath; failures: FailureResponses },
+): Schema {
+  const resource = { method: "GET", url: stream.url, rpc: stream.rpc } as const;
+  const { parameters, responses, ...operation } = byResource(method, { resource, failures });
+  const { type } = stream.form;
+  const content = { [type]: { schema: { type: "string" }, example: EXAMPLES[method.name]?.response } };
+  const done = { description: "A stream.", headers: headersOf(method), content };
+  const isEvents = type === "text/event-stream";
+  return {
+    ...operation,
+    parameters: [...(parameters as Schema[]), ...(isEvents ? [LAST_EVENT_ID] : [])],
+    responses: { ...(responses as Schema), 200: done },
+  };
+}
+
+function isUnary({ methodKind }: DescMethod): boolean {
+  return methodKind === "unary";
 }
 
 function common(method: DescMethod, { on, failures }: Context): Schema {

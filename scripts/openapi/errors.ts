@@ -17,10 +17,11 @@ export interface Failure {
 
 const WRITES = ["Store", "UpdateMemory", "DeleteMemory", "DeleteNamespace"];
 const MANAGES = ["CreateKey", "ListKeys", "RevokeKey", "CloseAccount"];
-const NAMESPACED = [...WRITES, "Recall", "GetMemory", "ListMemories", "MapNamespace"];
+const STREAMS = ["WatchNamespace", "ExportMemories"];
+const NAMESPACED = [...WRITES, "Recall", "GetMemory", "ListMemories", "MapNamespace", ...STREAMS];
 const METERED = ["Store", "Recall", "UpdateMemory"];
 const READS = ["Recall", "GetMemory", "ListMemories", "ListNamespaces", "MapNamespace"];
-const WITH_KEY = [...WRITES, ...READS, ...MANAGES, "GetAccount", "GetUsage"];
+const WITH_KEY = [...WRITES, ...READS, ...STREAMS, ...MANAGES, "GetAccount", "GetUsage"];
 export const WITHOUT_KEY = ["SignUp"];
 
 /** Every error that a call may end with. */
@@ -32,6 +33,10 @@ export const FAILURES: readonly Failure[] = [
   {
     ...{ status: 400, code: "failed_precondition", reason: "NAMESPACE_NOT_EMPTY", rpcs: ["DeleteNamespace"] },
     when: "The namespace holds memories, and `force` is not set.",
+  },
+  {
+    ...{ status: 400, code: "failed_precondition", reason: "POSITION_GONE", rpcs: STREAMS },
+    when: "The position is of another namespace, or of one that was dropped since; or it is dropped during an export.",
   },
   {
     ...{ status: 400, code: "failed_precondition", reason: "LAST_KEY", rpcs: ["RevokeKey"] },
@@ -128,6 +133,11 @@ export const FAILURES: readonly Failure[] = [
     when: "The key has as many calls running as its plan allows. Nothing was read or charged.",
   },
   {
+    ...{ status: 429, code: "resource_exhausted", reason: "STREAMS_LIMITED", rpcs: STREAMS },
+    headers: ["Retry-After"],
+    when: "The key or its account has as many watches or exports open as it may.",
+  },
+  {
     ...{ status: 429, code: "resource_exhausted", reason: "ABANDONED_WORK", rpcs: METERED },
     headers: ["Retry-After"],
     when: "The account broke off too many calls while the model read their texts. Nothing was stored.",
@@ -156,6 +166,11 @@ export const FAILURES: readonly Failure[] = [
   {
     ...{ status: 503, code: "unavailable", reason: "BODIES_LIMITED", headers: ["Retry-After"] },
     when: "The bodies of all running calls fill the memory that is kept for them. Nothing was charged.",
+  },
+  {
+    ...{ status: 503, code: "unavailable", reason: "STREAMS_LIMITED", rpcs: STREAMS },
+    headers: ["Retry-After"],
+    when: "The server has as many watches or exports open as it may.",
   },
   {
     ...{ status: 503, code: "unavailable", reason: "STORAGE_NOT_WRITABLE", headers: ["Retry-After"] },

@@ -18,8 +18,15 @@ const key = {
   ...{ created_at, replaces: "", current: false },
 };
 
-/** A request and its answer for every RPC; a test sends each request to a real server. */
-export const EXAMPLES: Record<string, { readonly request: Schema; readonly response: Schema }> = {
+const position = "WyIxMDU2YjM5ZTUxZTQzNTdkYjVjNCIsN10";
+const header = {
+  ...{ format: "recalld-export", version: 1, model: "recalld/tiny", model_revision: "0a1b" },
+  ...{ namespace, position, exported_at: created_at },
+};
+const trailer = { count: 1, sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" };
+
+/** A request and its answer for every RPC; a test sends each request that has one answer to a real server. */
+export const EXAMPLES: Record<string, { readonly request: Schema; readonly response: Schema | string }> = {
   Store: {
     request: { text, namespace, metadata },
     response: { id, namespace, tokens: 8, created_at },
@@ -50,6 +57,14 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   MapNamespace: {
     request: { namespace },
     response: { points: [{ id, x: 0.25, y: -0.5 }], memories: 1, namespace },
+  },
+  WatchNamespace: {
+    request: { namespace, position },
+    response: `event: stored\nid: ${position}\ndata: ${JSON.stringify(memory)}\n\n`,
+  },
+  ExportMemories: {
+    request: { namespace, include_vectors: false },
+    response: [header, memory, trailer].map((line) => `${JSON.stringify(line)}\n`).join(""),
   },
   SignUp: {
     request: { email: "ada@example.org" },

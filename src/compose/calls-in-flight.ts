@@ -13,6 +13,8 @@ export class CallsInFlight {
   /** Decorates the watcher of calls. */
   counting(onCall: OnCall): OnCall {
     return (call) => {
+      // A stream may run for days, and mostly waits: a call beside it is alone.
+      if (call.streams) return onCall(call);
       const { end, ...watcher } = onCall(call);
       this.#count++;
       return {

@@ -8,7 +8,9 @@ import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Quota } from "../memory/ports/quota.js";
-import type { MemoryPorts } from "../server/rpc/memory-service.js";
+import { announced, News } from "../memory/streams/news.js";
+import { OpenStreams } from "../memory/streams/open-streams.js";
+import type { MemoryPorts } from "../server/rpc/memory/memory-service.js";
 import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { ThreadProjector } from "../vectors/projection/projector.js";
@@ -34,7 +36,9 @@ export function openMemory(
 ): OpenMemory {
   const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
-  const { log, claims, erasures, recent, exclusive } = storage;
+  const { claims, erasures, recent, exclusive } = storage;
+  const news = new News(clock);
+  const log = announced(storage.log, news);
   const vectors = openVectors(config, {
     dimensionsOf: (logId) => generations.dimensionsOf(logId),
     steps: telemetry.steps,
@@ -80,6 +84,8 @@ export function openMemory(
     idempotency,
     maps,
     clock,
+    news,
+    streams: new OpenStreams(clock),
   };
   closers.push(
     keepSweeping(

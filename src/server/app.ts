@@ -15,6 +15,7 @@ import { addReference } from "./http/openapi.js";
 import { PLAIN_PATHS } from "./http/plain-paths.js";
 import { addProbes } from "./http/probes.js";
 import { addResourcePaths } from "./http/resource-paths.js";
+import { addStreamPaths } from "./http/stream-paths.js";
 import { clientAddresses, clientAddressKey } from "./port/client-address.js";
 import { addPortal } from "./portal/portal.js";
 import type { PortalFile } from "./portal/portal-files.js";
@@ -26,7 +27,7 @@ import { CALL_TIMEOUT_MS, deadline } from "./rpc/deadline.js";
 import { dressHandlers, dressOpenHandlers } from "./rpc/handlers.js";
 import { registerHealth } from "./rpc/health.js";
 import { type Load, shedLoad } from "./rpc/load.js";
-import { type MemoryPorts, memoryService } from "./rpc/memory-service.js";
+import { type MemoryPorts, memoryService } from "./rpc/memory/memory-service.js";
 import type { Call, CallWatcher, ObserveOptions } from "./rpc/observe.js";
 import { registerReflection } from "./rpc/reflection.js";
 import { limitSignUps, SignUpLimit, type SignUpLimits } from "./rpc/sign-up-limit.js";
@@ -102,7 +103,9 @@ export function createApp(options: AppOptions): FastifyInstance {
     jsonOptions: { useProtoFieldName: true, alwaysEmitImplicit: true, ignoreUnknownFields: false },
     shutdownSignal,
   });
-  addResourcePaths(app, (rpc) => handlers.get(rpc) as UniversalHandler);
+  const handlerOf = (rpc: string) => handlers.get(rpc) as UniversalHandler;
+  addResourcePaths(app, handlerOf);
+  addStreamPaths(app, handlerOf);
   answerOtherMethods();
   return app;
 }
@@ -112,7 +115,7 @@ function addRoutes(
   { memory, accounts, readiness, logger, onCall = () => UNWATCHED }: AppOptions,
   closing: AbortSignal,
 ): void {
-  router.service(MemoryService, memoryService(memory));
+  router.service(MemoryService, memoryService(memory, closing));
   router.service(AccountService, accountService(accounts));
   dressHandlers(router, {
     plainPaths: PLAIN_PATHS,

@@ -14,6 +14,8 @@ import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/input/top-k.js";
+import { STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
+import { HEARTBEAT_MS } from "../../src/memory/streams/watch.js";
 import { BODY_BYTES_MAX } from "../../src/server/app.js";
 
 import { quoted, read, rows, section, unquoted } from "../support/documents.js";
@@ -56,6 +58,7 @@ describe("docs/api.md", () => {
     expect(fields.map(({ name }) => name).filter((name) => !told.has(name))).toEqual([]);
   });
 
+  const { watch, export: exported } = STREAM_LIMITS;
   const limits: [heading: string, said: string][] = [
     ["## JSON", `${count(BODY_BYTES_MAX)} bytes`],
     ["## Store", `at most ${count(TEXT_BYTES_MAX)} bytes`],
@@ -69,6 +72,9 @@ describe("docs/api.md", () => {
     ["## ListMemories", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`],
     ["## ListNamespaces", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`],
     ["## MapNamespace", `${count(MAP_POINTS_MAX)} memories`],
+    ["## WatchNamespace", `A key may have ${watch.perKey} watches open, an account ${watch.perAccount}`],
+    ["## WatchNamespace", `for ${HEARTBEAT_MS / 1000} seconds`],
+    ["## ExportMemories", `A key may have ${exported.perKey} open, an account ${exported.perAccount}`],
     ["## SignUp", `at most ${EMAIL_BYTES_MAX} bytes`],
     ["## GetUsage", `1 to ${USAGE_DAYS_MAX}`],
     ["## CreateKey", `at most ${KEY_NAME_BYTES_MAX} bytes`],

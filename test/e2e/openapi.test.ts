@@ -52,7 +52,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const methods = [...MemoryService.methods, ...AccountService.methods];
+const methods = [...MemoryService.methods, ...AccountService.methods].filter(
+  ({ methodKind }) => methodKind === "unary",
+);
 const pathOf = (rpc: string) => {
   const method = methods.find(({ name }) => name === rpc);
   return `/${method?.parent.typeName}/${rpc}`;
@@ -73,7 +75,8 @@ function flaws(schema: object, value: unknown): readonly unknown[] {
 
 function contentOf({ $ref, content }: { $ref?: string; content: Content }): Content["application/json"] {
   const shared = document.components.responses[$ref?.split("/").at(-1) ?? ""];
-  return (shared?.content ?? content)["application/json"];
+  const [media] = Object.values(shared?.content ?? content);
+  return media as Content["application/json"];
 }
 
 describe("the OpenAPI document", () => {
@@ -86,7 +89,8 @@ describe("the OpenAPI document", () => {
     const rpcs = methods.map(({ name }) => pathOf(name));
     const plain = ["/store", "/recall", "/signup", "/livez", "/readyz"];
     const resources = ["/namespaces/{namespace}/memories/{id}", "/namespaces/{namespace}"];
-    expect(Object.keys(document.paths).sort()).toEqual([...rpcs, ...plain, ...resources].sort());
+    const streams = ["/namespaces/{namespace}/events", "/namespaces/{namespace}/export"];
+    expect(Object.keys(document.paths).sort()).toEqual([...rpcs, ...plain, ...resources, ...streams].sort());
   });
 
   it("names each operation once and says what it does", () => {

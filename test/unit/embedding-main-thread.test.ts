@@ -263,7 +263,7 @@ it("calls are in flight from their beginning to their end", () => {
   const ended: string[] = [];
   const calls = new CallsInFlight();
   const begin = calls.counting(() => ({ traceId: "t", end: ({ code }) => void ended.push(code) }));
-  const call = { method: "m", protocol: "json" as const, header: new Headers() };
+  const call = { method: "m", protocol: "json" as const, header: new Headers(), streams: false };
   const [first, second] = [begin(call), begin(call)];
   expect(calls.count).toBe(2);
   expect(first.traceId).toBe("t");
@@ -272,4 +272,15 @@ it("calls are in flight from their beginning to their end", () => {
   second.end({ code: "internal", ms: 1, accountId: undefined });
   expect(calls.count).toBe(0);
   expect(ended).toEqual(["ok", "internal"]);
+});
+
+it("a stream is not in flight: a call beside a watch is alone", () => {
+  const ended: string[] = [];
+  const calls = new CallsInFlight();
+  const begin = calls.counting(() => ({ end: ({ code }) => void ended.push(code) }));
+  const stream = begin({ method: "m", protocol: "grpc", header: new Headers(), streams: true });
+  expect(calls.count).toBe(0);
+  stream.end({ code: "ok", ms: 1, accountId: undefined });
+  expect(calls.count).toBe(0);
+  expect(ended).toEqual(["ok"]);
 });

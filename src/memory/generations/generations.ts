@@ -58,6 +58,11 @@ export class Generations {
     return [...this.#loaded.values()].map(({ model }) => model);
   }
 
+  /** Identity of a loaded model. */
+  modelOf(generation: Generation): ModelIdentity | undefined {
+    return this.#loaded.get(generation)?.model;
+  }
+
   has(generation: Generation): boolean {
     return this.#loaded.has(generation);
   }

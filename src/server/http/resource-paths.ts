@@ -95,18 +95,25 @@ function postedBy(request: FastifyRequest, reply: FastifyReply): UniversalServer
  * Writes the request as JSON. A field that the path and the query both give, or the query gives twice, is in
  * it twice, and so refused.
  */
-function bodyOf({ params, url }: FastifyRequest, message: DescMessage): AsyncIterable<Uint8Array> {
+function bodyOf(request: FastifyRequest, message: DescMessage): AsyncIterable<Uint8Array> {
   try {
-    // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
-    if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
-    const query = readQuery(url).map(([name, value]) => [name, readAs(value, fieldOf(message, name))]);
-    const fields = [...Object.entries(params as Record<string, string>), ...query];
-    const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    return once(Buffer.from(`{${members.join(",")}}`));
+    return once(Buffer.from(requestOf(request, message)));
   } catch (error) {
     // The error is answered after the gate, when the body is read.
     return refusing(error);
   }
+}
+
+/**
+ * Writes what a path and its query ask for as the JSON of a request. @throws MemoryError `invalid_argument`
+ */
+export function requestOf({ params, url }: FastifyRequest, message: DescMessage): string {
+  // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
+  if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
+  const query = readQuery(url).map(([name, value]) => [name, readAs(value, fieldOf(message, name))]);
+  const fields = [...Object.entries(params as Record<string, string>), ...query];
+  const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return `{${members.join(",")}}`;
 }
 
 function fieldOf(message: DescMessage, name: string): DescField | undefined {

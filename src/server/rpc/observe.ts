@@ -34,10 +34,17 @@ export interface CallWatcher {
 /** Outcome of a call. */
 export type Ended = Pick<Call, "code" | "ms" | "accountId">;
 
+/** A call that begins. */
+export interface Begun extends Pick<Call, "method" | "protocol"> {
+  readonly header: Headers;
+  /** True if the answer is a stream, which may run for long. */
+  readonly streams: boolean;
+}
+
 export interface ObserveOptions {
   /** True if the handler serves a plain path. */
   readonly plain?: boolean;
-  onBegin(call: Pick<Call, "method" | "protocol"> & { readonly header: Headers }): CallWatcher;
+  onBegin(call: Begun): CallWatcher;
   onEnd(call: Call): void;
 }
 
@@ -50,8 +57,9 @@ export const plainKey = createContextKey(false, { description: "plain path" });
 /** Trace id in a `traceparent` header of W3C Trace Context, version 00 and later ones. */
 const TRACE_PARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/** Flag of an envelope of gRPC-Web that holds the trailer. */
+/** Flag of an envelope of gRPC-Web that holds the trailer, and of Connect's streams that ends one. */
 const TRAILER_FLAG = 0x80;
+const END_STREAM_FLAG = 0x02;
 
 /**
  * Reports each call once, at its end. That includes refusals by the gate and unreadable bodies, which
@@ -64,7 +72,8 @@ export function observed(handler: UniversalHandler, options: ObserveOptions): Un
     const { header, contextValues = createContextValues() } = request;
     const plain = options.plain === true || contextValues.get(plainKey);
     const protocol = plain ? "json" : protocolOf(header);
-    const watcher = options.onBegin({ method, protocol, header });
+    const streams = handler.method.methodKind !== "unary";
+    const watcher = options.onBegin({ method, protocol, header, streams });
     contextValues.set(stepsKey, watcher.steps);
     const end = (code: string) => {
       const ms = performance.now() - startMs;
@@ -107,6 +116,8 @@ function codeOf({ status, header, trailer }: UniversalServerResponse, last: Uint
   if (grpcStatus != null) return nameOf(Number(grpcStatus));
   // gRPC-Web sends its trailer as the last envelope of the body.
   const hasTrailer = last?.[0] === TRAILER_FLAG;
+  const isStream = header?.get("content-type")?.startsWith("application/connect+") === true;
+  if (isStream && last?.[0] === END_STREAM_FLAG) return endOf(last);
   // Most answers are read by nobody here: one may have megabytes.
   if (status === 200 && !hasTrailer) return "ok";
   const text = last === undefined ? "" : Buffer.from(last).toString("latin1");
@@ -114,6 +125,12 @@ function codeOf({ status, header, trailer }: UniversalServerResponse, last: Uint
   if (webStatus !== undefined) return nameOf(Number(webStatus));
   if (status === 200) return "ok";
   return /^\{"code":"(\w+)"/.exec(text)?.[1] ?? `http_${status}`;
+}
+
+/** Reads the outcome of one of Connect's streams from its last envelope. */
+function endOf(envelope: Uint8Array): string {
+  const text = Buffer.from(envelope.subarray(5)).toString();
+  return /"error":\{"code":"(\w+)"/.exec(text)?.[1] ?? "ok";
 }
 
 function nameOf(grpcStatus: number): string {

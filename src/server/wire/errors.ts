@@ -46,18 +46,35 @@ export const translateErrors =
   (onFault: (error: unknown, requestId: string | null) => void): Interceptor =>
   (next) =>
   async (request) => {
-    try {
-      return await next(request);
-    } catch (error) {
-      if (error instanceof ConnectError) throw error;
+    const told = (error: unknown) => {
+      if (error instanceof ConnectError) return error;
       // The caller broke off, or its deadline passed: `request.signal` says which.
-      if (request.signal.aborted) throw ConnectError.from(request.signal.reason, Code.Canceled);
+      if (request.signal.aborted) return ConnectError.from(request.signal.reason, Code.Canceled);
       if (!(error instanceof MemoryError) || error.code === "internal") {
         onFault(error, request.header.get("x-request-id"));
       }
-      throw error instanceof MemoryError ? toConnectError(error) : masked(error);
+      return error instanceof MemoryError ? toConnectError(error) : masked(error);
+    };
+    try {
+      const response = await next(request);
+      if (!response.stream) return response;
+      return { ...response, message: translatedStream(response.message, told) };
+    } catch (error) {
+      throw told(error);
     }
   };
+
+/** Passes a stream of answers on; what goes wrong in its midst is translated too. */
+async function* translatedStream<T>(
+  messages: AsyncIterable<T>,
+  told: (error: unknown) => ConnectError,
+): AsyncGenerator<T> {
+  try {
+    yield* messages;
+  } catch (error) {
+    throw told(error);
+  }
+}
 
 function headersOf(error: MemoryError): Record<string, string> {
   const headers: Record<string, string> = {};

@@ -38,10 +38,13 @@ export function CallSection({ document, call }: { document: Document; call: Call
       )}
       {good && <Example value={exampleOf(document, jsonMedia(good.body))} what="example answer" />}
       {bad.length > 0 && <Errors errors={bad} />}
-      <details open={trying} onToggle={(event) => setTrying(event.currentTarget.open)}>
-        <summary>Try it</summary>
-        {trying && <TryIt call={call} parameters={parameters} example={exampleOf(document, request)} />}
-      </details>
+      {/* A stream may never end, and is not shown here. */}
+      {(good === undefined || jsonMedia(good.body)) && (
+        <details open={trying} onToggle={(event) => setTrying(event.currentTarget.open)}>
+          <summary>Try it</summary>
+          {trying && <TryIt call={call} parameters={parameters} example={exampleOf(document, request)} />}
+        </details>
+      )}
     </section>
   );
 }

@@ -1,8 +1,8 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import { unavailable } from "../../errors.js";
-import { Budget } from "../../memory/pacing/budget.js";
-import { turn } from "../../memory/pacing/turn.js";
-import { callerOf, takenKey } from "./caller.js";
+import { unavailable } from "../../../errors.js";
+import { Budget } from "../../../memory/pacing/budget.js";
+import { turn } from "../../../memory/pacing/turn.js";
+import { callerOf, takenKey } from "../caller.js";
 
 /** Maximum weight of all answers with texts that are made and not taken yet, and of those to one account. */
 const HELD_BYTES_MAX = 100_663_296;

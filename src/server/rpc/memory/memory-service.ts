@@ -1,36 +1,40 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { type MemoryService, RecallRequest_Mode } from "../../../gen/recalld/v1/memory_pb.js";
-import { invalid } from "../../errors.js";
-import { deleteMemory } from "../../memory/calls/delete-memory.js";
-import { deleteNamespace } from "../../memory/calls/delete-namespace.js";
-import { getMemory } from "../../memory/calls/get.js";
-import { listMemories } from "../../memory/calls/list.js";
-import { listNamespaces } from "../../memory/calls/list-namespaces.js";
-import { type Maps, mapNamespace } from "../../memory/calls/map.js";
-import type { Ports, RecallMode as RoomMode } from "../../memory/calls/ports.js";
-import { type Found, recall } from "../../memory/calls/recall.js";
-import { store } from "../../memory/calls/store.js";
-import { updateMemory } from "../../memory/calls/update.js";
-import type { ErasurePorts } from "../../memory/erasure/erase.js";
-import type { JsonObject } from "../../memory/input/metadata.js";
-import type { Seen } from "../../memory/ports/log.js";
-import { etagOf } from "../../memory/versions/etag.js";
-import type { Shown } from "../../memory/versions/showing.js";
-import { patchedKey } from "./bodies.js";
-import { callerOf } from "./caller.js";
-import { deadlineOf } from "./deadline.js";
+import { type MemoryService, RecallRequest_Mode } from "../../../../gen/recalld/v1/memory_pb.js";
+import { invalid } from "../../../errors.js";
+import { deleteMemory } from "../../../memory/calls/delete-memory.js";
+import { deleteNamespace } from "../../../memory/calls/delete-namespace.js";
+import { getMemory } from "../../../memory/calls/get.js";
+import { listMemories } from "../../../memory/calls/list.js";
+import { listNamespaces } from "../../../memory/calls/list-namespaces.js";
+import { type Maps, mapNamespace } from "../../../memory/calls/map.js";
+import type { Ports, RecallMode as RoomMode } from "../../../memory/calls/ports.js";
+import { type Found, recall } from "../../../memory/calls/recall.js";
+import { store } from "../../../memory/calls/store.js";
+import { updateMemory } from "../../../memory/calls/update.js";
+import type { ErasurePorts } from "../../../memory/erasure/erase.js";
+import { patchedKey } from "../bodies.js";
+import { callerOf } from "../caller.js";
+import { deadlineOf } from "../deadline.js";
+import { stepsKey } from "../observe.js";
 import { HeldAnswers } from "./held-answers.js";
-import { stepsKey } from "./observe.js";
+import { memoryOf, shared, textsOf, versionOf } from "./memory-fields.js";
+import { memoryStreams, type StreamPorts } from "./memory-streams.js";
 import { expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
-export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
+export type MemoryPorts = Ports & ErasurePorts & StreamPorts & { readonly maps: Maps };
 
-/** Translates recalld.v1.MemoryService between the wire and the room. */
-export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
+/**
+ * Translates recalld.v1.MemoryService between the wire and the room. `ending` is aborted when streams must
+ * end.
+ */
+export function memoryService(
+  ports: MemoryPorts,
+  ending: AbortSignal,
+): Partial<ServiceImpl<typeof MemoryService>> {
   const held = new HeldAnswers();
   return {
+    ...memoryStreams(ports, ending),
     async store({ text, namespace, metadata, ...asked }, context) {
       const request = { ...common(context), ...once(context), text, namespace, metadata, ...wishesOf(asked) };
       const storing = () => store(ports, request);
@@ -121,33 +125,7 @@ function stringsOf({ entry, explanation }: Found): string[] {
   return [...textsOf(entry), ...(explanation?.matched ?? [])];
 }
 
-function textsOf({ text, metadata }: Seen["text"]): string[] {
-  return [text, metadata];
-}
-
 function common(context: HandlerContext) {
   const steps = context.values.get(stepsKey);
   return { caller: callerOf(context), signal: context.signal, deadlineMs: deadlineOf(context), steps };
-}
-
-function memoryOf(entry: Shown) {
-  const { updatedAt = timestampFromMs(entry.createdAtMs), ...version } = versionOf(entry);
-  return { ...shared(entry), tokens: entry.tokens, ...version, updatedAt };
-}
-
-/** Makes the fields that tell one version of a memory from another, and what hides it. */
-function versionOf(entry: Shown) {
-  const { updatedAtMs, externalId, supersededBy, expiresAtMs } = entry;
-  return {
-    etag: etagOf(entry),
-    ...(updatedAtMs !== undefined && { updatedAt: timestampFromMs(updatedAtMs) }),
-    ...(externalId !== undefined && { externalId }),
-    ...(supersededBy !== undefined && { supersededBy }),
-    ...(expiresAtMs !== undefined && { expireTime: timestampFromMs(expiresAtMs) }),
-  };
-}
-
-function shared({ id, text, metadata, createdAtMs }: Seen["text"]) {
-  const createdAt = timestampFromMs(createdAtMs);
-  return { id, text, metadata: JSON.parse(metadata) as JsonObject, createdAt };
 }

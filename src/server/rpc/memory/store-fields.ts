@@ -5,12 +5,12 @@ import {
   StoreRequest_OnConflict,
   StoreResponse_Outcome,
   type StoreResponseSchema,
-} from "../../../gen/recalld/v1/memory_pb.js";
-import { invalid } from "../../errors.js";
-import type { Answered } from "../../memory/calls/store.js";
-import type { WishRequest } from "../../memory/calls/store-wishes.js";
-import type { Expiry } from "../../memory/input/expiry.js";
-import type { OnConflict } from "../../memory/versions/deciding-stores.js";
+} from "../../../../gen/recalld/v1/memory_pb.js";
+import { invalid } from "../../../errors.js";
+import type { Answered } from "../../../memory/calls/store.js";
+import type { WishRequest } from "../../../memory/calls/store-wishes.js";
+import type { Expiry } from "../../../memory/input/expiry.js";
+import type { OnConflict } from "../../../memory/versions/deciding-stores.js";
 
 const MS_PER_SECOND = 1_000;
 const NANOS_PER_MS = 1_000_000;

@@ -1,0 +1,59 @@
+import { type Entry, forgottenBy, type Log, type Seen } from "../ports/log.js";
+import { isExpired } from "../versions/standing.js";
+
+/** Change of a namespace, as its users see an entry of its log. */
+export type Change =
+  | { readonly kind: "stored"; readonly memory: Seen["text"] }
+  | { readonly kind: "deleted"; readonly id: string }
+  | { readonly kind: "dropped" };
+
+interface ChangeOptions {
+  /** Time by which memories have expired. */
+  readonly nowMs: number;
+  /** Answers the id of the memory with a number, whether it was erased or not. */
+  idOf(sequence: number): Promise<string | undefined>;
+}
+
+/**
+ * Translates an entry; undefined if it changes nothing that a user sees. A memory that was erased is none:
+ * its tombstone or its next version follows. One that has expired is none, and its tombstone follows, too. A
+ * move is none either: the copy has the same entries under the same numbers.
+ */
+export async function changeOf(
+  entry: Entry<"text">,
+  { nowMs, idOf }: ChangeOptions,
+): Promise<Change | undefined> {
+  switch (entry.op) {
+    case "store":
+      return isExpired(entry, nowMs) ? undefined : { kind: "stored", memory: entry };
+    case "delete": {
+      const id = await idOf(entry.target);
+      return id === undefined ? undefined : { kind: "deleted", id };
+    }
+    case "drop":
+      return { kind: "dropped" };
+    case "erased":
+    case "moved":
+    case "lost":
+      return undefined;
+  }
+}
+
+/** Lists the numbers of the earlier memories that an entry deletes, replaces or supersedes. */
+export function endedBy(entry: Entry<"head">): readonly number[] {
+  const forgotten = forgottenBy(entry);
+  const supersedes = entry.op === "store" || entry.op === "erased" ? (entry.supersedes ?? []) : [];
+  return forgotten === undefined ? supersedes : [forgotten, ...supersedes];
+}
+
+/** Finds the id of the memory with this number, or of what is left of it; undefined if nothing tells it. */
+export async function idAt(
+  log: Pick<Log, "read">,
+  { logId, sequence }: { logId: string; sequence: number },
+): Promise<string | undefined> {
+  const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
+  const entry = entries[0]?.entry;
+  if (entry?.op !== "store" && entry?.op !== "erased") return undefined;
+  // What replaced a lost entry in a copy has no id.
+  return entry.id === "" ? undefined : entry.id;
+}

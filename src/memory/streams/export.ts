@@ -1,0 +1,190 @@
+import { createHash } from "node:crypto";
+import { MemoryError, unavailable } from "../../errors.js";
+import type { Generations } from "../generations/generations.js";
+import { authorizeFree } from "../input/authorize.js";
+import { scopeOf } from "../input/namespace.js";
+import { vectorsOf } from "../log/windows.js";
+import { Piece } from "../pacing/bounds.js";
+import type { Clock } from "../pacing/clock.js";
+import { baseOf, generationOf } from "../ports/generation.js";
+import type { Entry, Log, Stored } from "../ports/log.js";
+import type { Caller, Quota } from "../ports/quota.js";
+import { isExpired } from "../versions/standing.js";
+import { endedBy } from "./changes.js";
+import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
+import { Numbers } from "./numbers.js";
+import type { OpenStream, OpenStreams } from "./open-streams.js";
+import { BEFORE_ALL, type Position, positionToken } from "./position.js";
+import { Proof } from "./proof.js";
+import { FRESH_MS } from "./watch.js";
+
+export const EXPORT_FORMAT = "recalld-export";
+export const EXPORT_VERSION = 1;
+/** Longest time that an export may take. */
+export const EXPORT_MS_MAX = 3_600_000;
+/** Entries read at a time: with their texts, and only what they are. */
+const READ_MANY = 128;
+const READ_HEADS = 512;
+
+export interface ExportPorts {
+  readonly log: Log;
+  readonly quota: Quota;
+  readonly clock: Clock;
+  readonly generations: Generations;
+  readonly streams: OpenStreams;
+}
+
+export interface ExportRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly includeVectors: boolean;
+  /** Aborted when nobody takes the lines any more, and when the process stops. */
+  readonly signal: AbortSignal;
+  readonly ending: AbortSignal;
+}
+
+/**
+ * Writes out a namespace as of one position, as lines of JSON without their line ends: what it is, each
+ * memory, oldest first, and the number of memories with the SHA-256 of all lines before. A namespace that
+ * does not exist has no memories. Costs nothing.
+ *
+ * No memory that was stored after the position is in it, and none that was deleted, replaced or superseded
+ * before, or has expired. One that is deleted
+ * meanwhile may be missing; its text is read no more than a second before it is passed on.
+ *
+ * @throws MemoryError `failed_precondition` if the namespace is dropped meanwhile; else as `watch`.
+ */
+export async function* exportMemories(ports: ExportPorts, request: ExportRequest): AsyncGenerator<string> {
+  const { caller, signal } = request;
+  const scope = scopeOf(request);
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const stream = ports.streams.open("export", caller);
+  const close = () => stream.close();
+  signal.addEventListener("abort", close);
+  try {
+    const standing = await livingLogOf(ports.log, scope);
+    yield* new Exporting(ports, { ...request, stream }).lines(standing?.dropped ? undefined : standing);
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+}
+
+class Exporting {
+  readonly #hash = createHash("sha256");
+  readonly #untilMs: number;
+  readonly #proof: Proof;
+  #count = 0;
+
+  constructor(
+    private readonly ports: ExportPorts,
+    private readonly request: ExportRequest & { readonly stream: OpenStream },
+  ) {
+    this.#untilMs = ports.clock.nowMs() + EXPORT_MS_MAX;
+    this.#proof = new Proof(ports, request.caller);
+  }
+
+  async *lines(standing: LivingLog | undefined): AsyncGenerator<string> {
+    yield this.#hashed(JSON.stringify(this.#header(standing)));
+    if (standing !== undefined) yield* this.#memories(standing);
+    yield JSON.stringify({ count: this.#count, sha256: this.#hash.digest("hex") });
+  }
+
+  #header(standing: LivingLog | undefined) {
+    const { namespace } = this.request;
+    const at: Position = standing ? { base: baseOf(standing.logId), after: standing.last } : BEFORE_ALL;
+    const model = standing && this.ports.generations.modelOf(generationOf(standing.logId));
+    return {
+      format: EXPORT_FORMAT,
+      version: EXPORT_VERSION,
+      model: model?.id ?? null,
+      model_revision: model?.revision ?? null,
+      namespace,
+      position: positionToken(at),
+      exported_at: new Date(this.ports.clock.wallMs()).toISOString(),
+    };
+  }
+
+  async *#memories({ logId, last }: LivingLog): AsyncGenerator<string> {
+    const ended = await this.#ended({ logId, last });
+    const what = this.request.includeVectors ? "all" : "text";
+    const reader = new LogReader(this.ports.log, { logId, after: 0, what });
+    while (reader.after < last) {
+      let piece = new Piece();
+      const entries = await this.#read(reader, Math.min(READ_MANY, last - reader.after));
+      const readMs = this.ports.clock.nowMs();
+      for (const [i, { sequence, entry }] of entries.entries()) {
+        // It is read anew: what was deleted since has lost its text.
+        if (i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS) break;
+        reader.after = sequence;
+        if (entry.op !== "store" || ended.has(sequence) || isExpired(entry, this.ports.clock.wallMs()))
+          continue;
+        this.#count++;
+        yield this.#hashed(lineOf(entry));
+        if (!piece.isOver) continue;
+        await this.ports.clock.yield();
+        piece = new Piece();
+      }
+    }
+  }
+
+  /** Finds the memories that a later entry up to the position ends, whether they are erased yet or not. */
+  async #ended({ logId, last }: Pick<LivingLog, "logId" | "last">): Promise<Numbers> {
+    const ended = new Numbers(last);
+    const reader = new LogReader(this.ports.log, { logId, after: 0, what: "head" });
+    while (reader.after < last) {
+      for (const { sequence, entry } of await this.#read(reader, Math.min(READ_HEADS, last - reader.after))) {
+        reader.after = sequence;
+        for (const target of endedBy(entry)) ended.add(target);
+      }
+      await this.ports.clock.yield();
+    }
+    return ended;
+  }
+
+  async #read<W extends "head" | "text" | "all">(reader: LogReader<W>, limit: number) {
+    const { stream, signal, ending } = this.request;
+    signal.throwIfAborted();
+    if (ending.aborted) throw unavailable("the server is shutting down");
+    if (this.ports.clock.nowMs() > this.#untilMs) throw unavailable("the export took longer than an hour");
+    await this.#proof.renew();
+    const { entries, dropped } = await stream.read(reader, { limit, signal });
+    if (dropped) {
+      throw new MemoryError("failed_precondition", "the namespace was dropped during the export", {
+        reason: "POSITION_GONE",
+      });
+    }
+    // No log is shorter than it was.
+    if (entries.length === 0) throw new MemoryError("internal", `the log ends at ${reader.after}`);
+    return entries;
+  }
+
+  #hashed(line: string): string {
+    this.#hash.update(line).update("\n");
+    return line;
+  }
+}
+
+/** Writes a memory. Its metadata is kept as it is, letter by letter. */
+function lineOf(
+  memory: Extract<Entry<"text">, { op: "store" }> & Partial<Pick<Stored, "vectors" | "windows">>,
+) {
+  const { id, text, metadata, createdAtMs, updatedAtMs, externalId, expiresAtMs, tokens } = memory;
+  const { vectors, windows } = memory;
+  const head = JSON.stringify({ id, text }).slice(0, -1);
+  const tail = JSON.stringify({
+    created_at: new Date(createdAtMs).toISOString(),
+    ...(updatedAtMs !== undefined && { updated_at: new Date(updatedAtMs).toISOString() }),
+    ...(externalId !== undefined && { external_id: externalId }),
+    ...(expiresAtMs !== undefined && { expire_time: new Date(expiresAtMs).toISOString() }),
+    tokens,
+    ...(windows && { windows: windows.map(({ start, end }) => [start, end]) }),
+    ...(vectors && { vectors: vectorsOf({ ...memory, vectors }).map(inBase64) }),
+  }).slice(1);
+  return `${head},"metadata":${metadata},${tail}`;
+}
+
+/** The float32 numbers in little-endian order, in base64: exact, and a quarter of their digits. */
+function inBase64(vector: Float32Array): string {
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
+}

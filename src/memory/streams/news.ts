@@ -1,0 +1,138 @@
+import type { Clock } from "../pacing/clock.js";
+import { mapSome } from "../pacing/map-some.js";
+import type { Log, Scope } from "../ports/log.js";
+
+/** Shortest time between two looks at what is waited for: other processes write too. */
+export const LOOK_EVERY_MS = 250;
+/** Time for each thing that is waited for, so that many watches ask the database no more often. */
+const LOOK_EACH_MS = 4;
+/** Number of looks at a time. */
+const LOOKING_MAX = 4;
+
+/** Event that a watch waits for. Those that wait under the same key share each look. */
+export interface Awaited {
+  readonly key: string;
+  /** The log that has to grow, or the name that has to get one: what this process does needs no look. */
+  readonly topic: string;
+  /** Tells whether it has happened. */
+  look(): Promise<boolean>;
+}
+
+export interface Patience {
+  readonly ms: number;
+  /** The wait ends when one of them is aborted. */
+  readonly signals: readonly AbortSignal[];
+}
+
+interface Question {
+  readonly awaited: Awaited;
+  readonly waiters: Set<Waiter>;
+}
+
+interface Waiter {
+  wake(): void;
+  fail(error: unknown): void;
+}
+
+/**
+ * Tells watches that something may have happened: at once if this process has written it, and within a
+ * quarter of a second if another has, because then somebody has to look.
+ */
+export class News {
+  readonly #waiting = new Map<string, Question>();
+  #looking = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Number of different things that are waited for. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Says that this process has changed something. */
+  note(topic: string): void {
+    for (const { awaited, waiters } of this.#waiting.values()) {
+      if (awaited.topic === topic) for (const waiter of waiters) waiter.wake();
+    }
+  }
+
+  /** Resolves when it may have happened, or patience is at its end. @throws what the look threw */
+  wait(awaited: Awaited, { ms, signals }: Patience): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(awaited.key) ?? { awaited, waiters: new Set() };
+      const end = (settle: () => void) => {
+        clearTimeout(timer);
+        for (const signal of signals) signal.removeEventListener("abort", waiter.wake);
+        waiting.waiters.delete(waiter);
+        if (waiting.waiters.size === 0) this.#waiting.delete(awaited.key);
+        settle();
+      };
+      const waiter = { wake: () => end(resolve), fail: (error: unknown) => end(() => reject(error)) };
+      const timer = setTimeout(waiter.wake, ms);
+      waiting.waiters.add(waiter);
+      this.#waiting.set(awaited.key, waiting);
+      for (const signal of signals) signal.addEventListener("abort", waiter.wake);
+      if (signals.some(({ aborted }) => aborted)) waiter.wake();
+      else void this.#keepLooking();
+    });
+  }
+
+  async #keepLooking(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    while (this.#waiting.size > 0) {
+      await this.clock.sleep(Math.max(LOOK_EVERY_MS, this.#waiting.size * LOOK_EACH_MS));
+      await mapSome([...this.#waiting.values()], LOOKING_MAX, look);
+    }
+    this.#looking = false;
+  }
+}
+
+async function look({ awaited, waiters }: Question): Promise<void> {
+  if (waiters.size === 0) return;
+  try {
+    if (await awaited.look()) for (const waiter of waiters) waiter.wake();
+  } catch (error) {
+    for (const waiter of waiters) waiter.fail(error);
+  }
+}
+
+/** Topic of a name that may get a log. */
+export function nameTopic({ accountId, namespace }: Scope): string {
+  return `${accountId} ${namespace}`;
+}
+
+/** Decorates a log, so that this process's watches hear at once of what it creates and appends. */
+export function announced(log: Log, news: Pick<News, "note">): Log {
+  return {
+    find: (scope) => log.find(scope),
+    create: async (scope, generation) => {
+      const logId = await log.create(scope, generation);
+      news.note(nameTopic(scope));
+      return logId;
+    },
+    append: async (batch) => {
+      const inserted = await log.append(batch);
+      if (inserted > 0) news.note(batch.logId);
+      return inserted;
+    },
+    read: (range) => log.read(range),
+    last: (logId) => log.last(logId),
+    fetch: (of) => log.fetch(of),
+    locate: (of) => log.locate(of),
+    written: (of) => log.written(of),
+    holder: (of) => log.holder(of),
+    successors: (of) => log.successors(of),
+    special: (of) => log.special(of),
+    expired: (of) => log.expired(of),
+    unerased: (limit) => log.unerased(limit),
+    erase: (of) => log.erase(of),
+    retire: (scope, logId) => log.retire(scope, logId),
+    scopeOf: (logId) => log.scopeOf(logId),
+    rename: (scope, of) => log.rename(scope, of),
+    names: (of) => log.names(of),
+    list: (of) => log.list(of),
+    measure: (of) => log.measure(of),
+    logIds: (of) => log.logIds(of),
+  };
+}

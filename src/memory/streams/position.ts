@@ -1,0 +1,57 @@
+import { invalid, MemoryError } from "../../errors.js";
+
+/**
+ * Place in the history of a namespace: behind an entry of its log, or behind the end of a log, where the next
+ * one begins. A log and its copies in other model generations share their positions.
+ */
+export interface Position {
+  /** The part of a log's id that it shares with its copies; empty before a namespace's first log. */
+  readonly base: string;
+  /** The number of the last entry that was seen. */
+  readonly after: number | "end";
+}
+
+/** Position of a namespace that has no log: its first one is read from the start. */
+export const BEFORE_ALL: Position = { base: "", after: "end" };
+
+const BASE = /^[\da-f]{1,64}$/;
+
+/** Makes the token of a position, which only this program reads. */
+export function positionToken({ base, after }: Position): string {
+  return Buffer.from(JSON.stringify([base, after])).toString("base64url");
+}
+
+/** Reads a token; undefined if it is empty, which means the present. @throws MemoryError `invalid_argument` */
+export function parsePosition(token: string): Position | undefined {
+  if (token === "") return undefined;
+  const position = decode(token);
+  // Accepts only the exact encoding that `positionToken` makes.
+  if (position === undefined || positionToken(position) !== token) {
+    throw invalid("position", "is none that a watch or an export gave; leave it out to begin now");
+  }
+  return position;
+}
+
+/** Makes the refusal of a position whose log is not the namespace's. */
+export function positionGone(): MemoryError {
+  const message =
+    "the position is of another namespace, of one that was dropped since, or ahead of a restored backup; " +
+    "leave it out to begin now";
+  return new MemoryError("failed_precondition", message, { reason: "POSITION_GONE" });
+}
+
+function decode(token: string): Position | undefined {
+  try {
+    const [base, after]: unknown[] = JSON.parse(Buffer.from(token, "base64url").toString());
+    if (typeof base !== "string" || !isPlace(base, after)) return undefined;
+    return { base, after };
+  } catch {
+    // What is not JSON of a list is not one of ours.
+    return undefined;
+  }
+}
+
+function isPlace(base: string, after: unknown): after is Position["after"] {
+  if (after === "end") return base === "" || BASE.test(base);
+  return BASE.test(base) && Number.isSafeInteger(after) && (after as number) >= 0;
+}

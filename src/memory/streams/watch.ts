@@ -1,0 +1,238 @@
+import { authorizeFree } from "../input/authorize.js";
+import { scopeOf } from "../input/namespace.js";
+import { Piece } from "../pacing/bounds.js";
+import type { Clock } from "../pacing/clock.js";
+import { baseOf } from "../ports/generation.js";
+import type { Entry, Log, Numbered, Scope } from "../ports/log.js";
+import type { Caller, Quota } from "../ports/quota.js";
+import { type Change, changeOf, idAt } from "./changes.js";
+import { type LivingLog, LogReader, livingLogOf } from "./log-reader.js";
+import { type News, nameTopic } from "./news.js";
+import type { OpenStream, OpenStreams } from "./open-streams.js";
+import { BEFORE_ALL, type Position, parsePosition, positionGone, positionToken } from "./position.js";
+import { Proof } from "./proof.js";
+
+/** Longest time without an event. */
+export const HEARTBEAT_MS = 15_000;
+/** Entries read at a time. */
+const READ_MANY = 64;
+/** Age after which a slice is read again: what was deleted since has lost its text. */
+export const FRESH_MS = 1_000;
+
+export interface WatchPorts {
+  readonly log: Log;
+  readonly quota: Quota;
+  readonly clock: Clock;
+  readonly news: News;
+  readonly streams: OpenStreams;
+}
+
+export interface WatchRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  /** Token of the last event that was seen; empty means the present. */
+  readonly position: string;
+  /** Aborted when nobody takes the events any more. */
+  readonly signal: AbortSignal;
+  /** Aborted when the process stops. */
+  readonly ending: AbortSignal;
+}
+
+/** A change, or a sign of life, and the token of the position behind it. */
+export interface WatchEvent {
+  readonly position: string;
+  readonly event: Change | { readonly kind: "heartbeat" };
+}
+
+/**
+ * Follows a namespace: every change behind a position, in the order of its log, for as long as it is asked
+ * for. The first event is a heartbeat with the position where it begins. When the namespace is dropped, it
+ * says so, and goes on with the next one of this name. When the process stops, it ends with a heartbeat.
+ * Costs nothing.
+ *
+ * @throws MemoryError `invalid_argument` or `failed_precondition` (POSITION_GONE) for a position that is not
+ * the namespace's; `unauthenticated` as soon as the key is revoked; `unavailable` if the database cannot
+ * answer; `resource_exhausted` or `unavailable` (STREAMS_LIMITED) if too many are open.
+ */
+export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGenerator<WatchEvent> {
+  const { caller, signal } = request;
+  const scope = scopeOf(request);
+  const from = parsePosition(request.position);
+  await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
+  const stream = ports.streams.open("watch", caller);
+  const close = () => stream.close();
+  // A client that has gone may never ask for the next event.
+  signal.addEventListener("abort", close);
+  try {
+    const begin = await placeOf(ports.log, { scope, from });
+    yield* new Watching(ports, { ...request, scope, stream }, begin).events();
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+}
+
+interface Watched extends Pick<WatchRequest, "caller" | "signal" | "ending"> {
+  readonly scope: Scope;
+  readonly stream: OpenStream;
+}
+
+class Watching {
+  /** The log that is read; undefined while the namespace has none behind `#at`. */
+  #reader: LogReader<"text"> | undefined;
+  #at: Position;
+  #toldMs: number;
+  readonly #proof: Proof;
+
+  constructor(
+    private readonly ports: WatchPorts,
+    private readonly watched: Watched,
+    begin: Begin,
+  ) {
+    this.#at = begin.at;
+    this.#open(begin.logId);
+    this.#toldMs = ports.clock.nowMs();
+    this.#proof = new Proof(ports, watched.caller);
+  }
+
+  async *events(): AsyncGenerator<WatchEvent> {
+    yield this.#told({ kind: "heartbeat" });
+    while (!this.#isOver) {
+      if (this.#reader === undefined) await this.#findNext();
+      else yield* this.#changes(this.#reader);
+      if (this.#patienceMs > 0 || this.#isOver) continue;
+      await this.#proof.renew();
+      yield this.#told({ kind: "heartbeat" });
+    }
+    if (!this.watched.signal.aborted) yield this.#told({ kind: "heartbeat" });
+  }
+
+  get #isOver(): boolean {
+    const { signal, ending } = this.watched;
+    return signal.aborted || ending.aborted;
+  }
+
+  get #patienceMs(): number {
+    return this.#toldMs + HEARTBEAT_MS - this.ports.clock.nowMs();
+  }
+
+  async *#changes(reader: LogReader<"text">): AsyncGenerator<WatchEvent> {
+    const { stream, signal } = this.watched;
+    let piece = new Piece();
+    const { entries, complete, dropped } = await stream.read(reader, { limit: READ_MANY, signal });
+    if (dropped) {
+      this.#leave();
+      yield this.#told({ kind: "dropped" });
+      return;
+    }
+    const readMs = this.ports.clock.nowMs();
+    for (const [i, entry] of entries.entries()) {
+      const isOld = i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS;
+      if (isOld || this.#isOver) return;
+      yield* this.#changed(reader, entry);
+      if (!piece.isOver) continue;
+      await this.ports.clock.yield();
+      piece = new Piece();
+    }
+    if (complete) await this.#grown(reader);
+    else await this.ports.clock.yield();
+  }
+
+  async *#changed(
+    reader: LogReader<"text">,
+    { sequence, entry }: Numbered<Entry<"text">>,
+  ): AsyncGenerator<WatchEvent> {
+    const { logId } = reader;
+    const change = await changeOf(entry, {
+      nowMs: this.ports.clock.wallMs(),
+      idOf: (target) => idAt(this.ports.log, { logId, sequence: target }),
+    });
+    reader.after = sequence;
+    this.#at = reader.position;
+    if (change === undefined) return;
+    await this.#proof.renew();
+    if (change.kind === "dropped") this.#leave();
+    yield this.#told(change);
+  }
+
+  #told(event: WatchEvent["event"]): WatchEvent {
+    this.#toldMs = this.ports.clock.nowMs();
+    return { position: positionToken(this.#at), event };
+  }
+
+  /** Leaves a log that has ended. */
+  #leave(): void {
+    this.#reader = undefined;
+    this.#at = { base: this.#at.base, after: "end" };
+  }
+
+  #open(logId: string | undefined): void {
+    const { after } = this.#at;
+    if (logId !== undefined && after !== "end") {
+      this.#reader = new LogReader(this.ports.log, { logId, after, what: "text" });
+    }
+  }
+
+  /** Waits until the log has another entry, or a sign of life is due. */
+  async #grown({ logId, after }: LogReader<"text">): Promise<void> {
+    const { log } = this.ports;
+    const look = async () => ((await log.last(logId))?.sequence ?? 0) > after;
+    await this.#wait({ key: `${logId} ${after}`, topic: logId, look });
+  }
+
+  /** Begins with the namespace's next log, or waits for it. */
+  async #findNext(): Promise<void> {
+    const { scope } = this.watched;
+    const next = async () => nextAfter(await livingLogOf(this.ports.log, scope), this.#at);
+    const found = await next();
+    if (found === undefined) {
+      const topic = nameTopic(scope);
+      return this.#wait({
+        key: `${this.#at.base} ${topic}`,
+        topic,
+        look: async () => (await next()) !== undefined,
+      });
+    }
+    this.#at = { base: baseOf(found.logId), after: 0 };
+    this.#open(found.logId);
+  }
+
+  async #wait(awaited: Parameters<News["wait"]>[0]): Promise<void> {
+    const { signal, ending } = this.watched;
+    await this.ports.news.wait(awaited, { ms: Math.max(0, this.#patienceMs), signals: [signal, ending] });
+  }
+}
+
+/** Where a watch begins. */
+interface Begin {
+  readonly at: Position;
+  /** The log to read; absent while there is none. */
+  readonly logId?: string;
+}
+
+async function placeOf(
+  log: Log,
+  { scope, from }: { scope: Scope; from: Position | undefined },
+): Promise<Begin> {
+  const standing = await livingLogOf(log, scope);
+  if (from === undefined) return presentOf(standing);
+  // It is found when the watch looks for its next log.
+  if (from.after === "end") return { at: from };
+  if (standing === undefined || baseOf(standing.logId) !== from.base || from.after > standing.last) {
+    throw positionGone();
+  }
+  return { at: from, logId: standing.logId };
+}
+
+function presentOf(standing: LivingLog | undefined): Begin {
+  if (standing === undefined) return { at: BEFORE_ALL };
+  const { logId, last, dropped } = standing;
+  const base = baseOf(logId);
+  return dropped ? { at: { base, after: "end" } } : { at: { base, after: last }, logId };
+}
+
+/** The log behind the end of another one; undefined if the name has none, or still that one. */
+function nextAfter(standing: LivingLog | undefined, { base }: Position): LivingLog | undefined {
+  if (standing === undefined || standing.dropped || baseOf(standing.logId) === base) return undefined;
+  return standing;
+}

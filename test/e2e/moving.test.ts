@@ -1,0 +1,157 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { admin } from "../support/admin.js";
+import { type Caller, resultsOf, signUp } from "../support/caller.js";
+import { chanceOf } from "../support/chance.js";
+import { LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
+import { newDataDir, startServer, type TestServer } from "../support/server.js";
+
+// Machines that run many tests at once are slow.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+/** Number of memories. The long form sets 100,000. */
+const MEMORIES = Number(process.env.MOVED_MEMORIES ?? 300);
+const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
+const FREE_CALLS = "10000000";
+
+async function exportTo(path: string, { url, key }: Caller, namespace: string): Promise<string[]> {
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`${url}/namespaces/${namespace}/export`, { headers });
+  expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+  const text = await response.text();
+  await writeFile(path, text);
+  return text.trimEnd().split("\n");
+}
+
+/** Command line of an import. */
+async function commandLine(to: Caller, file: string, ...options: string[]): Promise<string[]> {
+  const keyFile = join(newDataDir(), "key");
+  await writeFile(keyFile, `${to.key}\n`);
+  const target = ["--url", to.url, "--key-file", keyFile, "--namespace", "moved"];
+  return ["import", file, "--from", "recalld", ...target, ...options];
+}
+
+async function storeMany(caller: Caller, count: number): Promise<void> {
+  const chance = chanceOf(7);
+  const texts = Array.from({ length: count }, () => ({ text: chance.text(), metadata: chance.metadata() }));
+  const rest = texts.values();
+  const worker = async () => {
+    for (const each of rest) expect((await caller.store({ ...each, namespace: "n" })).code).toBe("ok");
+  };
+  await Promise.all(Array.from({ length: 4 }, worker));
+}
+
+/** Recalls memories, without ids and times, which are given anew. */
+async function foundBy(caller: Caller, namespace: string, query: string) {
+  const results = resultsOf(await caller.recall(query, namespace, 10));
+  return results.map(({ text, score, metadata }) => ({ text, score, metadata }));
+}
+
+async function movedMemories(caller: Caller): Promise<number> {
+  const response = await fetch(`${caller.url}/recalld.v1.MemoryService/ListNamespaces`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${caller.key}` },
+    body: "{}",
+  });
+  const { namespaces } = (await response.json()) as { namespaces: { namespace: string; memories: number }[] };
+  return namespaces.find(({ namespace }) => namespace === "moved")?.memories ?? 0;
+}
+
+describe.skipIf(MONGO_DATABASE.missing !== undefined)(`from local to ${MONGO_DATABASE.name}`, () => {
+  it(`an export under load, imported over a kill -9, is identical by recalls`, async () => {
+    const [source, target] = await Promise.all([LOCAL_DATABASE.make(), MONGO_DATABASE.make()]);
+    const servers: TestServer[] = await Promise.all([
+      source.start({ FREE_CALLS }),
+      target.start({ FREE_CALLS }),
+    ]);
+    onTestFinished(async () => void (await Promise.all(servers.map((each) => each.stop()))));
+    const ana = await signUp(servers[0]?.url as string);
+    await storeMany(ana, MEMORIES);
+    // Others store and delete beside the export: none of that is in it, or it is whole.
+    let busy = true;
+    const load = (async () => {
+      for (let i = 0; busy; i++) {
+        const { body } = await ana.store({ namespace: "n", text: `beside the export ${i}` });
+        await ana.forget("n", String(body.id));
+      }
+    })();
+    const file = join(newDataDir(), "export.jsonl");
+    const lines = await exportTo(file, ana, "n");
+    busy = false;
+    await load;
+    const bob = await signUp(servers[1]?.url as string);
+
+    const dry = await admin({}, ...(await commandLine(bob, file, "--dry-run", "--json")));
+    expect(dry.code, dry.stderr).toBe(0);
+    const expected = lines.length - 2;
+    expect(JSON.parse(dry.stdout)).toMatchObject({ read: expected, stored: expected, refused: 0 });
+    expect(await movedMemories(bob)).toBe(0);
+
+    // The import is killed in its midst, and then run again.
+    const killed = spawn(process.execPath, [ADMIN, ...(await commandLine(bob, file))]);
+    const exited = once(killed, "exit");
+    for (let stored = 0; stored < expected / 3; stored = await movedMemories(bob)) await sleep(20);
+    killed.kill("SIGKILL");
+    await exited;
+    const already = await movedMemories(bob);
+    expect(already).toBeLessThan(expected);
+    const again = await admin({}, ...(await commandLine(bob, file, "--json")));
+    expect(again.code, again.stderr).toBe(0);
+    const report = JSON.parse(again.stdout);
+    expect(report).toMatchObject({ read: expected, refused: 0, skipped: 0 });
+    expect(report.stored + report.already).toBe(expected);
+    expect(report.already).toBeGreaterThanOrEqual(already);
+    expect(await movedMemories(bob)).toBe(expected);
+    expect(await bob.used()).toBe(expected);
+
+    // Memories of the load may be in the export, but no query asks for them.
+    const chance = chanceOf(8);
+    for (let i = 0; i < 20; i++) {
+      const query = chance.text();
+      const there = (await foundBy(ana, "n", query)).map(rounded);
+      const here = (await foundBy(bob, "moved", query)).map(rounded);
+      expect(here).toEqual(there);
+    }
+  });
+});
+
+/** Scores are rounded as the models of two processes may add in another order. */
+function rounded<T extends { score: number }>(result: T): T {
+  return { ...result, score: Number(result.score.toFixed(6)) };
+}
+
+it("an import says what is wrong, and lists what the server refuses", async () => {
+  const server = await startServer({ env: { FREE_CALLS: "2" } });
+  onTestFinished(async () => void (await server.stop()));
+  const ana = await signUp(server.url);
+  const file = join(newDataDir(), "mem0.json");
+  const memory = (id: string, text: string) => ({ id, memory: text, metadata: { n: 1 } });
+  const results = [memory("1", "one"), memory("2", "x".repeat(65_537))];
+  await writeFile(file, JSON.stringify({ results }));
+  const keyFile = join(newDataDir(), "key");
+  await writeFile(keyFile, ana.key);
+  const line = ["import", file, "--from", "mem0", "--namespace", "n", "--key-file", keyFile, "--url"];
+  const first = await admin({}, ...line, server.url);
+  expect(first.code).toBe(1);
+  expect(first.stdout).toBe("2 read: 1 stored, 0 were there already, 1 refused\n");
+  expect(first.stderr).toContain("mem0 2: text is 65,537 bytes; the limit is 65,536");
+  const { body } = await ana.recall("one", "n");
+  expect((body.results as { metadata: unknown }[])[0]?.metadata).toEqual({
+    n: 1,
+    imported_from: { program: "mem0", id: "1" },
+  });
+  // The plan's calls are used: the rest is not tried.
+  await writeFile(file, JSON.stringify({ results: [memory("3", "three"), memory("4", "four")] }));
+  const exhausted = await admin({}, ...line, server.url);
+  expect(exhausted.code).toBe(1);
+  expect(exhausted.stderr).toMatch(/recalld-admin: .*calls/);
+  expect(await admin({}, ...line.slice(0, -1))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--url and --key-file"),
+  });
+});

@@ -1,0 +1,512 @@
+import { createHash } from "node:crypto";
+import { afterEach, expect, it, vi } from "vitest";
+import { MemoryError } from "../../src/errors.js";
+import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
+import { newMemoryId } from "../../src/memory/input/id.js";
+import { type Clock, systemClock } from "../../src/memory/pacing/clock.js";
+import { inGeneration } from "../../src/memory/ports/generation.js";
+import type { Appended, Log } from "../../src/memory/ports/log.js";
+import type { Quota } from "../../src/memory/ports/quota.js";
+import { type ExportPorts, exportMemories } from "../../src/memory/streams/export.js";
+import type { LogReader } from "../../src/memory/streams/log-reader.js";
+import { announced, LOOK_EVERY_MS, News } from "../../src/memory/streams/news.js";
+import { Numbers } from "../../src/memory/streams/numbers.js";
+import { OpenStreams, STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
+import { BEFORE_ALL, positionToken } from "../../src/memory/streams/position.js";
+import {
+  FRESH_MS,
+  HEARTBEAT_MS,
+  type WatchEvent,
+  type WatchPorts,
+  watch,
+} from "../../src/memory/streams/watch.js";
+import { aMemory } from "../contract/samples.js";
+import { CALLER, DIMENSIONS, House, scopeOf } from "./room.js";
+
+// Machines that run many tests at once are slow.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Number of changes that a watcher sees. The long form sets 10,000. */
+const CHANGES = Number(process.env.WATCHED_CHANGES ?? 1_000);
+
+const houses: House[] = [];
+const watches: AbortController[] = [];
+afterEach(async () => {
+  for (const each of watches.splice(0)) each.abort();
+  for (const house of houses.splice(0)) await house.close();
+});
+
+type Ports = WatchPorts & ExportPorts;
+
+async function open(changes: Partial<Ports> = {}) {
+  const house = await House.open();
+  houses.push(house);
+  const { ports } = house.room();
+  const clock = changes.clock ?? systemClock;
+  const streams: Ports = {
+    ...ports,
+    clock,
+    news: new News(clock),
+    streams: new OpenStreams(clock),
+    ...changes,
+  };
+  return { house, log: house.storage.log, ports: streams };
+}
+
+/** A watch that is taken event by event. */
+function watching(ports: WatchPorts, { position = "", caller = CALLER, namespace = "n" } = {}) {
+  const [client, ending] = [new AbortController(), new AbortController()];
+  watches.push(client);
+  const events = watch(ports, {
+    ...{ caller, namespace, position, signal: client.signal, ending: ending.signal },
+  });
+  const next = async (): Promise<WatchEvent> => {
+    const { done, value } = await events.next();
+    if (done) throw new Error("the watch ended");
+    return value;
+  };
+  /** Takes the next events as short words. */
+  const words = async (count: number) => {
+    const told: string[] = [];
+    while (told.length < count) told.push(wordOf((await next()).event));
+    return told;
+  };
+  return { events, next, words, client, ending };
+}
+
+function wordOf(event: WatchEvent["event"]): string {
+  if (event.kind === "stored") return `${event.memory.id}: ${event.memory.text}`;
+  return event.kind === "deleted" ? `deleted ${event.id}` : event.kind;
+}
+
+const memory = (id: string): Appended => aMemory({ id, opId: id, text: `text of ${id}` });
+const tombstone = (target: number): Appended => ({ op: "delete", opId: `tombstone ${target}`, target });
+const drop: Appended = { op: "drop", opId: "drop" };
+
+/** A clock that a test sets forward. */
+function steppedClock(): Clock & { aheadMs: number } {
+  return {
+    ...systemClock,
+    aheadMs: 0,
+    nowMs() {
+      return systemClock.nowMs() + this.aheadMs;
+    },
+  };
+}
+
+async function linesOf(lines: AsyncIterable<string>): Promise<Record<string, unknown>[]> {
+  const read: Record<string, unknown>[] = [];
+  for await (const line of lines) read.push(JSON.parse(line));
+  return read;
+}
+
+const exporting = (ports: ExportPorts, includeVectors = false) => {
+  const [client, ending] = [new AbortController(), new AbortController()];
+  const asked = { caller: CALLER, namespace: "n", includeVectors };
+  return exportMemories(ports, { ...asked, signal: client.signal, ending: ending.signal });
+};
+
+it("a watch begins now, and finds what another process writes", async () => {
+  const { house, ports } = await open();
+  await house.write("n", [memory("mem_1")]);
+  const { next, words } = watching(ports);
+  expect((await next()).event.kind).toBe("heartbeat");
+  const waited = words(3);
+  await house.write("n", [memory("mem_2"), tombstone(1)]);
+  await house.write("n", [memory("mem_3")]);
+  expect(await waited).toEqual(["mem_2: text of mem_2", "deleted mem_1", "mem_3: text of mem_3"]);
+});
+
+it("an append of this process wakes its watches at once", async () => {
+  const clock = { ...systemClock, sleep: () => new Promise<void>(() => {}) };
+  const { log, ports } = await open({ clock });
+  const noted = announced(log, ports.news);
+  const { next, words } = watching(ports);
+  await next();
+  const waited = words(2);
+  const logId = await noted.create(scopeOf("n"));
+  await noted.append({ logId, from: 1, entries: [memory("mem_1")] });
+  await vi.waitFor(() => expect(ports.news.size).toBe(1));
+  await noted.append({ logId, from: 2, entries: [memory("mem_2")] });
+  expect(await waited).toEqual(["mem_1: text of mem_1", "mem_2: text of mem_2"]);
+});
+
+it(
+  "a watcher on one or the other process, and over restarts, sees each change once and in order",
+  async () => {
+    const { house, log } = await open();
+    const rooms = [house.room(), house.room()] as const;
+    const [changes, writers] = [CHANGES, 8];
+    // Both processes append at the same numbers, and one of them gets each.
+    const write = async (writer: number): Promise<string[]> => {
+      const done: string[] = [];
+      const stored: string[] = [];
+      while (done.length < changes / writers) {
+        const room = rooms[(writer + done.length) % 2] as (typeof rooms)[0];
+        const id = done.length % 10 === 9 ? stored.shift() : undefined;
+        if (id !== undefined) {
+          await deleteMemory(room.ports, { caller: CALLER, namespace: "n", id });
+          done.push(`deleted ${id}`);
+          continue;
+        }
+        const made = newMemoryId();
+        await room.append(
+          "n",
+          aMemory({ id: made, opId: made, text: "t", vectors: new Float32Array(DIMENSIONS) }),
+        );
+        stored.push(made);
+        done.push(`stored ${made}`);
+      }
+      return done;
+    };
+    const told: string[] = [];
+    const watchOn = async () => {
+      let position = positionToken(BEFORE_ALL);
+      for (let process = 0; told.length < changes; process++) {
+        // A process that has just started knows nothing of the one before.
+        const { ports } = rooms[process % 2] as (typeof rooms)[0];
+        const started = { ...ports, log, news: new News(systemClock), streams: new OpenStreams(systemClock) };
+        const { events, client } = watching(started, { position });
+        for (let taken = 0; taken < 777 && told.length < changes; taken++) {
+          const { value } = await events.next();
+          position = value.position;
+          const { event } = value as WatchEvent;
+          if (event.kind === "stored") told.push(`stored ${event.memory.id}`);
+          else if (event.kind === "deleted") told.push(`deleted ${event.id}`);
+        }
+        client.abort();
+        await events.return(undefined);
+      }
+    };
+    const [written] = await Promise.all([
+      Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))),
+      watchOn(),
+    ]);
+    // A memory that was deleted before the watch came to it is told as its deletion alone.
+    const both = new Set(told);
+    expect(both.size).toBe(told.length);
+    const deleted = new Set(written.flat().flatMap((word) => /^deleted (.*)/.exec(word)?.[1] ?? []));
+    const missing = written.flat().filter((word) => !both.has(word));
+    expect(missing.filter((word) => !deleted.has(word.replace(/^stored /, "")))).toEqual([]);
+    for (const own of written) {
+      const mine = new Set(own);
+      expect(told.filter((word) => mine.has(word))).toEqual(own.filter((word) => both.has(word)));
+    }
+  },
+  60_000 + CHANGES * 30,
+);
+
+it("many watches of one namespace share each look at its log", async () => {
+  const { house, log, ports } = await open();
+  await house.write("n", [memory("mem_1")]);
+  let looks = 0;
+  const counted: Log = announced(log, { note: () => {} });
+  counted.last = (logId) => {
+    looks++;
+    return log.last(logId);
+  };
+  const all = Array.from({ length: 10 }, () => watching({ ...ports, log: counted }));
+  for (const { next } of all) await next();
+  const waiting = all.map(({ words }) => words(1));
+  // Each reads once by itself, and then they wait together.
+  let before = -1;
+  await vi.waitFor(
+    async () => {
+      before = looks;
+      await systemClock.sleep(LOOK_EVERY_MS * 4);
+      expect(looks - before).toBeLessThan(8);
+    },
+    { timeout: 15_000 },
+  );
+  await house.write("n", [memory("mem_2")]);
+  for (const told of await Promise.all(waiting)) expect(told).toEqual(["mem_2: text of mem_2"]);
+});
+
+it("a move to another model is seen by nobody, and loses nothing that the original forgets", async () => {
+  const { house, log, ports } = await open();
+  const from = await house.write("n", [memory("mem_1"), memory("mem_2")]);
+  const scope = scopeOf("n");
+  const { next, words } = watching(ports, { position: await positionBefore(ports) });
+  await next();
+  expect(await words(1)).toEqual(["mem_1: text of mem_1"]);
+  // The watch is slow: the namespace moves, and its original is erased, before it reads on.
+  const to = inGeneration(from, "2");
+  await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
+  await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
+  await log.rename(scope, { from, to });
+  await log.erase({ logId: from, sequences: [1, 2, 3] });
+  await log.append({ logId: to, from: 3, entries: [memory("mem_3"), tombstone(2)] });
+  expect(await words(3)).toEqual(["mem_2: text of mem_2", "mem_3: text of mem_3", "deleted mem_2"]);
+
+  async function positionBefore(ports: WatchPorts): Promise<string> {
+    const { position } = await watching(ports).next();
+    const [base] = JSON.parse(Buffer.from(position, "base64url").toString());
+    return Buffer.from(JSON.stringify([base, 0])).toString("base64url");
+  }
+});
+
+it("a memory that was deleted is told without its text, as its deletion", async () => {
+  const { house, log, ports } = await open();
+  const logId = await house.write("n", [memory("mem_0")]);
+  const { position } = await watching(ports).next();
+  await house.write("n", [memory("mem_1"), memory("mem_2"), tombstone(2)]);
+  await log.erase({ logId, sequences: [2] });
+  const { next, words } = watching(ports, { position });
+  await next();
+  expect(await words(2)).toEqual(["mem_2: text of mem_2", "deleted mem_1"]);
+});
+
+it("a slow reader gets no text that was deleted more than a second before", async () => {
+  const clock = steppedClock();
+  const { house, log, ports } = await open({ clock });
+  const logId = await house.write("n", [memory("mem_0")]);
+  const { next, words } = watching(ports);
+  await next();
+  await house.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
+  expect(await words(1)).toEqual(["mem_1: text of mem_1"]);
+  await log.erase({ logId, sequences: [3] });
+  clock.aheadMs += FRESH_MS + 1;
+  expect(await words(1)).toEqual(["mem_3: text of mem_3"]);
+});
+
+it("nothing more is told of a namespace that was dropped, and its position finds the next one", async () => {
+  const { house, log, ports } = await open();
+  const scope = scopeOf("n");
+  const logId = await house.write("n", [memory("mem_0")]);
+  const { next, words } = watching(ports);
+  const { position } = await next();
+  await house.write("n", [memory("mem_1"), drop]);
+  const dropped = await next();
+  expect(dropped.event.kind).toBe("dropped");
+  // The name is not free yet: the dropped log is not read again.
+  const early = watching(ports, { position: dropped.position });
+  await early.next();
+  await log.retire(scope, logId);
+  await house.write("n", [memory("mem_2")]);
+  expect(await words(1)).toEqual(["mem_2: text of mem_2"]);
+  expect(await early.words(1)).toEqual(["mem_2: text of mem_2"]);
+  const late = watching(ports, { position: dropped.position });
+  await late.next();
+  expect(await late.words(1)).toEqual(["mem_2: text of mem_2"]);
+  await expect(watching(ports, { position }).next()).rejects.toMatchObject({ reason: "POSITION_GONE" });
+});
+
+it("a position ahead of the log, as after a restored backup, is refused", async () => {
+  const { house, ports } = await open();
+  await house.write("n", [memory("mem_1")]);
+  const { position } = await watching(ports).next();
+  const [base] = JSON.parse(Buffer.from(position, "base64url").toString());
+  const ahead = Buffer.from(JSON.stringify([base, 2])).toString("base64url");
+  await expect(watching(ports, { position: ahead }).next()).rejects.toMatchObject({
+    reason: "POSITION_GONE",
+  });
+});
+
+it("a watch shows life, and says where it is", async () => {
+  const clock = steppedClock();
+  const { house, ports } = await open({ clock });
+  await house.write("n", [memory("mem_1")]);
+  const { next } = watching(ports);
+  const first = await next();
+  clock.aheadMs += HEARTBEAT_MS;
+  expect(await next()).toEqual(first);
+});
+
+it("a watch ends with its key, before it tells anything more", async () => {
+  const clock = steppedClock();
+  const { house, ports } = await open({ clock });
+  let alive = true;
+  const verify = async () => {
+    if (!alive) throw new MemoryError("unauthenticated", "revoked");
+  };
+  const quota: Quota = { ...ports.quota, verify };
+  await house.write("n", [memory("mem_1")]);
+  const [told, idle] = [watching({ ...ports, quota }), watching({ ...ports, quota }, { namespace: "m" })];
+  await told.next();
+  await idle.next();
+  alive = false;
+  clock.aheadMs += 1_000;
+  await house.write("n", [memory("mem_2")]);
+  await expect(told.next()).rejects.toMatchObject({ code: "unauthenticated" });
+  clock.aheadMs += HEARTBEAT_MS;
+  await expect(idle.next()).rejects.toMatchObject({ code: "unauthenticated" });
+  expect(ports.streams.count("watch")).toBe(0);
+});
+
+it("a watch ends with its position when the process stops, and at once when its client goes", async () => {
+  const { house, ports } = await open();
+  await house.write("n", [memory("mem_1")]);
+  const [stopped, left] = [watching(ports), watching(ports)];
+  const first = await stopped.next();
+  await left.next();
+  const [last, gone] = [stopped.next(), left.events.next()];
+  await vi.waitFor(() => expect(ports.news.size).toBe(1));
+  stopped.ending.abort();
+  left.client.abort();
+  expect(await last).toEqual(first);
+  expect(await stopped.events.next()).toMatchObject({ done: true });
+  expect(await gone).toMatchObject({ done: true });
+  expect(ports.streams.count("watch")).toBe(0);
+  expect(ports.news.size).toBe(0);
+});
+
+it("the database's failure ends a watch, which can be resumed", async () => {
+  const { house, log, ports } = await open();
+  await house.write("n", [memory("mem_1")]);
+  const away: Log = announced(log, { note: () => {} });
+  const { next } = watching({ ...ports, log: away });
+  const { position } = await next();
+  const waiting = next();
+  away.last = () => Promise.reject(new MemoryError("unavailable", "away"));
+  await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
+  await house.write("n", [memory("mem_2")]);
+  const resumed = watching(ports, { position });
+  await resumed.next();
+  expect(await resumed.words(1)).toEqual(["mem_2: text of mem_2"]);
+});
+
+it("a key, an account and the process have so many streams, and one more is refused", async () => {
+  const streams = new OpenStreams(systemClock);
+  const callerOf = (account: number, key: number) => ({
+    ...{ accountId: `acc_${account}`, keyHash: `${account} ${key}`, access: "full" as const },
+  });
+  const { perKey, perAccount, all } = STREAM_LIMITS.watch;
+  const opened = [];
+  for (let i = 0; i < perKey; i++) opened.push(streams.open("watch", callerOf(1, 0)));
+  const limited = { code: "resource_exhausted", reason: "STREAMS_LIMITED" };
+  expect(() => streams.open("watch", callerOf(1, 0))).toThrow(expect.objectContaining(limited));
+  // Exports are counted by themselves.
+  streams.open("export", callerOf(1, 0)).close();
+  for (let i = perKey; i < perAccount; i++)
+    opened.push(streams.open("watch", callerOf(1, Math.floor(i / perKey))));
+  expect(() => streams.open("watch", callerOf(1, 99))).toThrow(expect.objectContaining(limited));
+  for (let i = perAccount; i < all; i++) {
+    opened.push(streams.open("watch", callerOf(Math.floor(i / perAccount) + 1, Math.floor(i / perKey))));
+  }
+  const full = { code: "unavailable", reason: "STREAMS_LIMITED" };
+  expect(() => streams.open("watch", callerOf(99, 0))).toThrow(expect.objectContaining(full));
+  opened[0]?.close();
+  opened[0]?.close();
+  expect(streams.count("watch")).toBe(all - 1);
+  streams.open("watch", callerOf(99, 0)).close();
+});
+
+it("streams hold so many bytes, and read on when others have passed theirs on", async () => {
+  const streams = new OpenStreams(systemClock);
+  const { signal } = new AbortController();
+  // A little over 4 MiB, as the heaviest slices are.
+  const entry = aMemory({ vectors: new Float32Array(1_048_576) });
+  const slice = { entries: [{ sequence: 1, entry }], complete: false, dropped: false };
+  const reader = { read: async () => slice } as unknown as LogReader<"all">;
+  const readOf = (accountId: string) => {
+    const stream = streams.open("watch", { ...CALLER, accountId, keyHash: `${Math.random()}` });
+    let isDone = false;
+    const read = stream.read(reader, { limit: 1, signal }).then(() => {
+      isDone = true;
+    });
+    return { stream, read, isDone: () => isDone };
+  };
+  const all = Array.from({ length: 12 }, () => readOf("acc_1"));
+  await systemClock.sleep(200);
+  const [done, waiting] = [all.filter(({ isDone }) => isDone()), all.filter(({ isDone }) => !isDone())];
+  // One account's part is 16 MiB, and some read at a time.
+  expect(done.length).toBeGreaterThanOrEqual(4);
+  expect(done.length).toBeLessThanOrEqual(4 + 4);
+  expect(streams.heldBytes).toBeLessThan(16_777_216 + 4 * 4_400_000);
+  // Another account has its own part.
+  const other = readOf("acc_2");
+  await other.read;
+  // One after the other gets what those before have passed on.
+  for (const { stream } of done) stream.close();
+  for (const { stream, read } of waiting) void read.then(() => stream.close());
+  await Promise.all(waiting.map(({ read }) => read));
+  other.stream.close();
+  expect(streams.heldBytes).toBe(0);
+  expect(streams.count("watch")).toBe(0);
+});
+
+it("an export leaves out what a tombstone ended before its position, erased or not", async () => {
+  const { house, log, ports } = await open();
+  const logId = await house.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
+  await house.write("n", [tombstone(1), tombstone(2)]);
+  await log.erase({ logId, sequences: [2] });
+  const lines = await linesOf(exporting(ports));
+  expect(lines.map(({ id }) => id)).toEqual([undefined, "mem_3", undefined]);
+  expect(lines.at(-1)).toMatchObject({ count: 1 });
+});
+
+it("an export has nothing that was stored since, and no text that was deleted a second before", async () => {
+  const clock = steppedClock();
+  const { house, log, ports } = await open({ clock });
+  const logId = await house.write("n", [memory("mem_1"), memory("mem_2"), memory("mem_3")]);
+  const lines = exporting(ports);
+  await lines.next();
+  await lines.next();
+  await house.write("n", [memory("mem_4"), tombstone(2)]);
+  await log.erase({ logId, sequences: [2] });
+  clock.aheadMs += FRESH_MS + 1;
+  const rest = await linesOf(lines);
+  expect(rest.map(({ id }) => id)).toEqual(["mem_3", undefined]);
+  expect(rest.at(-1)).toMatchObject({ count: 2 });
+});
+
+it("an export goes on in the copy when the namespace moves", async () => {
+  const clock = steppedClock();
+  const { house, log, ports } = await open({ clock });
+  const from = await house.write("n", [memory("mem_1"), memory("mem_2")]);
+  const lines = exporting(ports);
+  await lines.next();
+  await lines.next();
+  const to = inGeneration(from, "2");
+  await log.append({ logId: to, from: 1, entries: [memory("mem_1"), memory("mem_2")] });
+  await log.append({ logId: from, from: 3, entries: [{ op: "moved", opId: "move", to }] });
+  await log.rename(scopeOf("n"), { from, to });
+  await log.erase({ logId: from, sequences: [1, 2] });
+  clock.aheadMs += FRESH_MS + 1;
+  expect((await linesOf(lines)).map(({ id }) => id)).toEqual(["mem_2", undefined]);
+});
+
+it("an export of a namespace that is dropped meanwhile fails, and passes nothing more on", async () => {
+  const clock = steppedClock();
+  const { house, ports } = await open({ clock });
+  await house.write("n", [memory("mem_1"), memory("mem_2")]);
+  const lines = exporting(ports);
+  await lines.next();
+  await lines.next();
+  await house.write("n", [drop]);
+  clock.aheadMs += FRESH_MS + 1;
+  await expect(lines.next()).rejects.toMatchObject({ code: "failed_precondition" });
+  expect(ports.streams.count("export")).toBe(0);
+});
+
+it("an export of many memories is complete, in order, and pauses for other work", async () => {
+  const { house, ports } = await open();
+  const many = Array.from({ length: 5_000 }, (_, i) => memory(`mem_${i}`));
+  await house.write("n", many);
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 1);
+  const hash = createHash("sha256");
+  const ids: string[] = [];
+  let last: { count: number; sha256: string } | undefined;
+  for await (const line of exporting(ports, true)) {
+    const read = JSON.parse(line);
+    if ("sha256" in read) last = read;
+    else hash.update(`${line}\n`);
+    if ("id" in read) ids.push(read.id);
+  }
+  clearInterval(timer);
+  expect(ids).toEqual(many.map((each) => (each as { id: string }).id));
+  expect(last).toEqual({ count: 5_000, sha256: hash.digest("hex") });
+  // A hundred times less than the export takes; machines that are busy with others pause longer.
+  expect(longestMs).toBeLessThan(200);
+});
+
+it("a set of numbers holds what was added, and nothing else", () => {
+  const numbers = new Numbers(20);
+  for (const number of [1, 8, 20, 21, 400]) numbers.add(number);
+  expect(Array.from({ length: 500 }, (_, i) => i).filter((i) => numbers.has(i))).toEqual([1, 8, 20, 21]);
+});

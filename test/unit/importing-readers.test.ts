@@ -1,0 +1,231 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { type Imported, NotThatFormat, type Skipped } from "../../src/importing/imported.js";
+import { READERS } from "../../src/importing/readers/readers.js";
+import { sourceFile } from "../../src/importing/source-file.js";
+import { commandsOf, nameOf } from "../../src/operator/command-line.js";
+import { adminCommands } from "../../src/operator/commands.js";
+
+const FIXTURES = join(import.meta.dirname, "../fixtures/imports");
+const [PEANUTS, LISBON, KOELN] = [
+  "Ana is allergic to peanuts.",
+  "Her flight to Lisbon leaves on Friday. ✈️",
+  "Sie wohnt in Köln.",
+];
+
+async function readAll(from: string, path: string): Promise<(Imported | Skipped)[]> {
+  const read: (Imported | Skipped)[] = [];
+  for await (const each of READERS[from]?.(sourceFile(path)) ?? []) read.push(each);
+  return read;
+}
+
+const fixture = (from: string, name: string) => readAll(from, join(FIXTURES, name));
+const fixtureJson = (name: string) => JSON.parse(readFileSync(join(FIXTURES, name), "utf8"));
+
+async function fileOf(content: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "recalld-import-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, "file"), content);
+  return join(folder, "file");
+}
+
+const origin = (program: string, id: unknown, facts: object = {}) => ({
+  imported_from: { program, id, ...facts },
+});
+
+it("reads what Chroma's collection.get() returns", async () => {
+  expect(await fixture("chroma", "chroma.json")).toEqual([
+    {
+      sourceId: "chroma a",
+      text: PEANUTS,
+      metadata: { source: "chat", turn: 1, ...origin("chroma", "a") },
+    },
+    { sourceId: "chroma b", text: LISBON, metadata: { score: 0.5, done: true, ...origin("chroma", "b") } },
+    { sourceId: "chroma c", text: KOELN, metadata: origin("chroma", "c") },
+    { sourceId: "chroma d", skipped: "it has no text" },
+  ]);
+});
+
+it("reads what Qdrant's scroll answers, page after page", async () => {
+  const uuid = "5c56c793-69f3-4fbf-87e6-c4bf54c28c26";
+  const expected = [
+    {
+      sourceId: "qdrant 1",
+      text: PEANUTS,
+      metadata: { metadata: { page: 1 }, ...origin("qdrant", "1") },
+    },
+    { sourceId: "qdrant 2", text: LISBON, metadata: origin("qdrant", "2") },
+    { sourceId: "qdrant 4", skipped: "it has no text" },
+    {
+      sourceId: `qdrant ${uuid}`,
+      text: KOELN,
+      metadata: { tags: ["city", "home"], ...origin("qdrant", uuid) },
+    },
+  ];
+  expect(await fixture("qdrant", "qdrant.json")).toEqual(expected);
+  const [first] = fixtureJson("qdrant.json");
+  expect(await readAll("qdrant", await fileOf(JSON.stringify(first)))).toEqual(expected.slice(0, 2));
+});
+
+it("reads what mem0's get_all answers, of each of its versions", async () => {
+  const { results } = fixtureJson("mem0.json") as { results: Record<string, unknown>[] };
+  const expected = results.map(({ id, memory, metadata, created_at, updated_at, run_id, role }) => ({
+    sourceId: `mem0 ${id}`,
+    text: memory,
+    metadata: {
+      ...(metadata as object),
+      ...origin("mem0", id, { created_at, updated_at, user_id: "ana", run_id, role }),
+    },
+  }));
+  expect(expected.map(({ text }) => text).sort()).toEqual([PEANUTS, LISBON, KOELN].sort());
+  expect(await fixture("mem0", "mem0.json")).toEqual(expected);
+  const page = { count: 3, next: null, previous: null, results };
+  for (const json of [results, [page], page]) {
+    expect(await readAll("mem0", await fileOf(JSON.stringify(json)))).toEqual(expected);
+  }
+});
+
+it("reads the documents of Supermemory", async () => {
+  const facts = { type: "text", containerTags: ["user_ana"] };
+  const times = { createdAt: "2026-11-21T09:30:00.123Z", updatedAt: "2026-11-21T09:30:05.456Z" };
+  expect(await fixture("supermemory", "supermemory.json")).toEqual([
+    {
+      sourceId: "supermemory doc1",
+      text: PEANUTS,
+      metadata: {
+        ...{ turn: 1, source: "chat" },
+        ...origin("supermemory", "doc1", { customId: "fact-1", title: "Peanuts", ...facts, ...times }),
+      },
+    },
+    {
+      sourceId: "supermemory doc2",
+      text: KOELN,
+      metadata: origin("supermemory", "doc2", {
+        ...{ ...facts, type: "webpage", url: "https://example.org/koeln" },
+        ...times,
+      }),
+    },
+    { sourceId: "supermemory doc3", skipped: "it has no text" },
+  ]);
+});
+
+it("reads the memory.jsonl of @modelcontextprotocol/server-memory", async () => {
+  const read = await fixture("server-memory", "memory.jsonl");
+  expect(read.map((each) => ("text" in each ? each.text : each.skipped))).toEqual([
+    "Ana: is allergic to peanuts",
+    "Ana: flies to Lisbon on Friday ✈️",
+    "Köln: has a cathedral",
+    "Ana lives in Köln",
+  ]);
+  expect(read.map((each) => ("metadata" in each ? each.metadata.imported_from : {}))).toMatchObject([
+    { program: "server-memory", entity: "Ana", entity_type: "person" },
+    { entity: "Ana" },
+    { entity: "Köln", entity_type: "city" },
+    { from: "Ana", relation: "lives_in", to: "Köln" },
+  ]);
+  expect(new Set(read.map(({ sourceId }) => sourceId)).size).toBe(4);
+  expect(await fixture("server-memory", "memory.jsonl")).toEqual(read);
+});
+
+it("reads the branch of a ChatGPT conversation that is shown, without tools and instructions", async () => {
+  const id = "6920a1b0-0000-8000-8000-000000000001";
+  const fact = (message: string, role: string, created_at: string) =>
+    origin("chatgpt", message, { conversation: "Peanuts", conversation_id: id, role, created_at });
+  expect(await fixture("chatgpt", "chatgpt.json")).toEqual([
+    { sourceId: "chatgpt u1", text: PEANUTS, metadata: fact("u1", "user", "2025-11-21T09:20:00.500Z") },
+    {
+      sourceId: "chatgpt a2",
+      text: "I will remember that. 🥜",
+      metadata: fact("a2", "assistant", "2025-11-21T09:20:20.250Z"),
+    },
+    { sourceId: "chatgpt u2", text: KOELN, metadata: fact("u2", "user", "2025-11-21T09:20:30.000Z") },
+    { sourceId: "chatgpt p", skipped: "it has no text" },
+  ]);
+});
+
+it("reads the messages of Claude's conversations, without thoughts and tools", async () => {
+  const id = (n: number) => `0b7c1f6e-0000-4000-8000-0000000000${n}`;
+  const read = await fixture("claude", "claude.json");
+  expect(read.map((each) => ("text" in each ? each.text : each.skipped))).toEqual([
+    PEANUTS,
+    "Let me look.\nI will remember that. 🥜",
+    KOELN,
+    "it has no text",
+  ]);
+  expect(read[0]).toMatchObject({ sourceId: `claude ${id(11)}` });
+  expect((read[1] as Imported).metadata.imported_from).toMatchObject({
+    ...{ id: id(12), role: "assistant", conversation: "Peanuts" },
+    ...{ conversation_id: "0b7c1f6e-0000-4000-8000-000000000001", created_at: "2026-11-21T09:30:05.000000Z" },
+  });
+});
+
+it("keeps where a memory came from before", async () => {
+  const before = { program: "mem0", id: "1" };
+  const got = { ids: ["a"], documents: ["x"], metadatas: [{ imported_from: before }] };
+  expect(await readAll("chroma", await fileOf(JSON.stringify(got)))).toEqual([
+    { sourceId: "chroma a", text: "x", metadata: origin("chroma", "a", { imported_from: before }) },
+  ]);
+});
+
+const HEAD = JSON.stringify({ format: "recalld-export", version: 1 });
+const LINE = JSON.stringify({ id: "mem_1", text: "a\nb", metadata: { n: 1 }, tokens: 1 });
+
+function exported(lines: readonly string[], change: object = {}): string {
+  const before = lines.map((line) => `${line}\n`).join("");
+  const sha256 = createHash("sha256").update(before).digest("hex");
+  return `${before}${JSON.stringify({ count: lines.length - 1, sha256, ...change })}\n`;
+}
+
+it("reads an export of recalld, as it is", async () => {
+  expect(await readAll("recalld", await fileOf(exported([HEAD, LINE])))).toEqual([
+    { sourceId: "recalld mem_1", text: "a\nb", metadata: { n: 1 } },
+  ]);
+  expect(await readAll("recalld", await fileOf(exported([HEAD])))).toEqual([]);
+});
+
+it.each([
+  ["cut off in the middle", exported([HEAD, LINE]).slice(0, -30), /not complete/],
+  ["without its last line", `${HEAD}\n${LINE}\n`, /not complete/],
+  ["that ended with an error", `${HEAD}\n${LINE}\n{"error":{"code":"unavailable"}}\n`, /not complete/],
+  ["with a changed text", exported([HEAD, LINE]).replace("a\\nb", "a\\nc"), /checksum/],
+  ["with a line less", exported([HEAD, LINE, LINE]).replace(`${LINE}\n`, ""), /checksum/],
+  ["with another count", exported([HEAD, LINE], { count: 2 }), /checksum/],
+  ["of a later version", exported([HEAD.replace("1", "2"), LINE]), /version is 2/],
+  ["that is empty", "", /not complete/],
+])("refuses an export %s, before anything of it is stored", async (_, content, says) => {
+  const path = await fileOf(content);
+  await expect(readAll("recalld", path)).rejects.toThrow(says);
+  await expect(readAll("recalld", path)).rejects.toThrow(NotThatFormat);
+});
+
+const FILES = {
+  chroma: "chroma.json",
+  qdrant: "qdrant.json",
+  mem0: "mem0.json",
+  supermemory: "supermemory.json",
+  "server-memory": "memory.jsonl",
+  chatgpt: "chatgpt.json",
+  claude: "claude.json",
+};
+
+it.each(Object.keys(READERS))("%s refuses the files of all others, and what is no JSON", async (from) => {
+  for (const [other, name] of Object.entries(FILES)) {
+    if (other !== from) await expect(fixture(from, name)).rejects.toThrow(NotThatFormat);
+  }
+  for (const content of ["{", "5", "[1]", '{"a":1}', '"x"']) {
+    await expect(readAll(from, await fileOf(content))).rejects.toThrow(NotThatFormat);
+  }
+});
+
+it("the command names every format, and docs/admin.md says where each file comes from", async () => {
+  const command = commandsOf(adminCommands(async () => {})).find((each) => nameOf(each) === "import");
+  const docs = await readFile(join(import.meta.dirname, "../../docs/admin.md"), "utf8");
+  for (const from of Object.keys(READERS)) {
+    expect(command?.options.find(({ long }) => long === "--from")?.description).toContain(from);
+    expect(docs).toContain(`| \`${from}\``);
+  }
+});

@@ -1,0 +1,190 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { MemoryError } from "../../src/errors.js";
+import { importFile } from "../../src/importing/import-file.js";
+import {
+  idempotencyKeyOf,
+  importMemories,
+  STORING_MAX,
+  type Storing,
+} from "../../src/importing/import-memories.js";
+import type { Imported, Skipped } from "../../src/importing/imported.js";
+import { storeOverHttp } from "../../src/importing/store-over-http.js";
+
+const memory = (i: number): Imported => ({ sourceId: `test ${i}`, text: `text ${i}`, metadata: { i } });
+
+async function* some(count: number, others: readonly (Imported | Skipped)[] = []) {
+  for (let i = 0; i < count; i++) yield memory(i);
+  yield* others;
+}
+
+it("stores each memory under a key of its own, a few at a time, and reports", async () => {
+  const stored = new Map<string, Storing>();
+  let running = 0;
+  let most = 0;
+  const shown: number[] = [];
+  const others = [
+    { sourceId: "test s", skipped: "it has no text" },
+    { sourceId: "test long", text: "x".repeat(65_537), metadata: {} },
+    { sourceId: "test blank", text: " ", metadata: {} },
+    { sourceId: "test deep", text: "a", metadata: { n: Number.NaN } },
+  ];
+  const report = await importMemories({
+    read: some(50, others),
+    place: "n",
+    dryRun: false,
+    store: async (storing) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+      stored.set(storing.idempotencyKey, storing);
+      return { already: storing.text === "text 7" };
+    },
+    onProgress: ({ read }) => shown.push(read),
+  });
+  expect(most).toBe(STORING_MAX);
+  expect([...stored.values()].map(({ text }) => text).sort()).toEqual(
+    Array.from({ length: 50 }, (_, i) => `text ${i}`).sort(),
+  );
+  expect(report).toEqual({
+    ...{ read: 54, stored: 49, already: 1, skipped: 1, refused: 3 },
+    problems: [
+      { sourceId: "test long", message: expect.stringMatching(/65,537 bytes/) },
+      { sourceId: "test blank", message: "text is blank" },
+      { sourceId: "test deep", message: expect.stringMatching(/metadata/) },
+    ],
+  });
+  expect(shown.at(-1)).toBe(54);
+});
+
+it("gives a memory the same key at each attempt, and another in another place", () => {
+  expect(idempotencyKeyOf("n", "a")).toBe(idempotencyKeyOf("n", "a"));
+  const others = [idempotencyKeyOf("m", "a"), idempotencyKeyOf("n", "b"), idempotencyKeyOf("na", "")];
+  expect(new Set([...others, idempotencyKeyOf("n", "a")]).size).toBe(4);
+  expect(idempotencyKeyOf("n", "a".repeat(100_000)).length).toBeLessThan(256);
+});
+
+it("a dry run stores nothing, and finds what would be refused", async () => {
+  const report = await importMemories({
+    read: some(3, [{ sourceId: "test blank", text: "", metadata: {} }]),
+    place: "n",
+    dryRun: true,
+    store: async () => Promise.reject(new Error("it stored something")),
+  });
+  expect(report).toMatchObject({ read: 4, stored: 3, refused: 1 });
+});
+
+it.each([
+  ["unauthenticated", {}],
+  ["permission_denied", { reason: "KEY_READ_ONLY" }],
+  ["resource_exhausted", { reason: "QUOTA_EXHAUSTED" }],
+  ["unavailable", {}],
+] as const)("ends when a store is %s, and begins no other", async (code, options) => {
+  let stores = 0;
+  let closed = false;
+  async function* read() {
+    try {
+      yield* some(1_000);
+    } finally {
+      closed = true;
+    }
+  }
+  const importing = importMemories({
+    read: read(),
+    place: "n",
+    dryRun: false,
+    store: async () => {
+      if (++stores === 20) throw new MemoryError(code, "no", options);
+      return { already: false };
+    },
+  });
+  await expect(importing).rejects.toMatchObject({ code });
+  expect(closed).toBe(true);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(stores).toBeLessThan(20 + STORING_MAX);
+});
+
+it("goes on when a memory was deleted, or has changed since an earlier attempt", async () => {
+  const report = await importMemories({
+    read: some(3),
+    place: "n",
+    dryRun: false,
+    store: async ({ text }) => {
+      if (text === "text 0") throw new MemoryError("already_exists", "reused");
+      const reason = "IDEMPOTENT_MEMORY_DELETED";
+      if (text === "text 1") throw new MemoryError("failed_precondition", "deleted", { reason });
+      return { already: false };
+    },
+  });
+  expect(report).toMatchObject({ stored: 1, refused: 2 });
+});
+
+/** Starts a server that answers each call by this function. */
+async function answering(answer: (nth: number, request: IncomingMessage, response: ServerResponse) => void) {
+  let calls = 0;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => answer(++calls, request, response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, calls: () => calls };
+}
+
+const STORING: Storing = { ...memory(1), idempotencyKey: "key" };
+
+it("tries again when the server is busy, away or breaks off", async () => {
+  const { url, calls } = await answering((nth, request, response) => {
+    expect(request.url).toBe("/base/store");
+    expect(request.headers).toMatchObject({ authorization: "Bearer rcl_1", "idempotency-key": "key" });
+    if (nth === 1) response.writeHead(429, { "retry-after": "0" }).end('{"code":"resource_exhausted"}');
+    else if (nth === 2) response.writeHead(503, { "retry-after": "0" }).end("a proxy's own words");
+    else if (nth === 3) response.destroy();
+    else response.writeHead(200, { "idempotent-replayed": "true" }).end("{}");
+  });
+  const store = storeOverHttp({ url: `${url}/base`, key: "rcl_1", namespace: "n" });
+  expect(await store(STORING)).toEqual({ already: true });
+  expect(calls()).toBe(4);
+});
+
+it.each([
+  [400, { code: "invalid_argument", message: "text is long" }, { code: "invalid_argument" }],
+  [401, { code: "unauthenticated", message: "no" }, { code: "unauthenticated" }],
+  [
+    429,
+    { code: "resource_exhausted", message: "no", details: [{ debug: { reason: "QUOTA_EXHAUSTED" } }] },
+    { code: "resource_exhausted", reason: "QUOTA_EXHAUSTED" },
+  ],
+  [404, "a web page", { code: "failed_precondition" }],
+])("does not try again after %i %j", async (status, body, error) => {
+  const { url, calls } = await answering((_nth, _request, response) => {
+    response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+  });
+  const store = storeOverHttp({ url, key: "rcl_1", namespace: "n" });
+  await expect(store(STORING)).rejects.toMatchObject(error);
+  expect(calls()).toBe(1);
+});
+
+it.each([
+  [{ from: "nowhere" }, /--from must be one of recalld, mem0/],
+  [{ url: undefined }, /--url and --key-file/],
+  [{ keyFile: undefined }, /--url and --key-file/],
+  [{ url: "localhost:8080" }, /--url is no/],
+  [{ keyFile: "/nonexistent/key" }, /key file cannot be read/],
+  [{ dryRun: true, file: "/nonexistent/file" }, /nonexistent/],
+  [{ dryRun: true, file: import.meta.filename, from: "mem0" }, /is not JSON/],
+  [{ dryRun: true, file: import.meta.filename, from: "recalld" }, /not an export of recalld/],
+])("says what is wrong with %j", async (wrong, says) => {
+  const given = {
+    file: "f",
+    from: "mem0",
+    namespace: "n",
+    dryRun: false,
+    url: "http://localhost",
+    keyFile: "k",
+  };
+  const importing = importFile({ ...given, show: () => {}, ...wrong });
+  await expect(importing).rejects.toThrow(says);
+  await expect(importing).rejects.toMatchObject({ code: "failed_precondition" });
+});
