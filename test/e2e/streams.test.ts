@@ -78,6 +78,8 @@ describe.each(DOORS)("through %s", (name) => {
       metadata,
       tokens: expect.any(Number),
       created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+      etag: expect.stringMatching(/^".{16}"$/),
     });
     expect(new Set(told.map(({ position }) => position)).size).toBe(5);
     expect(await ana.used()).toBe(before + 3);

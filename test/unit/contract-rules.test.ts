@@ -6,6 +6,7 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
+import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/input/external-id.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
@@ -23,7 +24,10 @@ const HELD: Readonly<Record<string, object>> = {
   name: { bytesMax: KEY_NAME_BYTES_MAX },
   grace_seconds: { from: 0, to: GRACE_SECONDS_MAX },
   account_id: { required: true },
+  external_id: { bytesMax: EXTERNAL_ID_BYTES_MAX },
   days: { from: 1, to: USAGE_DAYS_MAX },
+  // An update without a text leaves it as it is.
+  "UpdateMemoryRequest.text": { bytesMax: TEXT_BYTES_MAX },
   // The scope of a new key is optional.
   "CreateKeyRequest.namespace": { bytesMax: NAMESPACE_BYTES_MAX },
 };
