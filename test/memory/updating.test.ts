@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
+import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/expired.js";
+import type { Log, Stored } from "../../src/memory/ports/log.js";
+import { entriesOf } from "../contract/samples.js";
+import { CALLER, DIMENSIONS, House, memoryOf, type Room, until } from "./room.js";
+
+const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
+const vectorOf = (n: number) => {
+  const vector = new Float32Array(DIMENSIONS);
+  vector[n % DIMENSIONS] = 1;
+  return vector;
+};
+const memory = (n: number, given: Partial<Stored> = {}) =>
+  memoryOf({ sequence: n, vector: vectorOf(n) }, { id: idOf(n), opId: idOf(n), text: `text ${n}`, ...given });
+const memories = (count: number) => Array.from({ length: count }, (_, i) => memory(i + 1));
+const query = new Float32Array(DIMENSIONS).fill(1 / Math.sqrt(DIMENSIONS));
+
+let house: House;
+beforeEach(async () => {
+  house = await House.open();
+});
+afterEach(() => house.close());
+
+function update(room: Room, n: number, given: Partial<UpdateRequest>) {
+  // Neither has an idempotency key.
+  const ports = { ...room.ports, idempotency: undefined as never };
+  return updateMemory(ports, { caller: CALLER, namespace: "a", id: idOf(n), ...given });
+}
+const read = (logId: string) => entriesOf(house.storage.log, { logId, from: 1, limit: 1_000 });
+
+/** Makes the log of a process that dies before it erases anything. */
+function dying(log: Log): Log {
+  return new Proxy(log, {
+    get: (target, name) => {
+      if (name === "erase") return () => Promise.reject(new Error("died"));
+      const method = target[name as keyof Log];
+      return typeof method === "function" ? method.bind(target) : method;
+    },
+  });
+}
+
+describe("updating a memory", () => {
+  it("erases the old text and vector from the database and from the index's files", async () => {
+    const logId = await house.write("a", memories(300));
+    const room = house.room();
+    await room.recall("a", query);
+    await until(() => house.hasSnapshot(logId));
+    expect(await house.vectors.holds(logId, [7])).toEqual([7]);
+    const { memory: updated } = await update(room, 7, { text: "new words" });
+    expect(updated).toMatchObject({ id: idOf(7), text: "new words" });
+    expect(await house.vectors.holds(logId, [7])).toEqual([]);
+    const entries = await read(logId);
+    expect(entries[6]?.entry.op).toBe("erased");
+    expect(entries.at(-1)).toMatchObject({ sequence: 301, entry: { replaces: 7, text: "new words" } });
+    expect(await room.size("a")).toBe(300);
+    expect(await house.room().size("a")).toBe(300);
+  });
+
+  it("keeps the vector of a text that does not change, and embeds nothing", async () => {
+    const logId = await house.write("a", memories(3));
+    const room = house.room();
+    Object.assign(room.ports.generations, { embed: () => Promise.reject(new Error("must not embed")) });
+    await update(room, 2, { metadata: { a: 1 } });
+    const last = (await read(logId)).at(-1)?.entry as Stored;
+    expect(last).toMatchObject({ id: idOf(2), text: "text 2", metadata: '{"a":1}', replaces: 2 });
+    expect(last.vectors).toEqual(vectorOf(2));
+  });
+
+  it("is finished by a sweep if its process dies before it erases the old version", async () => {
+    const logId = await house.write("a", memories(3));
+    const room = house.room({ log: dying(house.storage.log) });
+    await expect(update(room, 2, { text: "new words" })).rejects.toThrow("died");
+    const other = house.room();
+    expect((await other.recall("a", query, 9))?.filter((id) => id === idOf(2))).toHaveLength(1);
+    expect(await eraseReplaced(other.ports)).toBe(1);
+    expect((await read(logId)).map(({ entry }) => entry.op)).toEqual(["store", "erased", "store", "store"]);
+    expect(await eraseReplaced(other.ports)).toBe(0);
+  });
+
+  it("loses none of 20 updates at once, on two processes", async () => {
+    const logId = await house.write("a", memories(1));
+    const rooms = [house.room(), house.room()] as const;
+    const texts = Array.from({ length: 20 }, (_, i) => `version ${i}`);
+    await Promise.all(texts.map((text, i) => update(rooms[i % 2] as Room, 1, { text })));
+    const entries = await read(logId);
+    expect(entries.map(({ entry }) => (entry as Stored).replaces)).toEqual([
+      undefined,
+      ...texts.map((_, i) => i + 1),
+    ]);
+    expect(entries.filter(({ entry }) => entry.op === "store")).toHaveLength(1);
+  });
+});
+
+describe("a replica that begins with its index's files", () => {
+  it("hides what was superseded or expires, and finds as many others", async () => {
+    const first = memories(40);
+    const supersedes = Array.from({ length: 16 }, (_, i) => i + 1);
+    const superseding = memory(41, { supersedes });
+    const due = Array.from({ length: 20 }, (_, i) => memory(50 + i, { expiresAtMs: Date.now() - 1 }));
+    const logId = await house.write("a", [...first, superseding, ...due, ...memories(300).slice(100)]);
+    const before = house.room();
+    const shown = async (room: Room) => new Set(await room.recall("a", query, 20));
+    const hidden = [...supersedes.map(idOf), ...due.map(({ id }) => id)];
+    for (const id of await shown(before)) expect(hidden).not.toContain(id);
+    await until(() => house.hasSnapshot(logId));
+    await before.namespaces.close();
+    const after = house.room();
+    const found = await shown(after);
+    expect(found.size).toBe(20);
+    for (const id of found) expect(hidden).not.toContain(id);
+  });
+});
+
+describe("a memory that has expired", () => {
+  it("is erased with a tombstone, once, whoever sweeps", async () => {
+    const logId = await house.write("a", [memory(1, { expiresAtMs: Date.now() - 1 }), memory(2)]);
+    const rooms = [house.room(), house.room()] as const;
+    await Promise.all(rooms.map(({ ports }) => eraseExpired(ports)));
+    const entries = await read(logId);
+    expect(entries.slice(0, 2).map(({ entry }) => entry.op)).toEqual(["erased", "store"]);
+    expect(entries.slice(2).every(({ entry }) => entry.op === "delete" && entry.target === 1)).toBe(true);
+    expect(await eraseExpired(rooms[0].ports)).toBe(0);
+    expect(await house.storage.erasures.pending(9)).toEqual([]);
+  });
+});
