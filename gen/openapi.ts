@@ -581,6 +581,506 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error504"
           }
         }
+      },
+      "get": {
+        "operationId": "getNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "What one namespace holds, and when it was stored",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to describe.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceResponse"
+                },
+                "example": {
+                  "namespace": {
+                    "namespace": "pets",
+                    "memories": 1,
+                    "bytes": "62"
+                  },
+                  "first": "2026-11-21T09:30:00.123Z",
+                  "last": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/namespaces": {
+      "get": {
+        "operationId": "listNamespaces",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "The account's namespaces, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
+        "parameters": [
+          {
+            "name": "page_size",
+            "in": "query",
+            "required": false,
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "schema": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 100
+            },
+            "example": 50
+          },
+          {
+            "name": "page_token",
+            "in": "query",
+            "required": false,
+            "description": "`next_page_token` of the page before; left out for the first.",
+            "schema": {
+              "type": "string"
+            }
+          },
+          {
+            "name": "prefix",
+            "in": "query",
+            "required": false,
+            "description": "What the names of the namespaces begin with, up to 256 bytes; all of them when left out. The pages of one list have the same prefix.",
+            "schema": {
+              "type": "string",
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListNamespacesResponse"
+                },
+                "example": {
+                  "namespaces": [
+                    {
+                      "namespace": "pets",
+                      "memories": 1,
+                      "bytes": "62"
+                    }
+                  ],
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}/memories": {
+      "get": {
+        "operationId": "listMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "A namespace's memories, the newest or the oldest first, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to list.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "page_size",
+            "in": "query",
+            "required": false,
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "schema": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 100
+            },
+            "example": 50
+          },
+          {
+            "name": "page_token",
+            "in": "query",
+            "required": false,
+            "description": "`next_page_token` of the page before; left out for the first.",
+            "schema": {
+              "type": "string"
+            }
+          },
+          {
+            "name": "order",
+            "in": "query",
+            "required": false,
+            "description": "What the memories are ordered by. The pages of one list have the same order.",
+            "schema": {
+              "$ref": "#/components/schemas/Order"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "namespace": "pets",
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/account": {
+      "get": {
+        "operationId": "getAccount",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The caller's own account",
+        "description": "Costs nothing.\n\nAlso served as `GET /account`.",
+        "parameters": [],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetAccountResponse"
+                },
+                "example": {
+                  "account_id": "acc_01kafz2n7teh5b9cxq4w0m8dks",
+                  "email": "ada@example.org",
+                  "plan": "free",
+                  "calls_limit": 1000,
+                  "calls_used": 0,
+                  "created_at": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/usage": {
+      "get": {
+        "operationId": "getUsage",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "What the account used, day by day",
+        "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
+        "parameters": [
+          {
+            "name": "days",
+            "in": "query",
+            "required": false,
+            "description": "How many days back, today included: 1 to 90, 30 when left out.",
+            "schema": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 90
+            },
+            "example": 1
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetUsageResponse"
+                },
+                "example": {
+                  "days": [
+                    {
+                      "date": "2026-11-21",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ]
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/keys": {
+      "get": {
+        "operationId": "listKeys",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The account's living keys, without their secrets",
+        "description": "Costs nothing.\n\nAlso served as `GET /keys`.",
+        "parameters": [],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListKeysResponse"
+                },
+                "example": {
+                  "keys": [
+                    {
+                      "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "name": "laptop",
+                      "prefix": "rcl_EXAM",
+                      "access": "KEY_ACCESS_FULL",
+                      "namespace": "",
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "replaces": "",
+                      "current": true
+                    }
+                  ]
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
       }
     },
     "/recalld.v1.MemoryService/Store": {
@@ -972,6 +1472,204 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/recalld.v1.MemoryService/GetMemories": {
+      "post": {
+        "operationId": "MemoryService_GetMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Up to 256 memories by their ids",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "missing": [],
+                  "namespace": "pets",
+                  "remaining": []
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/GetMemoriesRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "ids": [
+                  "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ]
+              }
+            }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Up to 256 memories by their ids",
+        "description": "Costs nothing.",
+        "operationId": "MemoryService_GetMemories_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoriesRequest"
+                },
+                "example": {
+                  "namespace": "pets",
+                  "ids": [
+                    "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                  ]
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "missing": [],
+                  "namespace": "pets",
+                  "remaining": []
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
     "/recalld.v1.MemoryService/DeleteMemory": {
       "post": {
         "operationId": "MemoryService_DeleteMemory",
@@ -1046,6 +1744,87 @@ export const openapi: Record<string, unknown> = {
               "example": {
                 "namespace": "pets",
                 "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/DeleteMemories": {
+      "post": {
+        "operationId": "MemoryService_DeleteMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Forgets up to 256 memories by their ids, each like DeleteMemory",
+        "description": "Ids that no memory has are no error. Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteMemoriesResponse"
+                },
+                "example": {
+                  "deleted": 1,
+                  "more": false,
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/DeleteMemoriesRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "ids": [
+                  "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ]
               }
             }
           }
@@ -1139,7 +1918,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "The account's namespaces, page by page",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -1216,7 +1995,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "The account's namespaces, page by page",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
         "operationId": "MemoryService_ListNamespaces_get",
         "parameters": [
           {
@@ -1304,14 +2083,196 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/recalld.v1.MemoryService/GetNamespace": {
+      "post": {
+        "operationId": "MemoryService_GetNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "What one namespace holds, and when it was stored",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceResponse"
+                },
+                "example": {
+                  "namespace": {
+                    "namespace": "pets",
+                    "memories": 1,
+                    "bytes": "62"
+                  },
+                  "first": "2026-11-21T09:30:00.123Z",
+                  "last": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/GetNamespaceRequest"
+              },
+              "example": {
+                "namespace": "pets"
+              }
+            }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "What one namespace holds, and when it was stored",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
+        "operationId": "MemoryService_GetNamespace_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceRequest"
+                },
+                "example": {
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceResponse"
+                },
+                "example": {
+                  "namespace": {
+                    "namespace": "pets",
+                    "memories": 1,
+                    "bytes": "62"
+                  },
+                  "first": "2026-11-21T09:30:00.123Z",
+                  "last": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
     "/recalld.v1.MemoryService/ListMemories": {
       "post": {
         "operationId": "MemoryService_ListMemories",
         "tags": [
           "MemoryService"
         ],
-        "summary": "A namespace's memories, the newest first, page by page",
-        "description": "Costs nothing.",
+        "summary": "A namespace's memories, the newest or the oldest first, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -1397,8 +2358,8 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "A namespace's memories, the newest first, page by page",
-        "description": "Costs nothing.",
+        "summary": "A namespace's memories, the newest or the oldest first, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
         "operationId": "MemoryService_ListMemories_get",
         "parameters": [
           {
@@ -1468,6 +2429,172 @@ export const openapi: Record<string, unknown> = {
                   ],
                   "namespace": "pets",
                   "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/CountMemories": {
+      "post": {
+        "operationId": "MemoryService_CountMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "How many memories a namespace holds",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CountMemoriesResponse"
+                },
+                "example": {
+                  "memories": "1",
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/CountMemoriesRequest"
+              },
+              "example": {
+                "namespace": "pets"
+              }
+            }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "How many memories a namespace holds",
+        "description": "Costs nothing.",
+        "operationId": "MemoryService_CountMemories_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CountMemoriesRequest"
+                },
+                "example": {
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CountMemoriesResponse"
+                },
+                "example": {
+                  "memories": "1",
+                  "namespace": "pets"
                 }
               }
             }
@@ -1755,7 +2882,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "The caller's own account",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /account`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -1828,7 +2955,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "The caller's own account",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /account`.",
         "operationId": "AccountService_GetAccount_get",
         "parameters": [
           {
@@ -1919,7 +3046,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "What the account used, day by day",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -1997,7 +3124,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "What the account used, day by day",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
         "operationId": "AccountService_GetUsage_get",
         "parameters": [
           {
@@ -2183,7 +3310,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "The account's living keys, without their secrets",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /keys`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -2265,7 +3392,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "The account's living keys, without their secrets",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /keys`.",
         "operationId": "AccountService_ListKeys_get",
         "parameters": [
           {
@@ -2936,6 +4063,71 @@ export const openapi: Record<string, unknown> = {
           "created_at"
         ]
       },
+      "GetMemoriesRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace the memories are in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "ids": {
+            "type": "array",
+            "items": {
+              "type": "string",
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "description": "The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.",
+            "minLength": 1,
+            "minItems": 1,
+            "maxItems": 256
+          }
+        },
+        "required": [
+          "namespace",
+          "ids"
+        ],
+        "additionalProperties": false
+      },
+      "GetMemoriesResponse": {
+        "type": "object",
+        "properties": {
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Memory"
+            },
+            "description": "In the order of the request. The answer ends with the memory that brings texts and metadata to 1 MiB."
+          },
+          "missing": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The ids that no memory of the namespace has."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          },
+          "remaining": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The ids that this answer had no room for: ask for them again. Empty unless the memories are long."
+          }
+        },
+        "required": [
+          "memories",
+          "missing",
+          "namespace",
+          "remaining"
+        ]
+      },
       "DeleteMemoryRequest": {
         "type": "object",
         "properties": {
@@ -2970,6 +4162,58 @@ export const openapi: Record<string, unknown> = {
         },
         "required": [
           "id"
+        ]
+      },
+      "DeleteMemoriesRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace the memories are in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "ids": {
+            "type": "array",
+            "items": {
+              "type": "string",
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "description": "The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.",
+            "minLength": 1,
+            "minItems": 1,
+            "maxItems": 256
+          }
+        },
+        "required": [
+          "namespace",
+          "ids"
+        ],
+        "additionalProperties": false
+      },
+      "DeleteMemoriesResponse": {
+        "type": "object",
+        "properties": {
+          "deleted": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories were there, and are forgotten now."
+          },
+          "more": {
+            "type": "boolean",
+            "description": "Whether time ran out before all were deleted: send the same ids again."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "deleted",
+          "more",
+          "namespace"
         ]
       },
       "DeleteNamespaceRequest": {
@@ -3028,6 +4272,16 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "`next_page_token` of the page before; left out for the first."
+          },
+          "prefix": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "What the names of the namespaces begin with, up to 256 bytes; all of them when left out. The pages of one list have the same prefix.",
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
           }
         },
         "additionalProperties": false
@@ -3077,6 +4331,44 @@ export const openapi: Record<string, unknown> = {
           "bytes"
         ]
       },
+      "GetNamespaceRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace to describe.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          }
+        },
+        "required": [
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "GetNamespaceResponse": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "$ref": "#/components/schemas/Namespace"
+          },
+          "first": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When the oldest of its memories was stored. Absent if it holds none, and if more than 10,240 deleted ones stand before it."
+          },
+          "last": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When the newest of its memories was stored. Absent if it holds none, and if more than 10,240 deletions came after it."
+          }
+        },
+        "required": [
+          "namespace"
+        ]
+      },
       "ListMemoriesRequest": {
         "type": "object",
         "properties": {
@@ -3104,12 +4396,32 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "`next_page_token` of the page before; left out for the first."
+          },
+          "order": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Order"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What the memories are ordered by. The pages of one list have the same order."
           }
         },
         "required": [
           "namespace"
         ],
         "additionalProperties": false
+      },
+      "Order": {
+        "type": "string",
+        "enum": [
+          "ORDER_UNSPECIFIED",
+          "NEWEST_FIRST",
+          "OLDEST_FIRST"
+        ],
+        "description": "The order of a list.\n\n- `NEWEST_FIRST`: The newest first.\n- `OLDEST_FIRST`: The oldest first."
       },
       "ListMemoriesResponse": {
         "type": "object",
@@ -3119,7 +4431,7 @@ export const openapi: Record<string, unknown> = {
             "items": {
               "$ref": "#/components/schemas/Memory"
             },
-            "description": "The newest first."
+            "description": "In the order that the request asks for."
           },
           "namespace": {
             "type": "string",
@@ -3134,6 +4446,42 @@ export const openapi: Record<string, unknown> = {
           "memories",
           "namespace",
           "next_page_token"
+        ]
+      },
+      "CountMemoriesRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace to count in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          }
+        },
+        "required": [
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "CountMemoriesResponse": {
+        "type": "object",
+        "properties": {
+          "memories": {
+            "type": "string",
+            "format": "int64",
+            "pattern": "^[0-9]+$",
+            "description": "How many memories the namespace holds; 0 if nobody stored to it."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "memories",
+          "namespace"
         ]
       },
       "MapNamespaceRequest": {
@@ -5034,12 +6382,16 @@ export const openapi: Record<string, unknown> = {
       "rpcs": [
         "Store",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "Recall",
         "GetMemory",
+        "GetMemories",
+        "GetNamespace",
         "ListMemories",
-        "ListNamespaces",
+        "CountMemories",
         "MapNamespace",
+        "ListNamespaces",
         "CreateKey",
         "ListKeys",
         "RevokeKey",
@@ -5073,6 +6425,7 @@ export const openapi: Record<string, unknown> = {
       "rpcs": [
         "Store",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "CreateKey",
         "ListKeys",
@@ -5088,10 +6441,14 @@ export const openapi: Record<string, unknown> = {
       "rpcs": [
         "Store",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "Recall",
         "GetMemory",
+        "GetMemories",
+        "GetNamespace",
         "ListMemories",
+        "CountMemories",
         "MapNamespace",
         "CreateKey",
         "ListKeys",
@@ -5114,7 +6471,8 @@ export const openapi: Record<string, unknown> = {
       "rpcs": [
         "GetMemory",
         "DeleteMemory",
-        "DeleteNamespace"
+        "DeleteNamespace",
+        "GetNamespace"
       ],
       "when": "The namespace has no memory with this id, or there is no such namespace."
     },
@@ -5173,12 +6531,16 @@ export const openapi: Record<string, unknown> = {
       "rpcs": [
         "Store",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "Recall",
         "GetMemory",
+        "GetMemories",
+        "GetNamespace",
         "ListMemories",
-        "ListNamespaces",
+        "CountMemories",
         "MapNamespace",
+        "ListNamespaces",
         "CreateKey",
         "ListKeys",
         "RevokeKey",
@@ -5198,12 +6560,16 @@ export const openapi: Record<string, unknown> = {
       "rpcs": [
         "Store",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "Recall",
         "GetMemory",
+        "GetMemories",
+        "GetNamespace",
         "ListMemories",
-        "ListNamespaces",
+        "CountMemories",
         "MapNamespace",
+        "ListNamespaces",
         "CreateKey",
         "ListKeys",
         "RevokeKey",
@@ -5289,6 +6655,7 @@ export const openapi: Record<string, unknown> = {
       "rpcs": [
         "Store",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "CreateKey",
         "ListKeys",

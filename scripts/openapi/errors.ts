@@ -15,11 +15,12 @@ export interface Failure {
   readonly headers?: readonly ("Retry-After" | "WWW-Authenticate" | "Allow")[];
 }
 
-const WRITES = ["Store", "DeleteMemory", "DeleteNamespace"];
+const WRITES = ["Store", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
 const MANAGES = ["CreateKey", "ListKeys", "RevokeKey", "CloseAccount"];
-const NAMESPACED = [...WRITES, "Recall", "GetMemory", "ListMemories", "MapNamespace"];
+const IN_ONE = ["GetMemory", "GetMemories", "GetNamespace", "ListMemories", "CountMemories", "MapNamespace"];
+const NAMESPACED = [...WRITES, "Recall", ...IN_ONE];
 const METERED = ["Store", "Recall"];
-const READS = ["Recall", "GetMemory", "ListMemories", "ListNamespaces", "MapNamespace"];
+const READS = ["Recall", ...IN_ONE, "ListNamespaces"];
 const WITH_KEY = [...WRITES, ...READS, ...MANAGES, "GetAccount", "GetUsage"];
 export const WITHOUT_KEY = ["SignUp"];
 
@@ -67,7 +68,11 @@ export const FAILURES: readonly Failure[] = [
     when: "Sign-up is closed here: the operator makes the accounts.",
   },
   {
-    ...{ status: 404, code: "not_found", rpcs: ["GetMemory", "DeleteMemory", "DeleteNamespace"] },
+    ...{
+      status: 404,
+      code: "not_found",
+      rpcs: ["GetMemory", "DeleteMemory", "DeleteNamespace", "GetNamespace"],
+    },
     when: "The namespace has no memory with this id, or there is no such namespace.",
   },
   {

@@ -32,12 +32,25 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     },
   },
   GetMemory: { request: { namespace, id }, response: { memory, namespace } },
+  GetMemories: {
+    request: { namespace, ids: [id] },
+    response: { memories: [memory], missing: [], namespace, remaining: [] },
+  },
+  DeleteMemories: {
+    request: { namespace, ids: [id] },
+    response: { deleted: 1, more: false, namespace },
+  },
   DeleteMemory: { request: { namespace, id }, response: { id } },
   DeleteNamespace: { request: { namespace, force: true }, response: { deleted: 1 } },
   ListNamespaces: {
     request: { page_size: 50 },
     response: { namespaces: [{ namespace, memories: 1, bytes: "62" }], next_page_token: "" },
   },
+  GetNamespace: {
+    request: { namespace },
+    response: { namespace: { namespace, memories: 1, bytes: "62" }, first: created_at, last: created_at },
+  },
+  CountMemories: { request: { namespace }, response: { memories: "1", namespace } },
   ListMemories: {
     request: { namespace, page_size: 50 },
     response: { memories: [memory], namespace, next_page_token: "" },

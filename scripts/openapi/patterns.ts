@@ -15,11 +15,23 @@ const PATTERNS: Record<string, string> = {
   "RecallRequest.query": NOT_BLANK,
   "GetMemoryRequest.id": `^mem_${TYPE_ID}$`,
   "DeleteMemoryRequest.id": `^mem_${TYPE_ID}$`,
+  "ListNamespacesRequest.prefix": `^[^${CONTROL}]*$`,
   "SignUpRequest.email": `^(${WORD}@${WORD})?$`,
   "CreateKeyRequest.name": `^[^${CONTROL}]*$`,
   // Empty is all.
   "CreateKeyRequest.namespace": `^(${NAMESPACE})?$`,
 };
+
+/** What the strings in lists of requests must look like. */
+const ELEMENTS: Record<string, string> = {
+  "GetMemoriesRequest.ids": `^mem_${TYPE_ID}$`,
+  "DeleteMemoriesRequest.ids": `^mem_${TYPE_ID}$`,
+};
+
+/** The pattern of the elements of a request's list, if they have one. */
+export function elementPatternOf({ name, parent }: DescField): string | undefined {
+  return ELEMENTS[`${parent.name}.${name}`];
+}
 
 /** The pattern of a request's field, if it has one. */
 export function patternOf({ name, parent }: DescField): string | undefined {

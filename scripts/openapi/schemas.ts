@@ -11,7 +11,7 @@ import {
   field as rulesExtension,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { commentOf } from "./contract.js";
-import { CONDITIONS, patternOf } from "./patterns.js";
+import { CONDITIONS, elementPatternOf, patternOf } from "./patterns.js";
 
 export type Schema = Record<string, unknown>;
 
@@ -31,7 +31,10 @@ const WELL_KNOWN: Record<string, Schema> = {
 };
 
 /** Fields of answers that are absent where there is nothing to say. */
-const SOMETIMES = ["Key.last_used_at", "Key.expires_at", "RecallResult.words", "RecallResult.explanation"];
+const SOMETIMES = [
+  ...["Key.last_used_at", "Key.expires_at", "RecallResult.words", "RecallResult.explanation"],
+  ...["GetNamespaceResponse.first", "GetNamespaceResponse.last"],
+];
 
 /** The schemas of the messages and of all that they hold, by name. */
 export function schemasOf(messages: readonly DescMessage[]): Record<string, Schema> {
@@ -83,7 +86,10 @@ export function fieldSchema(field: DescField): Schema {
 }
 
 function typeOf(field: DescField): Schema {
-  if (field.fieldKind === "list") return { type: "array", items: elementType(field) };
+  if (field.fieldKind === "list") {
+    const pattern = elementPatternOf(field);
+    return { type: "array", items: { ...elementType(field), ...(pattern !== undefined && { pattern }) } };
+  }
   return elementType(field);
 }
 
@@ -113,6 +119,10 @@ function limitsOf(field: DescField): Schema {
   if (type?.case === "string" && type.value.maxBytes !== 0n) {
     limits.maxLength = Number(type.value.maxBytes);
     limits["x-max-bytes"] = Number(type.value.maxBytes);
+  }
+  if (type?.case === "repeated") {
+    if (required === true) limits.minItems = 1;
+    if (type.value.maxItems !== 0n) limits.maxItems = Number(type.value.maxItems);
   }
   const pattern = patternOf(field);
   if (pattern !== undefined) limits.pattern = pattern;

@@ -9,6 +9,7 @@ import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
 import { MAP_POINTS_MAX } from "../../src/memory/calls/map.js";
 import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../../src/memory/idempotency/idempotency.js";
 import { count } from "../../src/memory/input/count.js";
+import { IDS_MAX } from "../../src/memory/input/ids.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../../src/memory/input/metadata.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
@@ -68,6 +69,9 @@ describe("docs/api.md", () => {
     ["## Recall", `1 to ${TOP_K_MAX}, ${TOP_K_DEFAULT} when left out`],
     ["## ListMemories", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`],
     ["## ListNamespaces", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`],
+    ["## GetMemories", `1 to ${IDS_MAX}`],
+    ["## DeleteMemories", `1 to ${IDS_MAX}`],
+    ["## ListNamespaces", `at most ${NAMESPACE_BYTES_MAX} bytes`],
     ["## MapNamespace", `${count(MAP_POINTS_MAX)} memories`],
     ["## SignUp", `at most ${EMAIL_BYTES_MAX} bytes`],
     ["## GetUsage", `1 to ${USAGE_DAYS_MAX}`],

@@ -30,7 +30,7 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
     if (field !== undefined) expect(outcome.fields).toEqual([field]);
     if (says !== undefined) expect(outcome.message).toMatch(says);
     expect(outcome.header.get("x-request-id")).toMatch(/^[\w-]{36}$/);
-    const charged = code === "ok" && rpc !== "SignUp" ? 1 : 0;
+    const charged = code === "ok" && (rpc === "Store" || rpc === "Recall") ? 1 : 0;
     expect(await used()).toBe(before + charged);
   });
 

@@ -17,10 +17,14 @@ const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   Store: WRITES,
   Recall: READS,
   GetMemory: READS,
+  GetMemories: READS,
   DeleteMemory: WRITES,
+  DeleteMemories: WRITES,
   DeleteNamespace: WRITES,
   ListNamespaces: FOR_ALL,
+  GetNamespace: READS,
   ListMemories: READS,
+  CountMemories: READS,
   MapNamespace: READS,
   SignUp: KINDS.map(() => "ok"),
   GetAccount: FOR_ALL,
@@ -55,8 +59,11 @@ describe("scopes", () => {
       if (rpc === "Store") return { text: "b", namespace: "mine" };
       if (rpc === "Recall") return { query: "a", namespace: "mine" };
       if (rpc === "GetMemory" || rpc === "DeleteMemory") return memory;
+      if (rpc === "GetMemories" || rpc === "DeleteMemories") return { namespace: "mine", ids: [memory.id] };
       if (rpc === "DeleteNamespace") return { namespace: "mine", force: true };
-      if (rpc === "ListMemories" || rpc === "MapNamespace") return { namespace: "mine" };
+      if (["ListMemories", "MapNamespace", "GetNamespace", "CountMemories"].includes(rpc)) {
+        return { namespace: "mine" };
+      }
       if (rpc === "CloseAccount") return { account_id: account.id };
       if (rpc !== "RevokeKey") return {};
       const made = await ok(door(), "CreateKey", { request: { name: "to go" }, key });

@@ -85,7 +85,11 @@ describe("the OpenAPI document", () => {
     expect(document.openapi).toBe("3.1.0");
     const rpcs = methods.map(({ name }) => pathOf(name));
     const plain = ["/store", "/recall", "/signup", "/livez", "/readyz"];
-    const resources = ["/namespaces/{namespace}/memories/{id}", "/namespaces/{namespace}"];
+    const namespace = "/namespaces/{namespace}";
+    const resources = [
+      ...["/namespaces", namespace, `${namespace}/memories`, `${namespace}/memories/{id}`],
+      ...["/account", "/usage", "/keys"],
+    ];
     expect(Object.keys(document.paths).sort()).toEqual([...rpcs, ...plain, ...resources].sort());
   });
 
@@ -171,6 +175,17 @@ describe("the server agrees with the document", () => {
     ["DeleteNamespace", { namespace: "nobody", force: null }],
     ["ListMemories", { namespace: "n", page_size: null, page_token: null }],
     ["ListMemories", { namespace: "n", page_size: 101 }],
+    ["ListMemories", { namespace: "n", order: "OLDEST_FIRST" }],
+    ["ListMemories", { namespace: "n", order: "oldest" }],
+    ["ListNamespaces", { prefix: null }],
+    ["ListNamespaces", { prefix: " a" }],
+    ["ListNamespaces", { prefix: "a\n" }],
+    ["GetMemories", { namespace: "n", ids: [] }],
+    ["GetMemories", { namespace: "n", ids: null }],
+    ["GetMemories", { namespace: "n", ids: ["mem_1"] }],
+    ["GetMemories", { namespace: "n", ids: "mem_01kafz3v2wes8vptq3jbm5yr4x" }],
+    ["GetMemories", { namespace: "n", ids: ["mem_01kafz3v2wes8vptq3jbm5yr4x"] }],
+    ["DeleteMemories", { namespace: "n", ids: Array(257).fill("mem_01kafz3v2wes8vptq3jbm5yr4x") }],
   ];
 
   it.each(REQUESTS)("about what is taken: %s of %j", async (rpc, request) => {
@@ -184,12 +199,14 @@ describe("the server agrees with the document", () => {
   // In this order, each call finds what it needs.
   const ORDER = [
     ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "ListNamespaces", "ListMemories"],
+    ...["GetMemories", "GetNamespace", "CountMemories"],
     ...[
       "MapNamespace",
       "CreateKey",
       "ListKeys",
       "RevokeKey",
       "DeleteMemory",
+      "DeleteMemories",
       "DeleteNamespace",
       "CloseAccount",
     ],
@@ -232,6 +249,7 @@ describe("the server agrees with the document", () => {
 
   function real(rpc: string, name: string): unknown {
     if (name === "id") return rpc === "RevokeKey" ? known.keyId : known.id;
+    if (name === "ids") return [known.id];
     return known[name];
   }
 });

@@ -38,10 +38,14 @@ export type RpcName =
   | "Store"
   | "Recall"
   | "GetMemory"
+  | "GetMemories"
   | "DeleteMemory"
+  | "DeleteMemories"
   | "DeleteNamespace"
   | "ListNamespaces"
+  | "GetNamespace"
   | "ListMemories"
+  | "CountMemories"
   | "MapNamespace"
   | "SignUp"
   | "GetAccount"
@@ -86,6 +90,12 @@ const RESOURCES: Partial<Record<RpcName, string>> = {
   GetMemory: "GET /namespaces/{namespace}/memories/{id}",
   DeleteMemory: "DELETE /namespaces/{namespace}/memories/{id}",
   DeleteNamespace: "DELETE /namespaces/{namespace}",
+  ListNamespaces: "GET /namespaces",
+  GetNamespace: "GET /namespaces/{namespace}",
+  ListMemories: "GET /namespaces/{namespace}/memories",
+  GetAccount: "GET /account",
+  GetUsage: "GET /usage",
+  ListKeys: "GET /keys",
 };
 
 /** Makes the door of plain paths. RPCs without one use Connect's path. */

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file buf/validate/validate.proto.
  */
 export const file_buf_validate_validate: GenFile = /*@__PURE__*/
-  fileDesc("ChtidWYvdmFsaWRhdGUvdmFsaWRhdGUucHJvdG8SDGJ1Zi52YWxpZGF0ZSJ+CgpGaWVsZFJ1bGVzEhAKCHJlcXVpcmVkGBkgASgIEikKBWludDMyGAMgASgLMhguYnVmLnZhbGlkYXRlLkludDMyUnVsZXNIABIrCgZzdHJpbmcYDiABKAsyGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXNIAEIGCgR0eXBlIkcKCkludDMyUnVsZXMSDQoDbHRlGAMgASgFSAASDQoDZ3RlGAUgASgFSAFCCwoJbGVzc190aGFuQg4KDGdyZWF0ZXJfdGhhbiIzCgtTdHJpbmdSdWxlcxIRCgltaW5fYnl0ZXMYBCABKAQSEQoJbWF4X2J5dGVzGAUgASgEOk4KBWZpZWxkEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiHCSABKAsyGC5idWYudmFsaWRhdGUuRmllbGRSdWxlc1IFZmllbGRCbgoSYnVpbGQuYnVmLnZhbGlkYXRlQg1WYWxpZGF0ZVByb3RvUAFaR2J1Zi5idWlsZC9nZW4vZ28vYnVmYnVpbGQvcHJvdG92YWxpZGF0ZS9wcm90b2NvbGJ1ZmZlcnMvZ28vYnVmL3ZhbGlkYXRl", [file_google_protobuf_descriptor]);
+  fileDesc("ChtidWYvdmFsaWRhdGUvdmFsaWRhdGUucHJvdG8SDGJ1Zi52YWxpZGF0ZSKvAQoKRmllbGRSdWxlcxIQCghyZXF1aXJlZBgZIAEoCBIpCgVpbnQzMhgDIAEoCzIYLmJ1Zi52YWxpZGF0ZS5JbnQzMlJ1bGVzSAASKwoGc3RyaW5nGA4gASgLMhkuYnVmLnZhbGlkYXRlLlN0cmluZ1J1bGVzSAASLwoIcmVwZWF0ZWQYEiABKAsyGy5idWYudmFsaWRhdGUuUmVwZWF0ZWRSdWxlc0gAQgYKBHR5cGUiRwoKSW50MzJSdWxlcxINCgNsdGUYAyABKAVIABINCgNndGUYBSABKAVIAUILCglsZXNzX3RoYW5CDgoMZ3JlYXRlcl90aGFuIjMKC1N0cmluZ1J1bGVzEhEKCW1pbl9ieXRlcxgEIAEoBBIRCgltYXhfYnl0ZXMYBSABKAQiIgoNUmVwZWF0ZWRSdWxlcxIRCgltYXhfaXRlbXMYAiABKAQ6TgoFZmllbGQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIcJIAEoCzIYLmJ1Zi52YWxpZGF0ZS5GaWVsZFJ1bGVzUgVmaWVsZEJuChJidWlsZC5idWYudmFsaWRhdGVCDVZhbGlkYXRlUHJvdG9QAVpHYnVmLmJ1aWxkL2dlbi9nby9idWZidWlsZC9wcm90b3ZhbGlkYXRlL3Byb3RvY29sYnVmZmVycy9nby9idWYvdmFsaWRhdGU", [file_google_protobuf_descriptor]);
 
 /**
  * @generated from message buf.validate.FieldRules
@@ -42,6 +42,12 @@ export type FieldRules = Message<"buf.validate.FieldRules"> & {
      */
     value: StringRules;
     case: "string";
+  } | {
+    /**
+     * @generated from field: buf.validate.RepeatedRules repeated = 18;
+     */
+    value: RepeatedRules;
+    case: "repeated";
   } | { case: undefined; value?: undefined };
 };
 
@@ -107,6 +113,23 @@ export type StringRules = Message<"buf.validate.StringRules"> & {
  */
 export const StringRulesSchema: GenMessage<StringRules> = /*@__PURE__*/
   messageDesc(file_buf_validate_validate, 2);
+
+/**
+ * @generated from message buf.validate.RepeatedRules
+ */
+export type RepeatedRules = Message<"buf.validate.RepeatedRules"> & {
+  /**
+   * @generated from field: optional uint64 max_items = 2;
+   */
+  maxItems: bigint;
+};
+
+/**
+ * Describes the message buf.validate.RepeatedRules.
+ * Use `create(RepeatedRulesSchema)` to create a new message.
+ */
+export const RepeatedRulesSchema: GenMessage<RepeatedRules> = /*@__PURE__*/
+  messageDesc(file_buf_validate_validate, 3);
 
 /**
  * @generated from extension: optional buf.validate.FieldRules field = 1159;

@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLqAQoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3BfayJkCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBSKAAgoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbkIICgZfd29yZHMiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFIlwKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAlCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoBRINCgVieXRlcxgDIAEoAyJ6ChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJIjUKE01hcE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiJhChRNYXBOYW1lc3BhY2VSZXNwb25zZRIkCgZwb2ludHMYASADKAsyFC5yZWNhbGxkLnYxLk1hcFBvaW50EhAKCG1lbW9yaWVzGAIgASgFEhEKCW5hbWVzcGFjZRgDIAEoCSIsCghNYXBQb2ludBIKCgJpZBgBIAEoCRIJCgF4GAIgASgCEgkKAXkYAyABKAIymgUKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJWCgxNYXBOYW1lc3BhY2USHy5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlc3BvbnNlIgOQAgFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLqAQoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3BfayJkCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBSKAAgoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbkIICgZfd29yZHMiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIk8KEkdldE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhkKA2lkcxgCIAMoCUIMukgJyAEBkgEDEIACInIKE0dldE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIPCgdtaXNzaW5nGAIgAygJEhEKCW5hbWVzcGFjZRgDIAEoCRIRCglyZW1haW5pbmcYBCADKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkiUgoVRGVsZXRlTWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIiSgoWRGVsZXRlTWVtb3JpZXNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFEgwKBG1vcmUYAiABKAgSEQoJbmFtZXNwYWNlGAQgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFInYKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSGAoGcHJlZml4GAMgASgJQgi6SAVyAyiAAkIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgFEg0KBWJ5dGVzGAMgASgDIjUKE0dldE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiKyAQoUR2V0TmFtZXNwYWNlUmVzcG9uc2USKAoJbmFtZXNwYWNlGAEgASgLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USLgoFZmlyc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLQoEbGFzdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUIICgZfZmlyc3RCBwoFX2xhc3Qi9AEKE0xpc3RNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIhCglwYWdlX3NpemUYAiABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAyABKAkSNAoFb3JkZXIYBSABKA4yJS5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QuT3JkZXIiQgoFT3JkZXISFQoRT1JERVJfVU5TUEVDSUZJRUQQABIQCgxORVdFU1RfRklSU1QQARIQCgxPTERFU1RfRklSU1QQAkIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSI2ChRDb3VudE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACIjwKFUNvdW50TWVtb3JpZXNSZXNwb25zZRIQCghtZW1vcmllcxgBIAEoAxIRCgluYW1lc3BhY2UYAiABKAkiNQoTTWFwTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACImEKFE1hcE5hbWVzcGFjZVJlc3BvbnNlEiQKBnBvaW50cxgBIAMoCzIULnJlY2FsbGQudjEuTWFwUG9pbnQSEAoIbWVtb3JpZXMYAiABKAUSEQoJbmFtZXNwYWNlGAMgASgJIiwKCE1hcFBvaW50EgoKAmlkGAEgASgJEgkKAXgYAiABKAISCQoBeRgDIAEoAjL7BwoNTWVtb3J5U2VydmljZRI8CgVTdG9yZRIYLnJlY2FsbGQudjEuU3RvcmVSZXF1ZXN0GhkucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElMKC0dldE1lbW9yaWVzEh4ucmVjYWxsZC52MS5HZXRNZW1vcmllc1JlcXVlc3QaHy5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVzcG9uc2UiA5ACARJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlElcKDkRlbGV0ZU1lbW9yaWVzEiEucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZRJcCg5MaXN0TmFtZXNwYWNlcxIhLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgOQAgESVgoMR2V0TmFtZXNwYWNlEh8ucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg1Db3VudE1lbW9yaWVzEiAucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVxdWVzdBohLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1Jlc3BvbnNlIgOQAgESVgoMTWFwTmFtZXNwYWNlEh8ucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXNwb25zZSIDkAIBQiQKCnJlY2FsbGQudjFQAVoUcmVjYWxsZC92MTtyZWNhbGxkdjFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -452,6 +452,74 @@ export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE_
   messageDesc(file_recalld_v1_memory, 9);
 
 /**
+ * @generated from message recalld.v1.GetMemoriesRequest
+ */
+export type GetMemoriesRequest = Message<"recalld.v1.GetMemoriesRequest"> & {
+  /**
+   * The namespace the memories are in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message recalld.v1.GetMemoriesRequest.
+ * Use `create(GetMemoriesRequestSchema)` to create a new message.
+ */
+export const GetMemoriesRequestSchema: GenMessage<GetMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 10);
+
+/**
+ * @generated from message recalld.v1.GetMemoriesResponse
+ */
+export type GetMemoriesResponse = Message<"recalld.v1.GetMemoriesResponse"> & {
+  /**
+   * In the order of the request. The answer ends with the memory that brings
+   * texts and metadata to 1 MiB.
+   *
+   * @generated from field: repeated recalld.v1.Memory memories = 1;
+   */
+  memories: Memory[];
+
+  /**
+   * The ids that no memory of the namespace has.
+   *
+   * @generated from field: repeated string missing = 2;
+   */
+  missing: string[];
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 3;
+   */
+  namespace: string;
+
+  /**
+   * The ids that this answer had no room for: ask for them again. Empty unless
+   * the memories are long.
+   *
+   * @generated from field: repeated string remaining = 4;
+   */
+  remaining: string[];
+};
+
+/**
+ * Describes the message recalld.v1.GetMemoriesResponse.
+ * Use `create(GetMemoriesResponseSchema)` to create a new message.
+ */
+export const GetMemoriesResponseSchema: GenMessage<GetMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 11);
+
+/**
  * @generated from message recalld.v1.DeleteMemoryRequest
  */
 export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
@@ -475,7 +543,7 @@ export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
  * Use `create(DeleteMemoryRequestSchema)` to create a new message.
  */
 export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 10);
+  messageDesc(file_recalld_v1_memory, 12);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryResponse
@@ -494,7 +562,66 @@ export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & 
  * Use `create(DeleteMemoryResponseSchema)` to create a new message.
  */
 export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 11);
+  messageDesc(file_recalld_v1_memory, 13);
+
+/**
+ * @generated from message recalld.v1.DeleteMemoriesRequest
+ */
+export type DeleteMemoriesRequest = Message<"recalld.v1.DeleteMemoriesRequest"> & {
+  /**
+   * The namespace the memories are in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message recalld.v1.DeleteMemoriesRequest.
+ * Use `create(DeleteMemoriesRequestSchema)` to create a new message.
+ */
+export const DeleteMemoriesRequestSchema: GenMessage<DeleteMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 14);
+
+/**
+ * @generated from message recalld.v1.DeleteMemoriesResponse
+ */
+export type DeleteMemoriesResponse = Message<"recalld.v1.DeleteMemoriesResponse"> & {
+  /**
+   * How many memories were there, and are forgotten now.
+   *
+   * @generated from field: int32 deleted = 1;
+   */
+  deleted: number;
+
+  /**
+   * Whether time ran out before all were deleted: send the same ids again.
+   *
+   * @generated from field: bool more = 2;
+   */
+  more: boolean;
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 4;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.DeleteMemoriesResponse.
+ * Use `create(DeleteMemoriesResponseSchema)` to create a new message.
+ */
+export const DeleteMemoriesResponseSchema: GenMessage<DeleteMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 15);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceRequest
@@ -520,7 +647,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 12);
+  messageDesc(file_recalld_v1_memory, 16);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -539,7 +666,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 13);
+  messageDesc(file_recalld_v1_memory, 17);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -558,6 +685,14 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * What the names of the namespaces begin with, up to 256 bytes; all of them
+   * when left out. The pages of one list have the same prefix.
+   *
+   * @generated from field: string prefix = 3;
+   */
+  prefix: string;
 };
 
 /**
@@ -565,7 +700,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 14);
+  messageDesc(file_recalld_v1_memory, 18);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -591,7 +726,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 15);
+  messageDesc(file_recalld_v1_memory, 19);
 
 /**
  * A namespace and what it holds.
@@ -624,7 +759,59 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 16);
+  messageDesc(file_recalld_v1_memory, 20);
+
+/**
+ * @generated from message recalld.v1.GetNamespaceRequest
+ */
+export type GetNamespaceRequest = Message<"recalld.v1.GetNamespaceRequest"> & {
+  /**
+   * The namespace to describe.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.GetNamespaceRequest.
+ * Use `create(GetNamespaceRequestSchema)` to create a new message.
+ */
+export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 21);
+
+/**
+ * @generated from message recalld.v1.GetNamespaceResponse
+ */
+export type GetNamespaceResponse = Message<"recalld.v1.GetNamespaceResponse"> & {
+  /**
+   * @generated from field: recalld.v1.Namespace namespace = 1;
+   */
+  namespace?: Namespace | undefined;
+
+  /**
+   * When the oldest of its memories was stored. Absent if it holds none, and if
+   * more than 10,240 deleted ones stand before it.
+   *
+   * @generated from field: optional google.protobuf.Timestamp first = 2;
+   */
+  first?: Timestamp | undefined;
+
+  /**
+   * When the newest of its memories was stored. Absent if it holds none, and if
+   * more than 10,240 deletions came after it.
+   *
+   * @generated from field: optional google.protobuf.Timestamp last = 3;
+   */
+  last?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.GetNamespaceResponse.
+ * Use `create(GetNamespaceResponseSchema)` to create a new message.
+ */
+export const GetNamespaceResponseSchema: GenMessage<GetNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 22);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -650,6 +837,14 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * What the memories are ordered by. The pages of one list have the same
+   * order.
+   *
+   * @generated from field: recalld.v1.ListMemoriesRequest.Order order = 5;
+   */
+  order: ListMemoriesRequest_Order;
 };
 
 /**
@@ -657,14 +852,48 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 17);
+  messageDesc(file_recalld_v1_memory, 23);
+
+/**
+ * The order of a list.
+ *
+ * @generated from enum recalld.v1.ListMemoriesRequest.Order
+ */
+export enum ListMemoriesRequest_Order {
+  /**
+   * The newest first.
+   *
+   * @generated from enum value: ORDER_UNSPECIFIED = 0;
+   */
+  ORDER_UNSPECIFIED = 0,
+
+  /**
+   * The newest first.
+   *
+   * @generated from enum value: NEWEST_FIRST = 1;
+   */
+  NEWEST_FIRST = 1,
+
+  /**
+   * The oldest first.
+   *
+   * @generated from enum value: OLDEST_FIRST = 2;
+   */
+  OLDEST_FIRST = 2,
+}
+
+/**
+ * Describes the enum recalld.v1.ListMemoriesRequest.Order.
+ */
+export const ListMemoriesRequest_OrderSchema: GenEnum<ListMemoriesRequest_Order> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 23, 0);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
  */
 export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & {
   /**
-   * The newest first.
+   * In the order that the request asks for.
    *
    * @generated from field: repeated recalld.v1.Memory memories = 1;
    */
@@ -690,7 +919,52 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 18);
+  messageDesc(file_recalld_v1_memory, 24);
+
+/**
+ * @generated from message recalld.v1.CountMemoriesRequest
+ */
+export type CountMemoriesRequest = Message<"recalld.v1.CountMemoriesRequest"> & {
+  /**
+   * The namespace to count in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.CountMemoriesRequest.
+ * Use `create(CountMemoriesRequestSchema)` to create a new message.
+ */
+export const CountMemoriesRequestSchema: GenMessage<CountMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 25);
+
+/**
+ * @generated from message recalld.v1.CountMemoriesResponse
+ */
+export type CountMemoriesResponse = Message<"recalld.v1.CountMemoriesResponse"> & {
+  /**
+   * How many memories the namespace holds; 0 if nobody stored to it.
+   *
+   * @generated from field: int64 memories = 1;
+   */
+  memories: bigint;
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.CountMemoriesResponse.
+ * Use `create(CountMemoriesResponseSchema)` to create a new message.
+ */
+export const CountMemoriesResponseSchema: GenMessage<CountMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 26);
 
 /**
  * @generated from message recalld.v1.MapNamespaceRequest
@@ -709,7 +983,7 @@ export type MapNamespaceRequest = Message<"recalld.v1.MapNamespaceRequest"> & {
  * Use `create(MapNamespaceRequestSchema)` to create a new message.
  */
 export const MapNamespaceRequestSchema: GenMessage<MapNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 19);
+  messageDesc(file_recalld_v1_memory, 27);
 
 /**
  * @generated from message recalld.v1.MapNamespaceResponse
@@ -743,7 +1017,7 @@ export type MapNamespaceResponse = Message<"recalld.v1.MapNamespaceResponse"> & 
  * Use `create(MapNamespaceResponseSchema)` to create a new message.
  */
 export const MapNamespaceResponseSchema: GenMessage<MapNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 20);
+  messageDesc(file_recalld_v1_memory, 28);
 
 /**
  * A memory's place on the map: memories of like meaning lie near each other.
@@ -774,7 +1048,7 @@ export type MapPoint = Message<"recalld.v1.MapPoint"> & {
  * Use `create(MapPointSchema)` to create a new message.
  */
 export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 21);
+  messageDesc(file_recalld_v1_memory, 29);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most
@@ -834,6 +1108,16 @@ export const MemoryService: GenService<{
     output: typeof GetMemoryResponseSchema;
   },
   /**
+   * Up to 256 memories by their ids. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.GetMemories
+   */
+  getMemories: {
+    methodKind: "unary";
+    input: typeof GetMemoriesRequestSchema;
+    output: typeof GetMemoriesResponseSchema;
+  },
+  /**
    * Forgets one memory. Once answered, its text, metadata and vector are out
    * of the database and of the index, and no later Recall, on any replica,
    * returns it. Costs nothing.
@@ -846,6 +1130,17 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof DeleteMemoryRequestSchema;
     output: typeof DeleteMemoryResponseSchema;
+  },
+  /**
+   * Forgets up to 256 memories by their ids, each like DeleteMemory. Ids that
+   * no memory has are no error. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.DeleteMemories
+   */
+  deleteMemories: {
+    methodKind: "unary";
+    input: typeof DeleteMemoriesRequestSchema;
+    output: typeof DeleteMemoriesResponseSchema;
   },
   /**
    * Drops a namespace and erases all of it; the name is free again. Costs
@@ -863,6 +1158,8 @@ export const MemoryService: GenService<{
   /**
    * The account's namespaces, page by page. Costs nothing.
    *
+   * Also served as `GET /namespaces`.
+   *
    * @generated from rpc recalld.v1.MemoryService.ListNamespaces
    */
   listNamespaces: {
@@ -871,7 +1168,22 @@ export const MemoryService: GenService<{
     output: typeof ListNamespacesResponseSchema;
   },
   /**
-   * A namespace's memories, the newest first, page by page. Costs nothing.
+   * What one namespace holds, and when it was stored. Costs nothing.
+   *
+   * Also served as `GET /namespaces/{namespace}`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.GetNamespace
+   */
+  getNamespace: {
+    methodKind: "unary";
+    input: typeof GetNamespaceRequestSchema;
+    output: typeof GetNamespaceResponseSchema;
+  },
+  /**
+   * A namespace's memories, the newest or the oldest first, page by page.
+   * Costs nothing.
+   *
+   * Also served as `GET /namespaces/{namespace}/memories`.
    *
    * @generated from rpc recalld.v1.MemoryService.ListMemories
    */
@@ -879,6 +1191,16 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof ListMemoriesRequestSchema;
     output: typeof ListMemoriesResponseSchema;
+  },
+  /**
+   * How many memories a namespace holds. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.CountMemories
+   */
+  countMemories: {
+    methodKind: "unary";
+    input: typeof CountMemoriesRequestSchema;
+    output: typeof CountMemoriesResponseSchema;
   },
   /**
    * The namespace's memories as points of a plane: the two directions in which

@@ -21,10 +21,16 @@ export async function deleteMemory(
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  const found = await locate(ports, { scope, id });
-  if (!found) throw noSuchMemory();
+  if (!(await forget(ports, { scope, id }))) throw noSuchMemory();
+}
+
+/** Erases one memory, without asking who the caller is; answers whether there was one with this id. */
+export async function forget(ports: ErasurePorts, of: { scope: Scope; id: string }): Promise<boolean> {
+  const found = await locate(ports, of);
+  if (!found) return false;
   await ports.erasures.begin(found);
   await finish(ports, found);
+  return true;
 }
 
 /** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */

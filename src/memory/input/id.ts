@@ -12,9 +12,9 @@ export function newOperationId(): string {
 }
 
 /** Form of the ids of `newMemoryId`: in 128 bits the first digit cannot be above 7. */
-export function parseMemoryId(value: string): string {
-  if (value === "") throw invalid("id", "is missing");
+export function parseMemoryId(value: string, field = "id"): string {
+  if (value === "") throw invalid(field, "is missing");
   if (!/^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(value))
-    throw invalid("id", "is not of the form mem_…, 30 characters");
+    throw invalid(field, "is not of the form mem_…, 30 characters");
   return value;
 }

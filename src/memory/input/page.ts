@@ -4,7 +4,7 @@ export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
 
 /** Contents of a page token: the list it belongs to, and the position at which to continue. */
-export type PagePosition = readonly [list: "memories" | "namespaces", ...where: string[]];
+export type PagePosition = readonly [list: "memories" | "oldest" | "namespaces", ...where: string[]];
 
 /** Makes a page token, which only this program reads. */
 export function pageToken(place: PagePosition): string {

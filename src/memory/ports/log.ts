@@ -158,8 +158,11 @@ export interface Log {
   /** Lists the living namespaces of all accounts, in a fixed order, after the given one. */
   names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]>;
 
-  /** Lists the account's living namespaces in the order of their names' bytes, after the given one. */
-  list(of: { accountId: string; after?: string; limit: number }): Promise<Head[]>;
+  /**
+   * Lists the account's living namespaces in the order of their names' bytes, after the given one: all, or
+   * those whose names begin with `prefix`. It reads no other names.
+   */
+  list(of: Listed): Promise<Head[]>;
 
   /** Measures a log's present contents, without erased memories. */
   measure(of: { logId: string }): Promise<Measured>;
@@ -180,6 +183,14 @@ export interface Range<W extends What = What> {
   readonly from: number;
   readonly limit: number;
   readonly what: W;
+}
+
+/** A part of an account's namespaces. */
+export interface Listed {
+  readonly accountId: string;
+  readonly after?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly limit: number;
 }
 
 /** A slice of a log. */

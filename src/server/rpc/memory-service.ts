@@ -1,19 +1,27 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { type MemoryService, RecallRequest_Mode } from "../../../gen/recalld/v1/memory_pb.js";
+import {
+  ListMemoriesRequest_Order,
+  type MemoryService,
+  RecallRequest_Mode,
+} from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid } from "../../errors.js";
 import { deleteMemory } from "../../memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../memory/calls/delete-namespace.js";
 import { getMemory } from "../../memory/calls/get.js";
-import { listMemories } from "../../memory/calls/list.js";
+import { getNamespace } from "../../memory/calls/get-namespace.js";
+import { listMemories, type Order } from "../../memory/calls/list.js";
 import { listNamespaces } from "../../memory/calls/list-namespaces.js";
 import { type Maps, mapNamespace } from "../../memory/calls/map.js";
 import type { Ports, RecallMode as RoomMode } from "../../memory/calls/ports.js";
 import { type Found, recall } from "../../memory/calls/recall.js";
+import { countMemories } from "../../memory/calls/several/count.js";
+import { deleteMemories } from "../../memory/calls/several/delete-memories.js";
+import { getMemories } from "../../memory/calls/several/get-memories.js";
 import { store } from "../../memory/calls/store.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
 import type { JsonObject } from "../../memory/input/metadata.js";
-import type { Seen } from "../../memory/ports/log.js";
+import type { Measured, Seen } from "../../memory/ports/log.js";
 import { callerOf } from "./caller.js";
 import { deadlineOf } from "./deadline.js";
 import { HeldAnswers } from "./held-answers.js";
@@ -46,29 +54,59 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
     async getMemory({ namespace, id }, context) {
       const getting = () => getMemory(ports, { caller: callerOf(context), namespace, id });
       const entry = await held.free(context, getting, textsOf);
-      return { memory: { ...shared(entry), tokens: entry.tokens }, namespace };
+      return { memory: memory(entry), namespace };
+    },
+    async getMemories({ namespace, ids }, context) {
+      const getting = () => getMemories(ports, { caller: callerOf(context), namespace, ids });
+      const got = await held.free(context, getting, ({ memories }) => memories.flatMap(textsOf));
+      const { missing, remaining } = got;
+      return {
+        memories: got.memories.map(memory),
+        missing: [...missing],
+        remaining: [...remaining],
+        namespace,
+      };
     },
     async deleteMemory({ namespace, id }, context) {
       await deleteMemory(ports, { caller: callerOf(context), namespace, id });
       return { id };
     },
+    async deleteMemories({ namespace, ids }, context) {
+      const { signal } = context;
+      const request = { caller: callerOf(context), namespace, ids, signal };
+      return { ...(await deleteMemories(ports, request)), namespace };
+    },
     async deleteNamespace({ namespace, force }, context) {
       return { deleted: await deleteNamespace(ports, { caller: callerOf(context), namespace, force }) };
     },
-    async listNamespaces({ pageSize, pageToken }, context) {
-      const request = { caller: callerOf(context), pageSize, pageToken };
+    async listNamespaces({ pageSize, pageToken, prefix }, context) {
+      const request = { caller: callerOf(context), pageSize, pageToken, prefix };
       const { items, nextPageToken } = await listNamespaces(ports, request);
-      const namespaces = items.map(({ bytes, ...each }) => ({ ...each, bytes: BigInt(bytes) }));
-      return { namespaces, nextPageToken };
+      return { namespaces: items.map(measured), nextPageToken };
     },
-    async listMemories({ namespace, pageSize, pageToken }, context) {
-      const request = { caller: callerOf(context), namespace, pageSize, pageToken };
+    async getNamespace({ namespace }, context) {
+      const details = await getNamespace(ports, { caller: callerOf(context), namespace });
+      const { firstAtMs, lastAtMs } = details;
+      return {
+        namespace: measured({ ...details, namespace }),
+        ...(firstAtMs !== undefined && { first: timestampFromMs(firstAtMs) }),
+        ...(lastAtMs !== undefined && { last: timestampFromMs(lastAtMs) }),
+      };
+    },
+    async listMemories({ namespace, pageSize, pageToken, order }, context) {
+      const request = {
+        caller: callerOf(context),
+        ...{ namespace, pageSize, pageToken, order: orderOf(order) },
+      };
       const listing = () => listMemories(ports, request);
       const { items, nextPageToken } = await held.free(context, listing, (page) =>
         page.items.flatMap(textsOf),
       );
-      const memories = items.map((entry) => ({ ...shared(entry), tokens: entry.tokens }));
-      return { memories, namespace, nextPageToken };
+      return { memories: items.map(memory), namespace, nextPageToken };
+    },
+    async countMemories({ namespace }, context) {
+      const memories = await countMemories(ports, { caller: callerOf(context), namespace });
+      return { memories: BigInt(memories), namespace };
     },
     async mapNamespace({ namespace }, context) {
       const mapping = () => mapNamespace(ports, { caller: callerOf(context), namespace });
@@ -85,6 +123,13 @@ function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
   throw invalid("mode", "is neither COSINE nor HYBRID");
 }
 
+function orderOf(order: ListMemoriesRequest_Order): Order {
+  if (order === ListMemoriesRequest_Order.OLDEST_FIRST) return "oldest";
+  if (order === ListMemoriesRequest_Order.NEWEST_FIRST) return "newest";
+  if (order === ListMemoriesRequest_Order.ORDER_UNSPECIFIED) return "newest";
+  throw invalid("order", "is neither NEWEST_FIRST nor OLDEST_FIRST");
+}
+
 function found({ entry, score, match, words, explanation }: Found) {
   return {
     ...{ ...shared(entry), score, match },
@@ -99,6 +144,14 @@ function stringsOf({ entry, explanation }: Found): string[] {
 
 function textsOf({ text, metadata }: Seen["text"]): string[] {
   return [text, metadata];
+}
+
+function memory(entry: Seen["text"]) {
+  return { ...shared(entry), tokens: entry.tokens };
+}
+
+function measured({ namespace, memories, bytes }: Measured & { readonly namespace: string }) {
+  return { namespace, memories, bytes: BigInt(bytes) };
 }
 
 function common(context: HandlerContext) {

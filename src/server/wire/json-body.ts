@@ -1,4 +1,5 @@
 import {
+  type DescEnum,
   type DescField,
   type DescMessage,
   fromJson,
@@ -55,38 +56,63 @@ function parse(json: string): JsonValue {
   }
 }
 
-function checkMessage(message: DescMessage, value: unknown): void {
-  if (!isObject(value)) throw invalid("body", `is ${kindOf(value)}; send a JSON object`);
+/** Checks a message; `path` is empty for the body, and `memories[3]` for a part of it. */
+function checkMessage(message: DescMessage, value: unknown, path = ""): void {
+  if (!isObject(value)) throw invalid(path || "body", `is ${kindOf(value)}; send a JSON object`);
   const seen = new Map<DescField, string>();
   for (const [key, inner] of Object.entries(value)) {
     const field = message.fields.find(({ name, jsonName }) => key === name || key === jsonName);
-    if (field === undefined) throw invalid(shown(key), `is not a field of ${message.name}`);
-    if (seen.has(field)) throw invalid(field.name, `is given twice, as ${seen.get(field)} and ${key}`);
+    if (field === undefined) throw invalid(within(path, shown(key)), `is not a field of ${message.name}`);
+    const name = within(path, field.name);
+    if (seen.has(field)) throw invalid(name, `is given twice, as ${seen.get(field)} and ${key}`);
     seen.set(field, key);
     // null is Protobuf's way to leave a field out.
-    if (inner !== null) checkField(field, inner);
+    if (inner !== null) checkField(field, inner, name);
   }
 }
 
-function checkField(field: DescField, value: unknown): void {
-  if (field.fieldKind === "message") {
-    if (!isObject(value)) throw invalid(field.name, `is ${kindOf(value)}; send a JSON object`);
-    checkNesting(field.name, value, 1);
-  } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) {
-    if (typeof value !== "string") throw invalid(field.name, `is ${kindOf(value)}; send a string`);
+function checkField(field: DescField, value: unknown, name: string): void {
+  if (field.fieldKind !== "list") checkValue(field, value, name);
+  else if (!Array.isArray(value)) throw invalid(name, `is ${kindOf(value)}; send an array`);
+  else for (const [i, each] of value.entries()) checkValue(field, each, `${name}[${i}]`);
+}
+
+function checkValue({ message, scalar, enum: choice }: DescField, value: unknown, name: string): void {
+  if (message !== undefined && isOurs(message)) {
+    checkMessage(message, value, name);
+  } else if (message !== undefined) {
+    if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
+    checkNesting(name, value, 1);
+  } else if (choice !== undefined) {
+    checkChoice(choice, value, name);
+  } else if (scalar === ScalarType.STRING) {
+    if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send a string`);
     // Decoding would refuse it as well, but not name the field.
-    if (!value.isWellFormed()) throw invalid(field.name, "is not well-formed Unicode (a lone surrogate)");
-  } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.BOOL) {
-    if (typeof value !== "boolean") throw invalid(field.name, `is ${kindOf(value)}; send true or false`);
-  } else if (field.fieldKind === "enum") {
-    if (typeof value !== "string") throw invalid(field.name, `is ${kindOf(value)}; send its name`);
-    const names = field.enum.values.map(({ name }) => name);
-    // Decoding would refuse it as well, but not name the field.
-    if (!names.includes(value)) throw invalid(field.name, `is none of ${names.join(", ")}`);
+    if (!value.isWellFormed()) throw invalid(name, "is not well-formed Unicode (a lone surrogate)");
+  } else if (scalar === ScalarType.BOOL) {
+    if (typeof value !== "boolean") throw invalid(name, `is ${kindOf(value)}; send true or false`);
+  } else if (scalar === ScalarType.DOUBLE) {
+    if (typeof value !== "number") throw invalid(name, `is ${kindOf(value)}; send a number`);
   } else if (!(typeof value === "number" && isInt32(value))) {
     const what = typeof value === "number" ? String(value) : kindOf(value);
-    throw invalid(field.name, `is ${what}; send a whole number`);
+    throw invalid(name, `is ${what}; send a whole number`);
   }
+}
+
+function checkChoice(choice: DescEnum, value: unknown, name: string): void {
+  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send its name`);
+  const names = choice.values.map(({ name }) => name);
+  // Decoding would refuse it as well, but not name the field.
+  if (!names.includes(value)) throw invalid(name, `is none of ${names.join(", ")}`);
+}
+
+/** Tells a message of this contract from Protobuf's own, which JSON has a form of its own for. */
+function isOurs({ file }: DescMessage): boolean {
+  return file.proto.package === "recalld.v1";
+}
+
+function within(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
 }
 
 function checkNesting(field: string, value: object, depth: number): void {
