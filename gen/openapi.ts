@@ -140,6 +140,131 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/store/batch": {
+      "post": {
+        "operationId": "storeBatch",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Stores up to 256 memories of one namespace, each as Store does",
+        "description": "Everything is checked before anything is stored, and a batch that the plan cannot pay is refused whole. After that each memory has a result of its own, in order: those that could not be stored cost nothing and may be sent again. A call that can store none of them has the error of the first.\n\n`Idempotency-Key` is as with Store, for the batch as a whole. What an attempt could not store, the next call with the key stores.\n\nAlso served as `POST /store/batch`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/StoreBatchResponse"
+                },
+                "example": {
+                  "results": [
+                    {
+                      "stored": {
+                        "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                        "tokens": 8,
+                        "created_at": "2026-11-21T09:30:00.123Z"
+                      }
+                    },
+                    {
+                      "error": {
+                        "code": "unavailable",
+                        "message": "the model is not loaded yet",
+                        "reason": ""
+                      }
+                    }
+                  ],
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "409": {
+            "$ref": "#/components/responses/Error409"
+          },
+          "413": {
+            "$ref": "#/components/responses/Error413"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "parameters": [
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/StoreBatchRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "memories": [
+                  {
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    }
+                  },
+                  {
+                    "text": "The dog barks."
+                  }
+                ]
+              }
+            }
+          }
+        }
+      }
+    },
     "/recall": {
       "post": {
         "operationId": "recall",
@@ -1179,6 +1304,128 @@ export const openapi: Record<string, unknown> = {
                   "source": "chat",
                   "turn": 7
                 }
+              }
+            }
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/StoreBatch": {
+      "post": {
+        "operationId": "MemoryService_StoreBatch",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Stores up to 256 memories of one namespace, each as Store does",
+        "description": "Everything is checked before anything is stored, and a batch that the plan cannot pay is refused whole. After that each memory has a result of its own, in order: those that could not be stored cost nothing and may be sent again. A call that can store none of them has the error of the first.\n\n`Idempotency-Key` is as with Store, for the batch as a whole. What an attempt could not store, the next call with the key stores.\n\nAlso served as `POST /store/batch`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/StoreBatchResponse"
+                },
+                "example": {
+                  "results": [
+                    {
+                      "stored": {
+                        "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                        "tokens": 8,
+                        "created_at": "2026-11-21T09:30:00.123Z"
+                      }
+                    },
+                    {
+                      "error": {
+                        "code": "unavailable",
+                        "message": "the model is not loaded yet",
+                        "reason": ""
+                      }
+                    }
+                  ],
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "409": {
+            "$ref": "#/components/responses/Error409"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-4"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "parameters": [
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/StoreBatchRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "memories": [
+                  {
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    }
+                  },
+                  {
+                    "text": "The dog barks."
+                  }
+                ]
               }
             }
           }
@@ -3801,6 +4048,141 @@ export const openapi: Record<string, unknown> = {
           "created_at"
         ]
       },
+      "StoreBatchRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "Where, as for Store; the same for all.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/StoreItem"
+            },
+            "description": "What to remember: 1 to 256 memories. The body of the call may have 8,388,608 bytes.",
+            "minItems": 1,
+            "maxItems": 256
+          }
+        },
+        "required": [
+          "namespace",
+          "memories"
+        ],
+        "additionalProperties": false
+      },
+      "StoreItem": {
+        "type": "object",
+        "description": "One memory of a batch.",
+        "properties": {
+          "text": {
+            "type": "string",
+            "description": "What to remember, as for Store.",
+            "minLength": 1,
+            "maxLength": 65536,
+            "x-max-bytes": 65536,
+            "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+          },
+          "metadata": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "Anything to hand back with the memory, as for Store."
+          }
+        },
+        "required": [
+          "text"
+        ],
+        "additionalProperties": false
+      },
+      "StoreBatchResponse": {
+        "type": "object",
+        "properties": {
+          "results": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/StoreBatchResult"
+            },
+            "description": "A result for each memory, in the order of the request."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "results",
+          "namespace"
+        ]
+      },
+      "StoreBatchResult": {
+        "type": "object",
+        "description": "What became of one memory of a batch.",
+        "properties": {
+          "stored": {
+            "$ref": "#/components/schemas/StoredItem",
+            "description": "The memory was stored."
+          },
+          "error": {
+            "$ref": "#/components/schemas/Problem",
+            "description": "The memory was not stored, and costs nothing. After `unavailable` it may be stored all the same, as with Store."
+          }
+        }
+      },
+      "StoredItem": {
+        "type": "object",
+        "description": "A memory that was stored.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "tokens": {
+            "type": "integer",
+            "format": "int32",
+            "description": "The model's tokens of the whole text, special tokens not counted."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it was stored."
+          }
+        },
+        "required": [
+          "id",
+          "tokens",
+          "created_at"
+        ]
+      },
+      "Problem": {
+        "type": "object",
+        "description": "Why one part of a call failed while others did not.",
+        "properties": {
+          "code": {
+            "type": "string",
+            "description": "The error's name, as in errors in JSON: `unavailable`."
+          },
+          "message": {
+            "type": "string",
+            "description": "What to fix, in plain words."
+          },
+          "reason": {
+            "type": "string",
+            "description": "A constant that programs can branch on; empty if the error has none."
+          }
+        },
+        "required": [
+          "code",
+          "message",
+          "reason"
+        ]
+      },
       "RecallRequest": {
         "type": "object",
         "properties": {
@@ -3847,6 +4229,24 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "Whether each result says why it stands where it does."
+          },
+          "min_score": {
+            "type": [
+              "number",
+              "null"
+            ],
+            "format": "double",
+            "description": "The lowest score that a result may have, from 0 to 1. The others are left out, and the order of the rest stays as it is.",
+            "minimum": 0,
+            "maximum": 1
+          },
+          "fields": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The fields of the results that are sent: `\"id,score\"`. All of them when left out; `id` in any case.",
+            "pattern": "^(id|text|score|metadata|created_?[aA]t|match|words|explanation)(,(id|text|score|metadata|created_?[aA]t|match|words|explanation))*$"
           }
         },
         "required": [
@@ -3872,7 +4272,7 @@ export const openapi: Record<string, unknown> = {
             "items": {
               "$ref": "#/components/schemas/RecallResult"
             },
-            "description": "Best first. No result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer."
+            "description": "Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer."
           },
           "namespace": {
             "type": "string",
@@ -3882,6 +4282,12 @@ export const openapi: Record<string, unknown> = {
             "type": "integer",
             "format": "int32",
             "description": "The model's tokens of the whole query, special tokens not counted."
+          },
+          "considered": {
+            "type": "string",
+            "format": "int64",
+            "pattern": "^[0-9]+$",
+            "description": "How many memories the namespace holds; only in an answer that is empty because of `min_score`."
           }
         },
         "required": [
@@ -3892,7 +4298,7 @@ export const openapi: Record<string, unknown> = {
       },
       "RecallResult": {
         "type": "object",
-        "description": "One recalled memory.",
+        "description": "One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `\"\"` for `text` and 0 for `score`.",
         "properties": {
           "id": {
             "type": "string",
@@ -3934,10 +4340,7 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "id",
           "text",
-          "score",
-          "metadata",
-          "created_at",
-          "match"
+          "score"
         ]
       },
       "Match": {
@@ -5223,7 +5626,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error413": {
-        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "content": {
           "application/json": {
             "schema": {
@@ -5231,10 +5634,10 @@ export const openapi: Record<string, unknown> = {
             },
             "examples": {
               "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes.",
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
                   "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
@@ -5903,7 +6306,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-4": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -6005,10 +6408,10 @@ export const openapi: Record<string, unknown> = {
                 }
               },
               "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes.",
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
                   "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
@@ -6026,7 +6429,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-5": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -6094,10 +6497,10 @@ export const openapi: Record<string, unknown> = {
                 }
               },
               "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes.",
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
                   "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
@@ -6115,7 +6518,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-6": {
-        "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -6166,10 +6569,10 @@ export const openapi: Record<string, unknown> = {
                 }
               },
               "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes.",
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
                   "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
@@ -6381,6 +6784,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "PLAN_UNKNOWN",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -6406,7 +6810,8 @@ export const openapi: Record<string, unknown> = {
       "code": "failed_precondition",
       "reason": "IDEMPOTENT_MEMORY_DELETED",
       "rpcs": [
-        "Store"
+        "Store",
+        "StoreBatch"
       ],
       "when": "The memory that this Idempotency-Key stored was deleted. Use a new key to store it again."
     },
@@ -6424,6 +6829,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_READ_ONLY",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -6440,6 +6846,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_OTHER_NAMESPACE",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -6498,7 +6905,8 @@ export const openapi: Record<string, unknown> = {
       "code": "already_exists",
       "reason": "IDEMPOTENCY_KEY_REUSED",
       "rpcs": [
-        "Store"
+        "Store",
+        "StoreBatch"
       ],
       "when": "The Idempotency-Key was used for another request."
     },
@@ -6507,7 +6915,7 @@ export const openapi: Record<string, unknown> = {
       "code": "resource_exhausted",
       "reason": "BODY_TOO_LARGE",
       "on": "plain",
-      "when": "The body is larger than 1,048,576 bytes."
+      "when": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608."
     },
     {
       "status": 415,
@@ -6520,6 +6928,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "QUOTA_EXHAUSTED",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "Recall"
       ],
       "when": "All calls of the account's plan are used. Waiting does not help."
@@ -6530,6 +6939,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_RATE_LIMITED",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -6559,6 +6969,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "CONCURRENCY_LIMITED",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -6588,6 +6999,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "ABANDONED_WORK",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "Recall"
       ],
       "headers": [
@@ -6621,7 +7033,7 @@ export const openapi: Record<string, unknown> = {
       "code": "resource_exhausted",
       "reason": "BODY_TOO_LARGE",
       "on": "rpc",
-      "when": "The body is larger than 1,048,576 bytes."
+      "when": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608."
     },
     {
       "status": 500,
@@ -6654,6 +7066,7 @@ export const openapi: Record<string, unknown> = {
       ],
       "rpcs": [
         "Store",
+        "StoreBatch",
         "DeleteMemory",
         "DeleteMemories",
         "DeleteNamespace",
@@ -6672,6 +7085,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "MODEL_BUSY",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "Recall"
       ],
       "headers": [

@@ -3,7 +3,7 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { PLAIN_PATHS } from "../../src/server/http/plain-paths.js";
 import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/http/resource-paths.js";
 import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
-import { ERROR_SCHEMA, FAILURES, FailureResponses, WITHOUT_KEY } from "./errors.js";
+import { ERROR_SCHEMA, FAILURES, FailureResponses, STORES, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";
 import { fieldSchema, isRequired, refTo, type Schema, schemasOf } from "./schemas.js";
 
@@ -111,7 +111,7 @@ function posted(method: DescMethod, { on, failures }: Context): Schema {
   const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
   return {
     ...common(method, { on, failures }),
-    ...(method.name === "Store" && { parameters: [IDEMPOTENCY_KEY] }),
+    ...(STORES.includes(method.name) && { parameters: [IDEMPOTENCY_KEY] }),
     requestBody: { required: true, content: { "application/json": content } },
   };
 }
@@ -175,7 +175,7 @@ function common(method: DescMethod, { on, failures }: Context): Schema {
 
 function headersOf(method: DescMethod): Schema {
   const names = ["X-Request-ID", ...(WITHOUT_KEY.includes(method.name) ? [] : Object.keys(RATE_LIMIT))];
-  if (method.name === "Store") names.push("Idempotent-Replayed");
+  if (STORES.includes(method.name)) names.push("Idempotent-Replayed");
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 

@@ -15,11 +15,12 @@ export interface Failure {
   readonly headers?: readonly ("Retry-After" | "WWW-Authenticate" | "Allow")[];
 }
 
-const WRITES = ["Store", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
+export const STORES = ["Store", "StoreBatch"];
+const WRITES = [...STORES, "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
 const MANAGES = ["CreateKey", "ListKeys", "RevokeKey", "CloseAccount"];
 const IN_ONE = ["GetMemory", "GetMemories", "GetNamespace", "ListMemories", "CountMemories", "MapNamespace"];
 const NAMESPACED = [...WRITES, "Recall", ...IN_ONE];
-const METERED = ["Store", "Recall"];
+const METERED = [...STORES, "Recall"];
 const READS = ["Recall", ...IN_ONE, "ListNamespaces"];
 const WITH_KEY = [...WRITES, ...READS, ...MANAGES, "GetAccount", "GetUsage"];
 export const WITHOUT_KEY = ["SignUp"];
@@ -47,7 +48,7 @@ export const FAILURES: readonly Failure[] = [
     when: "The operator took the account's plan away, and must give it another one.",
   },
   {
-    ...{ status: 400, code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED", rpcs: ["Store"] },
+    ...{ status: 400, code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED", rpcs: STORES },
     when: "The memory that this Idempotency-Key stored was deleted. Use a new key to store it again.",
   },
   {
@@ -84,12 +85,12 @@ export const FAILURES: readonly Failure[] = [
     when: "The path is there, but not for this method; `Allow` says which to use.",
   },
   {
-    ...{ status: 409, code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED", rpcs: ["Store"] },
+    ...{ status: 409, code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED", rpcs: STORES },
     when: "The Idempotency-Key was used for another request.",
   },
   {
     ...{ status: 413, code: "resource_exhausted", reason: "BODY_TOO_LARGE", on: "plain" },
-    when: "The body is larger than 1,048,576 bytes.",
+    when: "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
   },
   {
     ...{ status: 415, code: "invalid_argument" },
@@ -125,7 +126,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     ...{ status: 429, code: "resource_exhausted", reason: "BODY_TOO_LARGE", on: "rpc" },
-    when: "The body is larger than 1,048,576 bytes.",
+    when: "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
   },
   {
     ...{ status: 500, code: "internal" },

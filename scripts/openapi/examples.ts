@@ -23,6 +23,16 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     request: { text, namespace, metadata },
     response: { id, namespace, tokens: 8, created_at },
   },
+  StoreBatch: {
+    request: { namespace, memories: [{ text, metadata }, { text: "The dog barks." }] },
+    response: {
+      results: [
+        { stored: { id, tokens: 8, created_at } },
+        { error: { code: "unavailable", message: "the model is not loaded yet", reason: "" } },
+      ],
+      namespace,
+    },
+  },
   Recall: {
     request: { query: "Where does the cat sleep?", namespace, top_k: 3 },
     response: {

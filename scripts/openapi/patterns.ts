@@ -9,10 +9,14 @@ const NOT_BLANK = `[^\\u0009-\\u000d${SPACE}]`;
 const WORD = `[^@${CONTROL}${SPACE}]+`;
 const TYPE_ID = "[0-7][0-9a-hjkmnp-tv-z]{25}";
 
+const RESULT_FIELD = "(id|text|score|metadata|created_?[aA]t|match|words|explanation)";
+
 /** What the strings of requests must look like, where the contract's own options do not say it. */
 const PATTERNS: Record<string, string> = {
   "StoreRequest.text": NOT_BLANK,
+  "StoreItem.text": NOT_BLANK,
   "RecallRequest.query": NOT_BLANK,
+  "RecallRequest.fields": `^${RESULT_FIELD}(,${RESULT_FIELD})*$`,
   "GetMemoryRequest.id": `^mem_${TYPE_ID}$`,
   "DeleteMemoryRequest.id": `^mem_${TYPE_ID}$`,
   "ListNamespacesRequest.prefix": `^[^${CONTROL}]*$`,

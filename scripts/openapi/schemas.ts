@@ -27,13 +27,16 @@ const SCALARS: Partial<Record<ScalarType, Schema>> = {
 
 const WELL_KNOWN: Record<string, Schema> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
+  "google.protobuf.FieldMask": { type: "string" },
   "google.protobuf.Struct": { type: "object", additionalProperties: true },
 };
 
 /** Fields of answers that are absent where there is nothing to say. */
 const SOMETIMES = [
   ...["Key.last_used_at", "Key.expires_at", "RecallResult.words", "RecallResult.explanation"],
-  ...["GetNamespaceResponse.first", "GetNamespaceResponse.last"],
+  ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
+  ...["StoreBatchResult.stored", "StoreBatchResult.error"],
+  ...["RecallResponse.considered", "GetNamespaceResponse.first", "GetNamespaceResponse.last"],
 ];
 
 /** The schemas of the messages and of all that they hold, by name. */
@@ -56,7 +59,7 @@ export function refTo(name: string): Schema {
 }
 
 function schemaOf(message: DescMessage): Schema {
-  const isRequest = message.name.endsWith("Request");
+  const isRequest = message.name.endsWith("Request") || message.name === "StoreItem";
   const required = message.fields.filter(isRequest ? isRequired : isAlwaysThere).map(({ name }) => name);
   return {
     type: "object",
@@ -126,7 +129,7 @@ function limitsOf(field: DescField): Schema {
   }
   const pattern = patternOf(field);
   if (pattern !== undefined) limits.pattern = pattern;
-  if (type?.case === "int32") {
+  if (type?.case === "int32" || type?.case === "double") {
     const { greaterThan, lessThan } = type.value;
     if (greaterThan.case === "gte") limits.minimum = greaterThan.value;
     if (lessThan.case === "lte") limits.maximum = lessThan.value;

@@ -15,6 +15,7 @@ const FOR_ALL = ["ok", "ok", "ok", "ok", "ok", "ok", REVOKED];
 
 const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   Store: WRITES,
+  StoreBatch: WRITES,
   Recall: READS,
   GetMemory: READS,
   GetMemories: READS,
@@ -57,6 +58,7 @@ describe("scopes", () => {
       const stored = await ok(door(), "Store", { request: { text: "a", namespace: "mine" }, key });
       const memory = { namespace: "mine", id: stored.id as string };
       if (rpc === "Store") return { text: "b", namespace: "mine" };
+      if (rpc === "StoreBatch") return { memories: [{ text: "b" }], namespace: "mine" };
       if (rpc === "Recall") return { query: "a", namespace: "mine" };
       if (rpc === "GetMemory" || rpc === "DeleteMemory") return memory;
       if (rpc === "GetMemories" || rpc === "DeleteMemories") return { namespace: "mine", ids: [memory.id] };
@@ -83,7 +85,7 @@ describe("scopes", () => {
         if (code === "permission_denied")
           expect(message).toMatch(/^this key (may only read|is for the namespace)/);
         if (rpc === "CloseAccount" && code === "ok") continue;
-        const paid = code === "ok" && (rpc === "Store" || rpc === "Recall");
+        const paid = code === "ok" && ["Store", "StoreBatch", "Recall"].includes(rpc);
         expect(await used()).toBe(before + (paid ? 1 : 0));
       }
       if (rpc === "CloseAccount") account = await openAccount(door());

@@ -84,7 +84,7 @@ describe("the OpenAPI document", () => {
   it("has every RPC and the plain paths", () => {
     expect(document.openapi).toBe("3.1.0");
     const rpcs = methods.map(({ name }) => pathOf(name));
-    const plain = ["/store", "/recall", "/signup", "/livez", "/readyz"];
+    const plain = ["/store", "/store/batch", "/recall", "/signup", "/livez", "/readyz"];
     const namespace = "/namespaces/{namespace}";
     const resources = [
       ...["/namespaces", namespace, `${namespace}/memories`, `${namespace}/memories/{id}`],
@@ -156,6 +156,14 @@ describe("the server agrees with the document", () => {
     ["Store", { text: "a", namespace: "a\u0085b" }],
     ["Store", { text: "a", namespace: "a\n" }],
     ["Store", { text: "a", namespace: "\u180e" }],
+    ["StoreBatch", { namespace: "n", memories: [{ text: "a", metadata: null }] }],
+    ["StoreBatch", { namespace: "n", memories: [] }],
+    ["StoreBatch", { namespace: "n", memories: [{ text: " " }] }],
+    ["StoreBatch", { namespace: "n", memories: [{ text: "a", id: "b" }] }],
+    ["StoreBatch", { namespace: "n", memories: Array(257).fill({ text: "a" }) }],
+    ["Recall", { query: "a", namespace: "n", min_score: 0.5, fields: "id,created_at" }],
+    ["Recall", { query: "a", namespace: "n", min_score: 1.5 }],
+    ["Recall", { query: "a", namespace: "n", fields: "id,tags" }],
     ["Recall", { query: "a", namespace: "n", top_k: null }],
     ["Recall", { query: "a", namespace: "n", top_k: 0 }],
     ["Recall", { query: "a", namespace: "n", top_k: 5.0 }],
@@ -199,7 +207,7 @@ describe("the server agrees with the document", () => {
   // In this order, each call finds what it needs.
   const ORDER = [
     ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "ListNamespaces", "ListMemories"],
-    ...["GetMemories", "GetNamespace", "CountMemories"],
+    ...["StoreBatch", "GetMemories", "GetNamespace", "CountMemories"],
     ...[
       "MapNamespace",
       "CreateKey",

@@ -62,10 +62,11 @@ export function logOf(db: Database, process: Client): Log {
         const found = [...db.logOf(logId)].find(([, entry]) => entry.op === "store" && entry.id === id);
         return found?.[0];
       }),
-    numberOf: ({ logId, id }) =>
+    numbersOf: ({ logId, ids }) =>
       db.request(process, () => {
-        const isIt = (entry: Entry) => (entry.op === "store" || entry.op === "erased") && entry.id === id;
-        return [...db.logOf(logId)].find(([, entry]) => isIt(entry))?.[0];
+        const idOf = (entry: Entry) => (entry.op === "store" || entry.op === "erased" ? entry.id : "");
+        const held = [...db.logOf(logId)].map(([sequence, entry]) => [idOf(entry), sequence] as const);
+        return new Map(held.filter(([id]) => ids.includes(id)));
       }),
     erase: ({ logId, sequences }) =>
       db.request(process, () => {
@@ -221,15 +222,15 @@ export function accountsOf(db: Database, process: Client): Accounts {
   return {
     find: (accountId) => db.request(process, () => db.accounts.get(accountId)),
     findByKey: (keyHash) => db.request(process, () => holderOf(keyHash)),
-    charge: ({ accountId, keyHash }) => {
+    charge: ({ accountId, keyHash, calls = 1 }) => {
       const charge = () => {
-        if ((holderOf(keyHash)?.callsLeft ?? 0) < 1) return false;
-        change(accountId, -1);
+        if ((holderOf(keyHash)?.callsLeft ?? 0) < calls) return false;
+        change(accountId, -calls);
         return true;
       };
       return db.request(process, charge, { charge: true });
     },
-    refund: (accountId) => db.request(process, () => change(accountId, 1), { charge: true }),
+    refund: (accountId, calls = 1) => db.request(process, () => change(accountId, calls), { charge: true }),
     remove: (accountId) => db.request(process, () => void db.accounts.delete(accountId)),
     isClosed: (accountId) => db.request(process, () => !db.accounts.has(accountId)),
     create: notSimulated,

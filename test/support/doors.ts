@@ -7,6 +7,7 @@ import {
   type Message,
   toJson,
 } from "@bufbuild/protobuf";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type Code, ConnectError, createContextValues, type Transport } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import {
@@ -16,7 +17,7 @@ import {
 } from "@connectrpc/connect-node";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
-import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import { MemoryService, StoreItemSchema } from "../../gen/recalld/v1/memory_pb.js";
 
 /** Outcome of a call, in the same form for every door. */
 export interface Outcome {
@@ -36,6 +37,7 @@ export interface Outcome {
 
 export type RpcName =
   | "Store"
+  | "StoreBatch"
   | "Recall"
   | "GetMemory"
   | "GetMemories"
@@ -83,7 +85,9 @@ export function doorsOf(url: string): Door[] {
   ];
 }
 
-const PLAIN: Partial<Record<RpcName, string>> = { Store: "/store", Recall: "/recall", SignUp: "/signup" };
+const PLAIN: Partial<Record<RpcName, string>> = {
+  ...{ Store: "/store", StoreBatch: "/store/batch", Recall: "/recall", SignUp: "/signup" },
+};
 
 /** Paths that name their resource. The rest of the request goes into the query. */
 const RESOURCES: Partial<Record<RpcName, string>> = {
@@ -205,9 +209,16 @@ function failed(error: ConnectError): Outcome {
  * Makes a message. fromJson alone would refuse requests on the client's side that the server should refuse.
  */
 function messageOf(method: DescMethodUnary, request: JsonObject): Message {
-  const { metadata, ...rest } = JSON.parse(JSON.stringify(request)) as JsonObject;
+  const { metadata, fields, memories, ...rest } = JSON.parse(JSON.stringify(request)) as JsonObject;
   const message = fromJson(method.input, rest);
-  return metadata === undefined ? message : create(method.input, { ...message, metadata } as never);
+  const changes = {
+    ...(metadata !== undefined && { metadata }),
+    ...(memories !== undefined && {
+      memories: (memories as never[]).map((each) => create(StoreItemSchema, each)),
+    }),
+    ...(fields !== undefined && { fields: create(FieldMaskSchema, { paths: String(fields).split(",") }) }),
+  };
+  return create(method.input, { ...message, ...changes } as never);
 }
 
 function methodOf(rpc: RpcName): DescMethodUnary {

@@ -69,8 +69,36 @@ const SEVERAL = (["GetMemories", "DeleteMemories"] as const).flatMap((rpc): Scen
   inJson(wrong(`${rpc}: null among ids`, rpc, ["ids[0]", /a string/, { namespace, ids: [null] }])),
 ]);
 
+const recall = (request: Record<string, JsonValue>): JsonValue => {
+  return { query: "where is the cat?", namespace, ...request };
+};
+
+/** Rules of what a recall leaves out. */
+const RECALLS: readonly Scenario[] = [
+  ...["COSINE", "HYBRID"].flatMap((mode) =>
+    [0, 0.5, 1].map((min_score) =>
+      fine(`min_score ${min_score} with ${mode}`, "Recall", recall({ mode, min_score })),
+    ),
+  ),
+  ...[-0.001, 1.001, -1e300].map((min_score) =>
+    wrong(`min_score ${min_score}`, "Recall", ["min_score", /from 0 to 1/, recall({ min_score })]),
+  ),
+  inJson(wrong("min_score a string", "Recall", ["min_score", /send a number/, recall({ min_score: "0.5" })])),
+  inJson({ ...fine("min_score null, which is absent", "Recall", recall({ min_score: null })) }),
+  ...["id", "id,score", "text,metadata,created_at,match,words,explanation", "score,score"].map((fields) =>
+    fine(`fields ${fields}`, "Recall", recall({ fields, mode: "HYBRID", explain: true })),
+  ),
+  ...["tags", "id,tags", "metadata.source", "*", "Id", "id,", " id"].map((fields) =>
+    wrong(`fields ${JSON.stringify(fields)}`, "Recall", ["fields", /none of id, text/, recall({ fields })]),
+  ),
+  inJson(fine("fields in lowerCamelCase", "Recall", recall({ fields: "createdAt" }))),
+  inJson(wrong("no fields", "Recall", ["fields", /names no field/, recall({ fields: "" })])),
+  inJson(wrong("fields an array", "Recall", ["fields", /names with commas/, recall({ fields: ["id"] })])),
+];
+
 /** Rules of the calls that read several memories or whole namespaces, once for all doors. */
 export const READS: readonly Scenario[] = [
+  ...RECALLS,
   ...LISTS,
   ...PREFIXES,
   ...SEVERAL,

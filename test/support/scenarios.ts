@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Scenario } from "./scenario.js";
+import { BATCHES } from "./scenarios-batch.js";
 import { READS } from "./scenarios-reads.js";
 
 const text = "The cat sleeps on the warm radiator.";
@@ -11,6 +12,7 @@ const nested = (depth: number): JsonValue => (depth === 0 ? 1 : { a: nested(dept
 /** Rules of the wire, once for all doors. */
 export const SCENARIOS: readonly Scenario[] = [
   ...READS,
+  ...BATCHES,
   { name: "a plain store", rpc: "Store", request: store({}), code: "ok" },
   { name: "a plain recall", rpc: "Recall", request: recall({}), code: "ok" },
 

@@ -5,15 +5,15 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLqAQoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3BfayJkCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBSKAAgoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbkIICgZfd29yZHMiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUijQEKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIk8KEkdldE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhkKA2lkcxgCIAMoCUIMukgJyAEBkgEDEIACInIKE0dldE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIPCgdtaXNzaW5nGAIgAygJEhEKCW5hbWVzcGFjZRgDIAEoCRIRCglyZW1haW5pbmcYBCADKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkiUgoVRGVsZXRlTWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIiSgoWRGVsZXRlTWVtb3JpZXNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFEgwKBG1vcmUYAiABKAgSEQoJbmFtZXNwYWNlGAQgASgJIkcKFkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhINCgVmb3JjZRgCIAEoCCIqChdEZWxldGVOYW1lc3BhY2VSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFInYKFUxpc3ROYW1lc3BhY2VzUmVxdWVzdBIhCglwYWdlX3NpemUYASABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAiABKAkSGAoGcHJlZml4GAMgASgJQgi6SAVyAyiAAkIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgFEg0KBWJ5dGVzGAMgASgDIjUKE0dldE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAiKyAQoUR2V0TmFtZXNwYWNlUmVzcG9uc2USKAoJbmFtZXNwYWNlGAEgASgLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USLgoFZmlyc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLQoEbGFzdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBAUIICgZfZmlyc3RCBwoFX2xhc3Qi9AEKE0xpc3RNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIhCglwYWdlX3NpemUYAiABKAVCCbpIBhoEGGQoAUgAiAEBEhIKCnBhZ2VfdG9rZW4YAyABKAkSNAoFb3JkZXIYBSABKA4yJS5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QuT3JkZXIiQgoFT3JkZXISFQoRT1JERVJfVU5TUEVDSUZJRUQQABIQCgxORVdFU1RfRklSU1QQARIQCgxPTERFU1RfRklSU1QQAkIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSI2ChRDb3VudE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACIjwKFUNvdW50TWVtb3JpZXNSZXNwb25zZRIQCghtZW1vcmllcxgBIAEoAxIRCgluYW1lc3BhY2UYAiABKAkiNQoTTWFwTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACImEKFE1hcE5hbWVzcGFjZVJlc3BvbnNlEiQKBnBvaW50cxgBIAMoCzIULnJlY2FsbGQudjEuTWFwUG9pbnQSEAoIbWVtb3JpZXMYAiABKAUSEQoJbmFtZXNwYWNlGAMgASgJIiwKCE1hcFBvaW50EgoKAmlkGAEgASgJEgkKAXgYAiABKAISCQoBeRgDIAEoAjL7BwoNTWVtb3J5U2VydmljZRI8CgVTdG9yZRIYLnJlY2FsbGQudjEuU3RvcmVSZXF1ZXN0GhkucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElMKC0dldE1lbW9yaWVzEh4ucmVjYWxsZC52MS5HZXRNZW1vcmllc1JlcXVlc3QaHy5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVzcG9uc2UiA5ACARJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlElcKDkRlbGV0ZU1lbW9yaWVzEiEucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZRJcCg5MaXN0TmFtZXNwYWNlcxIhLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgOQAgESVgoMR2V0TmFtZXNwYWNlEh8ucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg1Db3VudE1lbW9yaWVzEiAucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVxdWVzdBohLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1Jlc3BvbnNlIgOQAgESVgoMTWFwTmFtZXNwYWNlEh8ucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXNwb25zZSIDkAIBQiQKCnJlY2FsbGQudjFQAVoUcmVjYWxsZC92MTtyZWNhbGxkdjFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSJ1CgxTdG9yZVJlcXVlc3QSGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Im4KDVN0b3JlUmVzcG9uc2USCgoCaWQYASABKAkSEQoJbmFtZXNwYWNlGAIgASgJEg4KBnRva2VucxgDIAEoBRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJqChFTdG9yZUJhdGNoUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEjUKCG1lbW9yaWVzGAIgAygLMhUucmVjYWxsZC52MS5TdG9yZUl0ZW1CDLpICcgBAZIBAxCAAiJSCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJWChJTdG9yZUJhdGNoUmVzcG9uc2USLQoHcmVzdWx0cxgBIAMoCzIcLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkibAoQU3RvcmVCYXRjaFJlc3VsdBIoCgZzdG9yZWQYASABKAsyFi5yZWNhbGxkLnYxLlN0b3JlZEl0ZW1IABIkCgVlcnJvchgCIAEoCzITLnJlY2FsbGQudjEuUHJvYmxlbUgAQggKBnJlc3VsdCJYCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAki1QIKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESKgoGZmllbGRzGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayI0CgRNb2RlEhQKEE1PREVfVU5TUEVDSUZJRUQQABIKCgZDT1NJTkUQARIKCgZIWUJSSUQQAkIICgZfdG9wX2tCDAoKX21pbl9zY29yZSKMAQoOUmVjYWxsUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnJlY2FsbGQudjEuUmVjYWxsUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCRIUCgxxdWVyeV90b2tlbnMYAyABKAUSFwoKY29uc2lkZXJlZBgEIAEoA0gAiAEBQg0KC19jb25zaWRlcmVkIoACCgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIAoFbWF0Y2gYBiABKAsyES5yZWNhbGxkLnYxLk1hdGNoEhIKBXdvcmRzGAcgASgBSACIAQESLAoLZXhwbGFuYXRpb24YCCABKAsyFy5yZWNhbGxkLnYxLkV4cGxhbmF0aW9uQggKBl93b3JkcyI8CgtFeHBsYW5hdGlvbhIMCgRyYW5rGAEgASgBEg4KBndlaWdodBgCIAEoARIPCgdtYXRjaGVkGAMgAygJIiMKBU1hdGNoEg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBSKNAQoGTWVtb3J5EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBnRva2VucxgEIAEoBRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJGChBHZXRNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASJKChFHZXRNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiTwoSR2V0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGQoDaWRzGAIgAygJQgy6SAnIAQGSAQMQgAIicgoTR2V0TWVtb3JpZXNSZXNwb25zZRIkCghtZW1vcmllcxgBIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5Eg8KB21pc3NpbmcYAiADKAkSEQoJbmFtZXNwYWNlGAMgASgJEhEKCXJlbWFpbmluZxgEIAMoCSJJChNEZWxldGVNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASIiChREZWxldGVNZW1vcnlSZXNwb25zZRIKCgJpZBgBIAEoCSJSChVEZWxldGVNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIZCgNpZHMYAiADKAlCDLpICcgBAZIBAxCAAiJKChZEZWxldGVNZW1vcmllc1Jlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUSDAoEbW9yZRgCIAEoCBIRCgluYW1lc3BhY2UYBCABKAkiRwoWRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEg0KBWZvcmNlGAIgASgIIioKF0RlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUidgoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0EiEKCXBhZ2Vfc2l6ZRgBIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgCIAEoCRIYCgZwcmVmaXgYAyABKAlCCLpIBXIDKIACQgwKCl9wYWdlX3NpemUiXAoWTGlzdE5hbWVzcGFjZXNSZXNwb25zZRIpCgpuYW1lc3BhY2VzGAEgAygLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIj8KCU5hbWVzcGFjZRIRCgluYW1lc3BhY2UYASABKAkSEAoIbWVtb3JpZXMYAiABKAUSDQoFYnl0ZXMYAyABKAMiNQoTR2V0TmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACIrIBChRHZXROYW1lc3BhY2VSZXNwb25zZRIoCgluYW1lc3BhY2UYASABKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIuCgVmaXJzdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBARItCgRsYXN0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgBiAEBQggKBl9maXJzdEIHCgVfbGFzdCL0AQoTTGlzdE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEiEKCXBhZ2Vfc2l6ZRgCIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgDIAEoCRI0CgVvcmRlchgFIAEoDjIlLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdC5PcmRlciJCCgVPcmRlchIVChFPUkRFUl9VTlNQRUNJRklFRBAAEhAKDE5FV0VTVF9GSVJTVBABEhAKDE9MREVTVF9GSVJTVBACQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJIjYKFENvdW50TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIiPAoVQ291bnRNZW1vcmllc1Jlc3BvbnNlEhAKCG1lbW9yaWVzGAEgASgDEhEKCW5hbWVzcGFjZRgCIAEoCSI1ChNNYXBOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIiYQoUTWFwTmFtZXNwYWNlUmVzcG9uc2USJAoGcG9pbnRzGAEgAygLMhQucmVjYWxsZC52MS5NYXBQb2ludBIQCghtZW1vcmllcxgCIAEoBRIRCgluYW1lc3BhY2UYAyABKAkiLAoITWFwUG9pbnQSCgoCaWQYASABKAkSCQoBeBgCIAEoAhIJCgF5GAMgASgCMsgICg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USSwoKU3RvcmVCYXRjaBIdLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlcXVlc3QaHi5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJTCgtHZXRNZW1vcmllcxIeLnJlY2FsbGQudjEuR2V0TWVtb3JpZXNSZXF1ZXN0Gh8ucmVjYWxsZC52MS5HZXRNZW1vcmllc1Jlc3BvbnNlIgOQAgESUQoMRGVsZXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXNwb25zZRJXCg5EZWxldGVNZW1vcmllcxIhLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1Jlc3BvbnNlEloKD0RlbGV0ZU5hbWVzcGFjZRIiLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBojLnJlY2FsbGQudjEuRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USXAoOTGlzdE5hbWVzcGFjZXMSIS5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVxdWVzdBoiLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXNwb25zZSIDkAIBElYKDEdldE5hbWVzcGFjZRIfLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVxdWVzdBogLnJlY2FsbGQudjEuR2V0TmFtZXNwYWNlUmVzcG9uc2UiA5ACARJWCgxMaXN0TWVtb3JpZXMSHy5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaIC5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1Jlc3BvbnNlIgOQAgESWQoNQ291bnRNZW1vcmllcxIgLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1JlcXVlc3QaIS5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXNwb25zZSIDkAIBElYKDE1hcE5hbWVzcGFjZRIfLnJlY2FsbGQudjEuTWFwTmFtZXNwYWNlUmVxdWVzdBogLnJlY2FsbGQudjEuTWFwTmFtZXNwYWNlUmVzcG9uc2UiA5ACAUIkCgpyZWNhbGxkLnYxUAFaFHJlY2FsbGQvdjE7cmVjYWxsZHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -95,6 +95,193 @@ export const StoreResponseSchema: GenMessage<StoreResponse> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 1);
 
 /**
+ * @generated from message recalld.v1.StoreBatchRequest
+ */
+export type StoreBatchRequest = Message<"recalld.v1.StoreBatchRequest"> & {
+  /**
+   * Where, as for Store; the same for all.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * What to remember: 1 to 256 memories. The body of the call may have 8,388,608
+   * bytes.
+   *
+   * @generated from field: repeated recalld.v1.StoreItem memories = 2;
+   */
+  memories: StoreItem[];
+};
+
+/**
+ * Describes the message recalld.v1.StoreBatchRequest.
+ * Use `create(StoreBatchRequestSchema)` to create a new message.
+ */
+export const StoreBatchRequestSchema: GenMessage<StoreBatchRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 2);
+
+/**
+ * One memory of a batch.
+ *
+ * @generated from message recalld.v1.StoreItem
+ */
+export type StoreItem = Message<"recalld.v1.StoreItem"> & {
+  /**
+   * What to remember, as for Store.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * Anything to hand back with the memory, as for Store.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 2;
+   */
+  metadata?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.StoreItem.
+ * Use `create(StoreItemSchema)` to create a new message.
+ */
+export const StoreItemSchema: GenMessage<StoreItem> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 3);
+
+/**
+ * @generated from message recalld.v1.StoreBatchResponse
+ */
+export type StoreBatchResponse = Message<"recalld.v1.StoreBatchResponse"> & {
+  /**
+   * A result for each memory, in the order of the request.
+   *
+   * @generated from field: repeated recalld.v1.StoreBatchResult results = 1;
+   */
+  results: StoreBatchResult[];
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.StoreBatchResponse.
+ * Use `create(StoreBatchResponseSchema)` to create a new message.
+ */
+export const StoreBatchResponseSchema: GenMessage<StoreBatchResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 4);
+
+/**
+ * What became of one memory of a batch.
+ *
+ * @generated from message recalld.v1.StoreBatchResult
+ */
+export type StoreBatchResult = Message<"recalld.v1.StoreBatchResult"> & {
+  /**
+   * @generated from oneof recalld.v1.StoreBatchResult.result
+   */
+  result: {
+    /**
+     * The memory was stored.
+     *
+     * @generated from field: recalld.v1.StoredItem stored = 1;
+     */
+    value: StoredItem;
+    case: "stored";
+  } | {
+    /**
+     * The memory was not stored, and costs nothing. After `unavailable` it may
+     * be stored all the same, as with Store.
+     *
+     * @generated from field: recalld.v1.Problem error = 2;
+     */
+    value: Problem;
+    case: "error";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message recalld.v1.StoreBatchResult.
+ * Use `create(StoreBatchResultSchema)` to create a new message.
+ */
+export const StoreBatchResultSchema: GenMessage<StoreBatchResult> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 5);
+
+/**
+ * A memory that was stored.
+ *
+ * @generated from message recalld.v1.StoredItem
+ */
+export type StoredItem = Message<"recalld.v1.StoredItem"> & {
+  /**
+   * The memory's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The model's tokens of the whole text, special tokens not counted.
+   *
+   * @generated from field: int32 tokens = 2;
+   */
+  tokens: number;
+
+  /**
+   * When it was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 3;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.StoredItem.
+ * Use `create(StoredItemSchema)` to create a new message.
+ */
+export const StoredItemSchema: GenMessage<StoredItem> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 6);
+
+/**
+ * Why one part of a call failed while others did not.
+ *
+ * @generated from message recalld.v1.Problem
+ */
+export type Problem = Message<"recalld.v1.Problem"> & {
+  /**
+   * The error's name, as in errors in JSON: `unavailable`.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * What to fix, in plain words.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * A constant that programs can branch on; empty if the error has none.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message recalld.v1.Problem.
+ * Use `create(ProblemSchema)` to create a new message.
+ */
+export const ProblemSchema: GenMessage<Problem> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 7);
+
+/**
  * @generated from message recalld.v1.RecallRequest
  */
 export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
@@ -134,6 +321,22 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
    * @generated from field: bool explain = 5;
    */
   explain: boolean;
+
+  /**
+   * The lowest score that a result may have, from 0 to 1. The others are left
+   * out, and the order of the rest stays as it is.
+   *
+   * @generated from field: optional double min_score = 6;
+   */
+  minScore?: number | undefined;
+
+  /**
+   * The fields of the results that are sent: `"id,score"`. All of them when
+   * left out; `id` in any case.
+   *
+   * @generated from field: google.protobuf.FieldMask fields = 11;
+   */
+  fields?: FieldMask | undefined;
 };
 
 /**
@@ -141,7 +344,7 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
  * Use `create(RecallRequestSchema)` to create a new message.
  */
 export const RecallRequestSchema: GenMessage<RecallRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 2);
+  messageDesc(file_recalld_v1_memory, 8);
 
 /**
  * What results are ordered by.
@@ -177,15 +380,15 @@ export enum RecallRequest_Mode {
  * Describes the enum recalld.v1.RecallRequest.Mode.
  */
 export const RecallRequest_ModeSchema: GenEnum<RecallRequest_Mode> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 2, 0);
+  enumDesc(file_recalld_v1_memory, 8, 0);
 
 /**
  * @generated from message recalld.v1.RecallResponse
  */
 export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
   /**
-   * Best first. No result is dropped for a low score: there are fewer than
-   * `top_k` only when the namespace holds fewer.
+   * Best first. Unless `min_score` asks for it, no result is dropped for a low
+   * score: there are fewer than `top_k` only when the namespace holds fewer.
    *
    * @generated from field: repeated recalld.v1.RecallResult results = 1;
    */
@@ -204,6 +407,14 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
    * @generated from field: int32 query_tokens = 3;
    */
   queryTokens: number;
+
+  /**
+   * How many memories the namespace holds; only in an answer that is empty
+   * because of `min_score`.
+   *
+   * @generated from field: optional int64 considered = 4;
+   */
+  considered?: bigint | undefined;
 };
 
 /**
@@ -211,10 +422,11 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
  * Use `create(RecallResponseSchema)` to create a new message.
  */
 export const RecallResponseSchema: GenMessage<RecallResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 3);
+  messageDesc(file_recalld_v1_memory, 9);
 
 /**
- * One recalled memory.
+ * One recalled memory. A field that the request's `fields` does not name is
+ * absent, and JSON then has `""` for `text` and 0 for `score`.
  *
  * @generated from message recalld.v1.RecallResult
  */
@@ -285,7 +497,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
  * Use `create(RecallResultSchema)` to create a new message.
  */
 export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 4);
+  messageDesc(file_recalld_v1_memory, 10);
 
 /**
  * Why a result stands where it does.
@@ -323,7 +535,7 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
  * Use `create(ExplanationSchema)` to create a new message.
  */
 export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 5);
+  messageDesc(file_recalld_v1_memory, 11);
 
 /**
  * A part of a text, counted in Unicode code points: neither in bytes nor in
@@ -350,7 +562,7 @@ export type Match = Message<"recalld.v1.Match"> & {
  * Use `create(MatchSchema)` to create a new message.
  */
 export const MatchSchema: GenMessage<Match> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 6);
+  messageDesc(file_recalld_v1_memory, 12);
 
 /**
  * One memory, without a score.
@@ -399,7 +611,7 @@ export type Memory = Message<"recalld.v1.Memory"> & {
  * Use `create(MemorySchema)` to create a new message.
  */
 export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 7);
+  messageDesc(file_recalld_v1_memory, 13);
 
 /**
  * @generated from message recalld.v1.GetMemoryRequest
@@ -425,7 +637,7 @@ export type GetMemoryRequest = Message<"recalld.v1.GetMemoryRequest"> & {
  * Use `create(GetMemoryRequestSchema)` to create a new message.
  */
 export const GetMemoryRequestSchema: GenMessage<GetMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 8);
+  messageDesc(file_recalld_v1_memory, 14);
 
 /**
  * @generated from message recalld.v1.GetMemoryResponse
@@ -449,7 +661,7 @@ export type GetMemoryResponse = Message<"recalld.v1.GetMemoryResponse"> & {
  * Use `create(GetMemoryResponseSchema)` to create a new message.
  */
 export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 9);
+  messageDesc(file_recalld_v1_memory, 15);
 
 /**
  * @generated from message recalld.v1.GetMemoriesRequest
@@ -475,7 +687,7 @@ export type GetMemoriesRequest = Message<"recalld.v1.GetMemoriesRequest"> & {
  * Use `create(GetMemoriesRequestSchema)` to create a new message.
  */
 export const GetMemoriesRequestSchema: GenMessage<GetMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 10);
+  messageDesc(file_recalld_v1_memory, 16);
 
 /**
  * @generated from message recalld.v1.GetMemoriesResponse
@@ -517,7 +729,7 @@ export type GetMemoriesResponse = Message<"recalld.v1.GetMemoriesResponse"> & {
  * Use `create(GetMemoriesResponseSchema)` to create a new message.
  */
 export const GetMemoriesResponseSchema: GenMessage<GetMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 11);
+  messageDesc(file_recalld_v1_memory, 17);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryRequest
@@ -543,7 +755,7 @@ export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
  * Use `create(DeleteMemoryRequestSchema)` to create a new message.
  */
 export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 12);
+  messageDesc(file_recalld_v1_memory, 18);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryResponse
@@ -562,7 +774,7 @@ export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & 
  * Use `create(DeleteMemoryResponseSchema)` to create a new message.
  */
 export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 13);
+  messageDesc(file_recalld_v1_memory, 19);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesRequest
@@ -588,7 +800,7 @@ export type DeleteMemoriesRequest = Message<"recalld.v1.DeleteMemoriesRequest"> 
  * Use `create(DeleteMemoriesRequestSchema)` to create a new message.
  */
 export const DeleteMemoriesRequestSchema: GenMessage<DeleteMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 14);
+  messageDesc(file_recalld_v1_memory, 20);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesResponse
@@ -621,7 +833,7 @@ export type DeleteMemoriesResponse = Message<"recalld.v1.DeleteMemoriesResponse"
  * Use `create(DeleteMemoriesResponseSchema)` to create a new message.
  */
 export const DeleteMemoriesResponseSchema: GenMessage<DeleteMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 15);
+  messageDesc(file_recalld_v1_memory, 21);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceRequest
@@ -647,7 +859,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 16);
+  messageDesc(file_recalld_v1_memory, 22);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -666,7 +878,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 17);
+  messageDesc(file_recalld_v1_memory, 23);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -700,7 +912,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 18);
+  messageDesc(file_recalld_v1_memory, 24);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -726,7 +938,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 19);
+  messageDesc(file_recalld_v1_memory, 25);
 
 /**
  * A namespace and what it holds.
@@ -759,7 +971,7 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 20);
+  messageDesc(file_recalld_v1_memory, 26);
 
 /**
  * @generated from message recalld.v1.GetNamespaceRequest
@@ -778,7 +990,7 @@ export type GetNamespaceRequest = Message<"recalld.v1.GetNamespaceRequest"> & {
  * Use `create(GetNamespaceRequestSchema)` to create a new message.
  */
 export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 21);
+  messageDesc(file_recalld_v1_memory, 27);
 
 /**
  * @generated from message recalld.v1.GetNamespaceResponse
@@ -811,7 +1023,7 @@ export type GetNamespaceResponse = Message<"recalld.v1.GetNamespaceResponse"> & 
  * Use `create(GetNamespaceResponseSchema)` to create a new message.
  */
 export const GetNamespaceResponseSchema: GenMessage<GetNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 22);
+  messageDesc(file_recalld_v1_memory, 28);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -852,7 +1064,7 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 23);
+  messageDesc(file_recalld_v1_memory, 29);
 
 /**
  * The order of a list.
@@ -886,7 +1098,7 @@ export enum ListMemoriesRequest_Order {
  * Describes the enum recalld.v1.ListMemoriesRequest.Order.
  */
 export const ListMemoriesRequest_OrderSchema: GenEnum<ListMemoriesRequest_Order> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 23, 0);
+  enumDesc(file_recalld_v1_memory, 29, 0);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
@@ -919,7 +1131,7 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 24);
+  messageDesc(file_recalld_v1_memory, 30);
 
 /**
  * @generated from message recalld.v1.CountMemoriesRequest
@@ -938,7 +1150,7 @@ export type CountMemoriesRequest = Message<"recalld.v1.CountMemoriesRequest"> & 
  * Use `create(CountMemoriesRequestSchema)` to create a new message.
  */
 export const CountMemoriesRequestSchema: GenMessage<CountMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 25);
+  messageDesc(file_recalld_v1_memory, 31);
 
 /**
  * @generated from message recalld.v1.CountMemoriesResponse
@@ -964,7 +1176,7 @@ export type CountMemoriesResponse = Message<"recalld.v1.CountMemoriesResponse"> 
  * Use `create(CountMemoriesResponseSchema)` to create a new message.
  */
 export const CountMemoriesResponseSchema: GenMessage<CountMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 26);
+  messageDesc(file_recalld_v1_memory, 32);
 
 /**
  * @generated from message recalld.v1.MapNamespaceRequest
@@ -983,7 +1195,7 @@ export type MapNamespaceRequest = Message<"recalld.v1.MapNamespaceRequest"> & {
  * Use `create(MapNamespaceRequestSchema)` to create a new message.
  */
 export const MapNamespaceRequestSchema: GenMessage<MapNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27);
+  messageDesc(file_recalld_v1_memory, 33);
 
 /**
  * @generated from message recalld.v1.MapNamespaceResponse
@@ -1017,7 +1229,7 @@ export type MapNamespaceResponse = Message<"recalld.v1.MapNamespaceResponse"> & 
  * Use `create(MapNamespaceResponseSchema)` to create a new message.
  */
 export const MapNamespaceResponseSchema: GenMessage<MapNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 28);
+  messageDesc(file_recalld_v1_memory, 34);
 
 /**
  * A memory's place on the map: memories of like meaning lie near each other.
@@ -1048,7 +1260,7 @@ export type MapPoint = Message<"recalld.v1.MapPoint"> & {
  * Use `create(MapPointSchema)` to create a new message.
  */
 export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 29);
+  messageDesc(file_recalld_v1_memory, 35);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most
@@ -1080,6 +1292,25 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof StoreRequestSchema;
     output: typeof StoreResponseSchema;
+  },
+  /**
+   * Stores up to 256 memories of one namespace, each as Store does. Everything
+   * is checked before anything is stored, and a batch that the plan cannot pay
+   * is refused whole. After that each memory has a result of its own, in order:
+   * those that could not be stored cost nothing and may be sent again. A call
+   * that can store none of them has the error of the first.
+   *
+   * `Idempotency-Key` is as with Store, for the batch as a whole. What an
+   * attempt could not store, the next call with the key stores.
+   *
+   * Also served as `POST /store/batch`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.StoreBatch
+   */
+  storeBatch: {
+    methodKind: "unary";
+    input: typeof StoreBatchRequestSchema;
+    output: typeof StoreBatchResponseSchema;
   },
   /**
    * Finds the memories of one namespace whose meaning is nearest to the query,

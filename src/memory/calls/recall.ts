@@ -1,4 +1,6 @@
 import { authorize } from "../input/authorize.js";
+import { parseFields, type ResultField } from "../input/fields.js";
+import { parseMinScore } from "../input/min-score.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";
@@ -24,6 +26,10 @@ export interface RecallRequest {
   readonly mode?: RecallMode | undefined;
   /** True if each result must say why it stands where it does. */
   readonly explain?: boolean | undefined;
+  /** Lowest cosine that a result may have. */
+  readonly minScore?: number | undefined;
+  /** Names of the fields that results are answered with; all if left out. */
+  readonly fields?: readonly string[] | undefined;
   readonly signal?: AbortSignal;
   /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
@@ -52,6 +58,10 @@ export interface Recalled {
   readonly results: readonly Found[];
   /** Tokens of the whole query, special tokens not counted. */
   readonly queryTokens: number;
+  /** Fields of the results to answer with; all if undefined. */
+  readonly fields?: ReadonlySet<ResultField> | undefined;
+  /** Number of memories in the namespace; only if `minScore` has left all of them out. */
+  readonly considered?: number | undefined;
 }
 
 /**
@@ -66,6 +76,8 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
   const scope = scopeOf(request);
   const topK = parseTopK(request.topK);
   const { mode = ports.recallMode ?? "cosine", explain = false } = request;
+  const minScore = parseMinScore(request.minScore);
+  const fields = parseFields(request.fields);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
   const charging = { quota: ports.quota, caller, steps, signal: request.signal };
@@ -85,11 +97,15 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Reca
       const hearing = mode === "hybrid" ? replica.hear({ text, steps }) : undefined;
       hearing?.catch(() => {});
       const embedded = await embedding;
-      const search = { vectors: vectorsOf(embedded), wanted: topK, explain, signal, steps };
+      const search = { vectors: vectorsOf(embedded), wanted: topK, explain, minScore, signal, steps };
       const results = hearing
         ? await byBoth(replica, { ...search, hearing: await hearing })
         : await byMeaning(replica, search);
-      return { results, queryTokens: embedded.tokens };
+      const leftOut = results.length === 0 && minScore !== undefined && replica.size > 0;
+      return {
+        ...{ results, queryTokens: embedded.tokens, fields },
+        considered: leftOut ? replica.size : undefined,
+      };
     });
     const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
@@ -105,10 +121,10 @@ interface Search extends PlacedOptions {
 
 async function byMeaning(
   replica: Replica,
-  { explain, wanted, ...query }: Omit<Search, "hearing">,
+  { explain, wanted, minScore = 0, ...query }: Omit<Search, "hearing">,
 ): Promise<Found[]> {
   const scored = await replica.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
-  const ranked = rank(scored, wanted);
+  const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
   if (!explain) return ranked;
   return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));
 }

@@ -41,11 +41,15 @@ export interface IdempotentRequest {
   readonly content: readonly string[];
   /** Content in the form of an earlier version, whose claims may still be valid; default `content`. */
   readonly earlierContent?: readonly string[];
+  /** True if the key is for several memories: the caller of `run` then finds out which were deleted. */
+  readonly several?: boolean;
 }
 
 /** One attempt to store the memory of an idempotency key. */
 export interface Attempt {
   readonly memoryId: string;
+  /** True if no attempt before this one can have stored anything. */
+  readonly isFirst: boolean;
   /**
    * Proves that the attempt still holds the claim. It must be awaited after the log is chosen and before the
    * memory is appended: another attempt may have taken the key over, and its memory may be deleted by now.
@@ -70,7 +74,10 @@ export interface Outcome {
 }
 
 /** Thrown in an attempt whose key another attempt has taken over. */
-class TakenOver extends Error {}
+export class TakenOver extends Error {}
+
+/** Thrown by work that was done in part: a later call with the key, which is free then, does the rest. */
+export class Unfinished extends Error {}
 
 /**
  * Runs a store once for each idempotency key: later calls get the first one's answer. Exactly one memory is
@@ -111,7 +118,7 @@ export class Idempotency {
       if (standing.requestHash !== claim.requestHash && standing.requestHash !== earlierHash(request)) {
         throw reused();
       }
-      if (standing.answer) return this.#replay(request.scope, { id: standing.memoryId, ...standing.answer });
+      if (standing.answer) return this.#replay(request, { id: standing.memoryId, ...standing.answer });
       if (standing.owner === owner || (await this.#takeOver(standing, owner))) {
         const isNew = standing.memoryId === claim.memoryId;
         const outcome = await this.#own({ ...standing, owner, isNew }, work);
@@ -133,7 +140,8 @@ export class Idempotency {
       appending = true;
     };
     try {
-      const { id, tokens, createdAtMs } = await write({ memoryId: claim.memoryId, confirm });
+      const attempt = { memoryId: claim.memoryId, isFirst: isNew, confirm };
+      const { id, tokens, createdAtMs } = await write(attempt);
       const answered = { id, tokens, createdAtMs };
       let isFirst = false;
       try {
@@ -144,7 +152,8 @@ export class Idempotency {
       return { answered, replayed: !isFirst };
     } catch (error) {
       if (error instanceof TakenOver) return undefined;
-      if (!appending) await this.#letGo(claim, { isNew });
+      const isUnfinished = error instanceof Unfinished;
+      if (!appending || isUnfinished) await this.#letGo(claim, { isNew: isNew && !appending });
       throw error;
     }
   }
@@ -182,8 +191,9 @@ export class Idempotency {
   }
 
   /** Refuses a replay whose memory was deleted: the caller must not believe that it exists. */
-  async #replay(scope: Scope, answered: Answered): Promise<Outcome> {
-    if ((await findMemory(this.ports.log, scope, answered.id)) === undefined) throw deletedSince();
+  async #replay({ scope, several = false }: IdempotentRequest, answered: Answered): Promise<Outcome> {
+    const isThere = several || (await findMemory(this.ports.log, scope, answered.id)) !== undefined;
+    if (!isThere) throw deletedSince();
     return { answered, replayed: true };
   }
 
@@ -235,7 +245,7 @@ function sha256(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-function deletedSince(): MemoryError {
+export function deletedSince(): MemoryError {
   return new MemoryError(
     "failed_precondition",
     "the memory that this Idempotency-Key stored was deleted since; store it with another key",

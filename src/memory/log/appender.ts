@@ -88,9 +88,15 @@ export class Appender {
    * memory is in the log once, and one that was erased since is not written again.
    */
   async appendOnce(entry: Stored): Promise<Entry<"head">> {
-    // It waits before the log is asked: an entry that arrives after the question shows when it is applied.
-    const standing = this.#wait(entry, { ready: false });
-    void this.#lookUp(entry);
+    const [standing] = this.appendAllOnce([entry]);
+    return standing as Promise<Entry<"head">>;
+  }
+
+  /** Appends several memories like `appendOnce`, in their order, and asks the log once for all of them. */
+  appendAllOnce(entries: readonly Stored[]): Promise<Entry<"head">>[] {
+    // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
+    const standing = entries.map((entry) => this.#wait(entry, { ready: false }));
+    void this.#lookUp(entries);
     return standing;
   }
 
@@ -114,19 +120,22 @@ export class Appender {
     });
   }
 
-  /** Settles an entry that the log holds already, and releases any other for writing. */
-  async #lookUp({ opId, id }: Stored): Promise<void> {
+  /** Settles the entries that the log holds already, and releases all others for writing. */
+  async #lookUp(entries: readonly Stored[]): Promise<void> {
     const { log } = this.options;
     const { logId } = this.replica;
     try {
-      const from = await log.numberOf({ logId, id });
-      const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };
-      const [found] = range === undefined ? [] : (await log.read(range)).entries;
-      const waiting = this.#waiting.get(opId);
-      if (found !== undefined) this.#settle({ opId }, ({ resolve }) => resolve(found.entry));
-      else if (waiting !== undefined) this.#waiting.set(opId, { ...waiting, ready: true });
+      const numbers = await log.numbersOf({ logId, ids: entries.map(({ id }) => id) });
+      for (const { opId, id } of entries) {
+        const from = numbers.get(id);
+        const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };
+        const [found] = range === undefined ? [] : (await log.read(range)).entries;
+        const waiting = this.#waiting.get(opId);
+        if (found !== undefined) this.#settle({ opId }, ({ resolve }) => resolve(found.entry));
+        else if (waiting !== undefined) this.#waiting.set(opId, { ...waiting, ready: true });
+      }
     } catch (error) {
-      this.#settle({ opId }, ({ reject }) => reject(error));
+      for (const { opId } of entries) this.#settle({ opId }, ({ reject }) => reject(error));
     }
     await this.#writeAll();
   }

@@ -138,10 +138,10 @@ export interface Log {
   locate(of: { logId: string; id: string }): Promise<number | undefined>;
 
   /**
-   * Finds the number that a memory has in this log, or had until it was erased; undefined if the log never
-   * held it.
+   * Finds the numbers that memories have in this log, or had until they were erased, by their ids; those that
+   * the log never held are left out. It takes up to 256 ids.
    */
-  numberOf(of: { logId: string; id: string }): Promise<number | undefined>;
+  numbersOf(of: { logId: string; ids: readonly string[] }): Promise<Map<string, number>>;
 
   /**
    * Turns memories into Erased entries: text, vector and metadata are gone once this resolves. Numbers

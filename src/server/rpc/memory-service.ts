@@ -1,9 +1,11 @@
+import type { DescField } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   ListMemoriesRequest_Order,
   type MemoryService,
   RecallRequest_Mode,
+  RecallResultSchema,
 } from "../../../gen/recalld/v1/memory_pb.js";
 import { invalid } from "../../errors.js";
 import { deleteMemory } from "../../memory/calls/delete-memory.js";
@@ -14,12 +16,15 @@ import { listMemories, type Order } from "../../memory/calls/list.js";
 import { listNamespaces } from "../../memory/calls/list-namespaces.js";
 import { type Maps, mapNamespace } from "../../memory/calls/map.js";
 import type { Ports, RecallMode as RoomMode } from "../../memory/calls/ports.js";
-import { type Found, recall } from "../../memory/calls/recall.js";
+import { type Found, type Recalled, recall } from "../../memory/calls/recall.js";
 import { countMemories } from "../../memory/calls/several/count.js";
 import { deleteMemories } from "../../memory/calls/several/delete-memories.js";
 import { getMemories } from "../../memory/calls/several/get-memories.js";
+import { storeBatch } from "../../memory/calls/several/store-batch.js";
+import type { BatchResult } from "../../memory/calls/several/write-batch.js";
 import { store } from "../../memory/calls/store.js";
 import type { ErasurePorts } from "../../memory/erasure/erase.js";
+import type { ResultField } from "../../memory/input/fields.js";
 import type { JsonObject } from "../../memory/input/metadata.js";
 import type { Measured, Seen } from "../../memory/ports/log.js";
 import { callerOf } from "./caller.js";
@@ -29,6 +34,9 @@ import { stepsKey } from "./observe.js";
 
 /** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & { readonly maps: Maps };
+
+/** Fields of a result, by their names in this language. */
+const RESULT: Readonly<Record<string, DescField>> = RecallResultSchema.field;
 
 /** Translates recalld.v1.MemoryService between the wire and the room. */
 export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof MemoryService>> {
@@ -42,14 +50,25 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
       const { id, tokens, createdAtMs } = answered;
       return { id, namespace, tokens, createdAt: timestampFromMs(createdAtMs) };
     },
-    async recall({ query, namespace, topK, mode, explain }, context) {
-      const request = { ...common(context), query, namespace, topK, mode: modeOf(mode), explain };
-      const { results, queryTokens } = await held.hold(
+    async storeBatch({ namespace, memories }, context) {
+      const idempotencyKey = context.requestHeader.get("idempotency-key") ?? undefined;
+      const request = { ...common(context), namespace, memories, idempotencyKey };
+      const { results, replayed } = await storeBatch(ports, request);
+      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      return { results: results.map(batchResult), namespace };
+    },
+    async recall({ query, namespace, topK, mode, explain, minScore, fields: mask }, context) {
+      const asked = { query, namespace, topK, mode: modeOf(mode), explain, minScore, fields: mask?.paths };
+      const request = { ...common(context), ...asked };
+      const { results, queryTokens, fields, considered } = await held.hold(
         context,
         () => recall(ports, request),
         (recalled) => recalled.results.flatMap(stringsOf),
       );
-      return { results: results.map(found), namespace, queryTokens };
+      return {
+        ...{ results: results.map((each) => found(each, fields)), namespace, queryTokens },
+        ...(considered !== undefined && { considered: BigInt(considered) }),
+      };
     },
     async getMemory({ namespace, id }, context) {
       const getting = () => getMemory(ports, { caller: callerOf(context), namespace, id });
@@ -116,6 +135,16 @@ export function memoryService(ports: MemoryPorts): Partial<ServiceImpl<typeof Me
   };
 }
 
+function batchResult(result: BatchResult) {
+  if ("error" in result) {
+    const { code, message, reason = "" } = result.error;
+    return { result: { case: "error", value: { code, message, reason } } } as const;
+  }
+  const { id, tokens, createdAtMs } = result.stored;
+  const value = { id, tokens, createdAt: timestampFromMs(createdAtMs) };
+  return { result: { case: "stored", value } } as const;
+}
+
 function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
   if (mode === RecallRequest_Mode.MODE_UNSPECIFIED) return undefined;
   if (mode === RecallRequest_Mode.COSINE) return "cosine";
@@ -130,12 +159,15 @@ function orderOf(order: ListMemoriesRequest_Order): Order {
   throw invalid("order", "is neither NEWEST_FIRST nor OLDEST_FIRST");
 }
 
-function found({ entry, score, match, words, explanation }: Found) {
-  return {
+function found({ entry, score, match, words, explanation }: Found, fields: Recalled["fields"]) {
+  const all = {
     ...{ ...shared(entry), score, match },
     ...(words !== undefined && { words }),
     ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),
   };
+  if (fields === undefined) return all;
+  const sent = Object.entries(all).filter(([name]) => fields.has(RESULT[name]?.name as ResultField));
+  return Object.fromEntries(sent) as Partial<typeof all>;
 }
 
 function stringsOf({ entry, explanation }: Found): string[] {

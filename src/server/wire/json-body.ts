@@ -3,12 +3,14 @@ import {
   type DescField,
   type DescMessage,
   fromJson,
+  type JsonObject,
   type JsonValue,
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
+import { isMask, takeMasks } from "./field-mask.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
 /** Maximum depth of a Struct. The room allows less; walking more would overflow the stack. */
@@ -23,16 +25,31 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
  * @throws MemoryError `invalid_argument` that names the field.
  */
 export function readJson(message: DescMessage, bytes: Uint8Array): Message {
+  const steps = readingJson(message, bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Decodes a JSON body like `readJson`, and yields where other work may run: each step takes long for megabytes. */
+export function* readingJson(message: DescMessage, bytes: Uint8Array): Generator<undefined, Message> {
   const text = decode(bytes);
   const value = parse(text);
+  yield;
   checkMessage(message, value);
+  yield;
   checkNothingIsLost(text);
+  yield;
   return decodeChecked(message, value);
 }
 
 function decodeChecked(message: DescMessage, value: JsonValue): Message {
   try {
-    return fromJson(message, value);
+    const { rest, setIn } = takeMasks(message, value as JsonObject);
+    const decoded = fromJson(message, rest);
+    setIn(decoded);
+    return decoded;
   } catch (error) {
     throw ConnectError.from(error, Code.InvalidArgument);
   }
@@ -77,8 +94,11 @@ function checkField(field: DescField, value: unknown, name: string): void {
   else for (const [i, each] of value.entries()) checkValue(field, each, `${name}[${i}]`);
 }
 
-function checkValue({ message, scalar, enum: choice }: DescField, value: unknown, name: string): void {
-  if (message !== undefined && isOurs(message)) {
+function checkValue(field: DescField, value: unknown, name: string): void {
+  const { message, scalar, enum: choice } = field;
+  if (isMask(field)) {
+    if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send names with commas between`);
+  } else if (message !== undefined && isOurs(message)) {
     checkMessage(message, value, name);
   } else if (message !== undefined) {
     if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);

@@ -75,8 +75,13 @@ export class Entries {
     return bytes === ERASED ? undefined : sequence;
   }
 
-  numberOf(logId: string, id: string): number | undefined {
-    return this.#ids.get([logId, id])?.[0];
+  numbersOf(logId: string, ids: readonly string[]): Map<string, number> {
+    const numbers = new Map<string, number>();
+    for (const id of ids) {
+      const [sequence] = this.#ids.get([logId, id]) ?? [];
+      if (sequence !== undefined) numbers.set(id, sequence);
+    }
+    return numbers;
   }
 
   /**

@@ -161,10 +161,10 @@ export class LocalLog implements Log {
     );
   }
 
-  async numberOf({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
+  async numbersOf({ logId, ids }: Parameters<Log["numbersOf"]>[0]): Promise<Map<string, number>> {
     return this.#settled(
       logId,
-      reading(() => this.#entries.numberOf(logId, id)),
+      reading(() => this.#entries.numbersOf(logId, ids)),
     );
   }
 

@@ -135,8 +135,11 @@ export class MongoLog implements Log {
     return withTimeout(this.#numberOf({ _id: idsFrom(logId), id, op: "store" }));
   }
 
-  numberOf({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {
-    return withTimeout(this.#numberOf({ _id: idsFrom(logId), id }));
+  async numbersOf({ logId, ids }: Parameters<Log["numbersOf"]>[0]): Promise<Map<string, number>> {
+    const filter = { _id: idsFrom(logId), id: ids.length === 1 ? (ids[0] as string) : { $in: [...ids] } };
+    const found = this.#entries.find(filter, { projection: { _id: 1, id: 1 } });
+    const records = await withTimeout(found.toArray());
+    return new Map(records.map(({ _id, id = "" }) => [id, sequenceOf(_id)]));
   }
 
   async erase({ logId, sequences }: Several): Promise<void> {
