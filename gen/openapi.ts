@@ -143,6 +143,131 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/store/batch": {
+      "post": {
+        "operationId": "storeBatch",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Stores up to 256 memories of one namespace, each as Store does",
+        "description": "Everything is checked before anything is stored, and a batch that the plan cannot pay is refused whole. After that each memory has a result of its own, in order: those that could not be stored cost nothing and may be sent again. A call that can store none of them has the error of the first.\n\n`Idempotency-Key` is as with Store, for the batch as a whole. What an attempt could not store, the next call with the key stores.\n\nAlso served as `POST /store/batch`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/StoreBatchResponse"
+                },
+                "example": {
+                  "results": [
+                    {
+                      "stored": {
+                        "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                        "tokens": 8,
+                        "created_at": "2026-11-21T09:30:00.123Z"
+                      }
+                    },
+                    {
+                      "error": {
+                        "code": "unavailable",
+                        "message": "the model is not loaded yet",
+                        "reason": ""
+                      }
+                    }
+                  ],
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "409": {
+            "$ref": "#/components/responses/Error409-2"
+          },
+          "413": {
+            "$ref": "#/components/responses/Error413"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "parameters": [
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/StoreBatchRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "memories": [
+                  {
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    }
+                  },
+                  {
+                    "text": "The dog barks."
+                  }
+                ]
+              }
+            }
+          }
+        }
+      }
+    },
     "/recall": {
       "post": {
         "operationId": "recall",
@@ -194,7 +319,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -274,7 +399,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/Error400-4"
           },
           "403": {
             "$ref": "#/components/responses/Error403-3"
@@ -390,7 +515,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -476,7 +601,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -714,7 +839,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error404-2"
           },
           "409": {
-            "$ref": "#/components/responses/Error409-2"
+            "$ref": "#/components/responses/Error409-3"
           },
           "413": {
             "$ref": "#/components/responses/Error413"
@@ -797,7 +922,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-4"
+            "$ref": "#/components/responses/Error400-5"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -807,6 +932,517 @@ export const openapi: Record<string, unknown> = {
           },
           "404": {
             "$ref": "#/components/responses/Error404-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      },
+      "get": {
+        "operationId": "getNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "What one namespace holds, and when it was stored",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to describe.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceResponse"
+                },
+                "example": {
+                  "namespace": {
+                    "namespace": "pets",
+                    "memories": 1,
+                    "bytes": "62"
+                  },
+                  "first": "2026-11-21T09:30:00.123Z",
+                  "last": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/namespaces": {
+      "get": {
+        "operationId": "listNamespaces",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "The account's namespaces, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
+        "parameters": [
+          {
+            "name": "page_size",
+            "in": "query",
+            "required": false,
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "schema": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 100
+            },
+            "example": 50
+          },
+          {
+            "name": "page_token",
+            "in": "query",
+            "required": false,
+            "description": "`next_page_token` of the page before; left out for the first.",
+            "schema": {
+              "type": "string"
+            }
+          },
+          {
+            "name": "prefix",
+            "in": "query",
+            "required": false,
+            "description": "What the names of the namespaces begin with, up to 256 bytes; all of them when left out. The pages of one list have the same prefix.",
+            "schema": {
+              "type": "string",
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListNamespacesResponse"
+                },
+                "example": {
+                  "namespaces": [
+                    {
+                      "namespace": "pets",
+                      "memories": 1,
+                      "bytes": "62"
+                    }
+                  ],
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/namespaces/{namespace}/memories": {
+      "get": {
+        "operationId": "listMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "A namespace's memories, the newest or the oldest first, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
+        "parameters": [
+          {
+            "name": "namespace",
+            "in": "path",
+            "required": true,
+            "description": "The namespace to list.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "x-max-bytes": 256,
+              "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+            },
+            "example": "pets"
+          },
+          {
+            "name": "page_size",
+            "in": "query",
+            "required": false,
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "schema": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 100
+            },
+            "example": 50
+          },
+          {
+            "name": "page_token",
+            "in": "query",
+            "required": false,
+            "description": "`next_page_token` of the page before; left out for the first.",
+            "schema": {
+              "type": "string"
+            }
+          },
+          {
+            "name": "order",
+            "in": "query",
+            "required": false,
+            "description": "What the memories are ordered by. The pages of one list have the same order.",
+            "schema": {
+              "$ref": "#/components/schemas/Order"
+            }
+          },
+          {
+            "name": "include_superseded",
+            "in": "query",
+            "required": false,
+            "description": "Whether memories that others superseded are listed, too.",
+            "schema": {
+              "type": "boolean"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                      "updated_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "namespace": "pets",
+                  "next_page_token": ""
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/account": {
+      "get": {
+        "operationId": "getAccount",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The caller's own account",
+        "description": "Costs nothing.\n\nAlso served as `GET /account`.",
+        "parameters": [],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetAccountResponse"
+                },
+                "example": {
+                  "account_id": "acc_01kafz2n7teh5b9cxq4w0m8dks",
+                  "email": "ada@example.org",
+                  "plan": "free",
+                  "calls_limit": 1000,
+                  "calls_used": 0,
+                  "created_at": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/usage": {
+      "get": {
+        "operationId": "getUsage",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "What the account used, day by day",
+        "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
+        "parameters": [
+          {
+            "name": "days",
+            "in": "query",
+            "required": false,
+            "description": "How many days back, today included: 1 to 90, 30 when left out.",
+            "schema": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 90
+            },
+            "example": 1
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetUsageResponse"
+                },
+                "example": {
+                  "days": [
+                    {
+                      "date": "2026-11-21",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ]
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/keys": {
+      "get": {
+        "operationId": "listKeys",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The account's living keys, without their secrets",
+        "description": "Costs nothing.\n\nAlso served as `GET /keys`.",
+        "parameters": [],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListKeysResponse"
+                },
+                "example": {
+                  "keys": [
+                    {
+                      "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "name": "laptop",
+                      "prefix": "rcl_EXAM",
+                      "access": "KEY_ACCESS_FULL",
+                      "namespace": "",
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "replaces": "",
+                      "current": true
+                    }
+                  ]
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
           },
           "429": {
             "$ref": "#/components/responses/Error429-3"
@@ -889,7 +1525,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-5"
+            "$ref": "#/components/responses/Error400-6"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -970,7 +1606,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-5"
+            "$ref": "#/components/responses/Error400-6"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1098,6 +1734,128 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/recalld.v1.MemoryService/StoreBatch": {
+      "post": {
+        "operationId": "MemoryService_StoreBatch",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Stores up to 256 memories of one namespace, each as Store does",
+        "description": "Everything is checked before anything is stored, and a batch that the plan cannot pay is refused whole. After that each memory has a result of its own, in order: those that could not be stored cost nothing and may be sent again. A call that can store none of them has the error of the first.\n\n`Idempotency-Key` is as with Store, for the batch as a whole. What an attempt could not store, the next call with the key stores.\n\nAlso served as `POST /store/batch`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              },
+              "Idempotent-Replayed": {
+                "$ref": "#/components/headers/Idempotent-Replayed"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/StoreBatchResponse"
+                },
+                "example": {
+                  "results": [
+                    {
+                      "stored": {
+                        "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                        "tokens": 8,
+                        "created_at": "2026-11-21T09:30:00.123Z"
+                      }
+                    },
+                    {
+                      "error": {
+                        "code": "unavailable",
+                        "message": "the model is not loaded yet",
+                        "reason": ""
+                      }
+                    }
+                  ],
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-2"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "409": {
+            "$ref": "#/components/responses/Error409-2"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-5"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "parameters": [
+          {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "Calls with the same key and the same request store once within 24 hours.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 255
+            }
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/StoreBatchRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "memories": [
+                  {
+                    "text": "The cat sleeps on the warm radiator.",
+                    "metadata": {
+                      "source": "chat",
+                      "turn": 7
+                    }
+                  },
+                  {
+                    "text": "The dog barks."
+                  }
+                ]
+              }
+            }
+          }
+        }
+      }
+    },
     "/recalld.v1.MemoryService/Recall": {
       "post": {
         "operationId": "MemoryService_Recall",
@@ -1149,7 +1907,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1239,7 +1997,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1363,7 +2121,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1373,6 +2131,208 @@ export const openapi: Record<string, unknown> = {
           },
           "404": {
             "$ref": "#/components/responses/Error404-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/GetMemories": {
+      "post": {
+        "operationId": "MemoryService_GetMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Up to 256 memories by their ids",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                      "updated_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "missing": [],
+                  "namespace": "pets",
+                  "remaining": []
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/GetMemoriesRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "ids": [
+                  "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ]
+              }
+            }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Up to 256 memories by their ids",
+        "description": "Costs nothing.",
+        "operationId": "MemoryService_GetMemories_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoriesRequest"
+                },
+                "example": {
+                  "namespace": "pets",
+                  "ids": [
+                    "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                  ]
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetMemoriesResponse"
+                },
+                "example": {
+                  "memories": [
+                    {
+                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
+                      "text": "The cat sleeps on the warm radiator.",
+                      "metadata": {
+                        "source": "chat",
+                        "turn": 7
+                      },
+                      "tokens": 8,
+                      "created_at": "2026-11-21T09:30:00.123Z",
+                      "etag": "\"sQ1bHkTDIyhT4Qx7\"",
+                      "updated_at": "2026-11-21T09:30:00.123Z"
+                    }
+                  ],
+                  "missing": [],
+                  "namespace": "pets",
+                  "remaining": []
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
           },
           "429": {
             "$ref": "#/components/responses/Error429-6"
@@ -1453,7 +2413,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error405"
           },
           "409": {
-            "$ref": "#/components/responses/Error409-2"
+            "$ref": "#/components/responses/Error409-3"
           },
           "415": {
             "$ref": "#/components/responses/Error415"
@@ -1537,7 +2497,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1583,6 +2543,87 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
+    "/recalld.v1.MemoryService/DeleteMemories": {
+      "post": {
+        "operationId": "MemoryService_DeleteMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "Forgets up to 256 memories by their ids, each like DeleteMemory",
+        "description": "Ids that no memory has are no error. Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeleteMemoriesResponse"
+                },
+                "example": {
+                  "deleted": 1,
+                  "more": false,
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-2"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/DeleteMemoriesRequest"
+              },
+              "example": {
+                "namespace": "pets",
+                "ids": [
+                  "mem_01kafz3v2wes8vptq3jbm5yr4x"
+                ]
+              }
+            }
+          }
+        }
+      }
+    },
     "/recalld.v1.MemoryService/DeleteNamespace": {
       "post": {
         "operationId": "MemoryService_DeleteNamespace",
@@ -1617,7 +2658,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-4"
+            "$ref": "#/components/responses/Error400-5"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1670,7 +2711,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "The account's namespaces, page by page",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -1704,7 +2745,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1747,7 +2788,7 @@ export const openapi: Record<string, unknown> = {
           "MemoryService"
         ],
         "summary": "The account's namespaces, page by page",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
         "operationId": "MemoryService_ListNamespaces_get",
         "parameters": [
           {
@@ -1815,10 +2856,192 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/GetNamespace": {
+      "post": {
+        "operationId": "MemoryService_GetNamespace",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "What one namespace holds, and when it was stored",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceResponse"
+                },
+                "example": {
+                  "namespace": {
+                    "namespace": "pets",
+                    "memories": 1,
+                    "bytes": "62"
+                  },
+                  "first": "2026-11-21T09:30:00.123Z",
+                  "last": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/GetNamespaceRequest"
+              },
+              "example": {
+                "namespace": "pets"
+              }
+            }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "What one namespace holds, and when it was stored",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
+        "operationId": "MemoryService_GetNamespace_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceRequest"
+                },
+                "example": {
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/GetNamespaceResponse"
+                },
+                "example": {
+                  "namespace": {
+                    "namespace": "pets",
+                    "memories": 1,
+                    "bytes": "62"
+                  },
+                  "first": "2026-11-21T09:30:00.123Z",
+                  "last": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "404": {
+            "$ref": "#/components/responses/Error404-2"
           },
           "429": {
             "$ref": "#/components/responses/Error429-6"
@@ -1841,8 +3064,8 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "A namespace's memories, the newest first, page by page",
-        "description": "Costs nothing.",
+        "summary": "A namespace's memories, the newest or the oldest first, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -1884,7 +3107,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -1930,8 +3153,8 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "A namespace's memories, the newest first, page by page",
-        "description": "Costs nothing.",
+        "summary": "A namespace's memories, the newest or the oldest first, page by page",
+        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
         "operationId": "MemoryService_ListMemories_get",
         "parameters": [
           {
@@ -2008,7 +3231,173 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/recalld.v1.MemoryService/CountMemories": {
+      "post": {
+        "operationId": "MemoryService_CountMemories",
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "How many memories a namespace holds",
+        "description": "Costs nothing.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CountMemoriesResponse"
+                },
+                "example": {
+                  "memories": "1",
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "403": {
+            "$ref": "#/components/responses/Error403-2"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/CountMemoriesRequest"
+              },
+              "example": {
+                "namespace": "pets"
+              }
+            }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "MemoryService"
+        ],
+        "summary": "How many memories a namespace holds",
+        "description": "Costs nothing.",
+        "operationId": "MemoryService_CountMemories_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CountMemoriesRequest"
+                },
+                "example": {
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CountMemoriesResponse"
+                },
+                "example": {
+                  "memories": "1",
+                  "namespace": "pets"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2073,7 +3462,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2188,7 +3577,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2244,7 +3633,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-3"
+            "$ref": "#/components/responses/Error400-4"
           },
           "403": {
             "$ref": "#/components/responses/Error403-3"
@@ -2290,7 +3679,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "The caller's own account",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /account`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -2322,7 +3711,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2363,7 +3752,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "The caller's own account",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /account`.",
         "operationId": "AccountService_GetAccount_get",
         "parameters": [
           {
@@ -2427,7 +3816,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2454,7 +3843,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "What the account used, day by day",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -2489,7 +3878,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2532,7 +3921,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "What the account used, day by day",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
         "operationId": "AccountService_GetUsage_get",
         "parameters": [
           {
@@ -2601,7 +3990,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2665,7 +4054,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-6"
+            "$ref": "#/components/responses/Error400-7"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2718,7 +4107,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "The account's living keys, without their secrets",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /keys`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -2756,7 +4145,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2800,7 +4189,7 @@ export const openapi: Record<string, unknown> = {
           "AccountService"
         ],
         "summary": "The account's living keys, without their secrets",
-        "description": "Costs nothing.",
+        "description": "Costs nothing.\n\nAlso served as `GET /keys`.",
         "operationId": "AccountService_ListKeys_get",
         "parameters": [
           {
@@ -2870,7 +4259,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -2927,7 +4316,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-7"
+            "$ref": "#/components/responses/Error400-8"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -3007,7 +4396,7 @@ export const openapi: Record<string, unknown> = {
             }
           },
           "400": {
-            "$ref": "#/components/responses/Error400-2"
+            "$ref": "#/components/responses/Error400-3"
           },
           "401": {
             "$ref": "#/components/responses/Error401"
@@ -3336,6 +4725,141 @@ export const openapi: Record<string, unknown> = {
           "score"
         ]
       },
+      "StoreBatchRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "Where, as for Store; the same for all.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/StoreItem"
+            },
+            "description": "What to remember: 1 to 256 memories. The body of the call may have 8,388,608 bytes.",
+            "minItems": 1,
+            "maxItems": 256
+          }
+        },
+        "required": [
+          "namespace",
+          "memories"
+        ],
+        "additionalProperties": false
+      },
+      "StoreItem": {
+        "type": "object",
+        "description": "One memory of a batch.",
+        "properties": {
+          "text": {
+            "type": "string",
+            "description": "What to remember, as for Store.",
+            "minLength": 1,
+            "maxLength": 65536,
+            "x-max-bytes": 65536,
+            "pattern": "[^\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+          },
+          "metadata": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "Anything to hand back with the memory, as for Store."
+          }
+        },
+        "required": [
+          "text"
+        ],
+        "additionalProperties": false
+      },
+      "StoreBatchResponse": {
+        "type": "object",
+        "properties": {
+          "results": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/StoreBatchResult"
+            },
+            "description": "A result for each memory, in the order of the request."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "results",
+          "namespace"
+        ]
+      },
+      "StoreBatchResult": {
+        "type": "object",
+        "description": "What became of one memory of a batch.",
+        "properties": {
+          "stored": {
+            "$ref": "#/components/schemas/StoredItem",
+            "description": "The memory was stored."
+          },
+          "error": {
+            "$ref": "#/components/schemas/Problem",
+            "description": "The memory was not stored, and costs nothing. After `unavailable` it may be stored all the same, as with Store."
+          }
+        }
+      },
+      "StoredItem": {
+        "type": "object",
+        "description": "A memory that was stored.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "tokens": {
+            "type": "integer",
+            "format": "int32",
+            "description": "The model's tokens of the whole text, special tokens not counted."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it was stored."
+          }
+        },
+        "required": [
+          "id",
+          "tokens",
+          "created_at"
+        ]
+      },
+      "Problem": {
+        "type": "object",
+        "description": "Why one part of a call failed while others did not.",
+        "properties": {
+          "code": {
+            "type": "string",
+            "description": "The error's name, as in errors in JSON: `unavailable`."
+          },
+          "message": {
+            "type": "string",
+            "description": "What to fix, in plain words."
+          },
+          "reason": {
+            "type": "string",
+            "description": "A constant that programs can branch on; empty if the error has none."
+          }
+        },
+        "required": [
+          "code",
+          "message",
+          "reason"
+        ]
+      },
       "RecallRequest": {
         "type": "object",
         "properties": {
@@ -3383,12 +4907,30 @@ export const openapi: Record<string, unknown> = {
             ],
             "description": "Whether each result says why it stands where it does."
           },
+          "min_score": {
+            "type": [
+              "number",
+              "null"
+            ],
+            "format": "double",
+            "description": "The lowest score that a result may have, from 0 to 1. The others are left out, and the order of the rest stays as it is.",
+            "minimum": 0,
+            "maximum": 1
+          },
           "include_superseded": {
             "type": [
               "boolean",
               "null"
             ],
             "description": "Whether memories that others superseded are results, too."
+          },
+          "fields": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "The fields of the results that are sent: `\"id,score\"`. All of them when left out; `id` in any case.",
+            "pattern": "^(id|text|score|metadata|created_?[aA]t|match|words|explanation|etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime)(,(id|text|score|metadata|created_?[aA]t|match|words|explanation|etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime))*$"
           }
         },
         "required": [
@@ -3414,7 +4956,7 @@ export const openapi: Record<string, unknown> = {
             "items": {
               "$ref": "#/components/schemas/RecallResult"
             },
-            "description": "Best first. No result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer."
+            "description": "Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer."
           },
           "namespace": {
             "type": "string",
@@ -3424,6 +4966,12 @@ export const openapi: Record<string, unknown> = {
             "type": "integer",
             "format": "int32",
             "description": "The model's tokens of the whole query, special tokens not counted."
+          },
+          "considered": {
+            "type": "string",
+            "format": "int64",
+            "pattern": "^[0-9]+$",
+            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`."
           }
         },
         "required": [
@@ -3434,7 +4982,7 @@ export const openapi: Record<string, unknown> = {
       },
       "RecallResult": {
         "type": "object",
-        "description": "One recalled memory.",
+        "description": "One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `\"\"` for `text` and 0 for `score`.",
         "properties": {
           "id": {
             "type": "string",
@@ -3474,7 +5022,7 @@ export const openapi: Record<string, unknown> = {
           },
           "etag": {
             "type": "string",
-            "description": "Names this version of the memory. This and the fields below are absent unless the request has `include_superseded`."
+            "description": "Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `include_superseded` or `fields`."
           },
           "updated_at": {
             "type": "string",
@@ -3498,10 +5046,7 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "id",
           "text",
-          "score",
-          "metadata",
-          "created_at",
-          "match"
+          "score"
         ]
       },
       "Match": {
@@ -3651,6 +5196,71 @@ export const openapi: Record<string, unknown> = {
           "updated_at"
         ]
       },
+      "GetMemoriesRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace the memories are in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "ids": {
+            "type": "array",
+            "items": {
+              "type": "string",
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "description": "The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.",
+            "minLength": 1,
+            "minItems": 1,
+            "maxItems": 256
+          }
+        },
+        "required": [
+          "namespace",
+          "ids"
+        ],
+        "additionalProperties": false
+      },
+      "GetMemoriesResponse": {
+        "type": "object",
+        "properties": {
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Memory"
+            },
+            "description": "In the order of the request. The answer ends with the memory that brings texts and metadata to 1 MiB."
+          },
+          "missing": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The ids that no memory of the namespace has."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          },
+          "remaining": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The ids that this answer had no room for: ask for them again. Empty unless the memories are long."
+          }
+        },
+        "required": [
+          "memories",
+          "missing",
+          "namespace",
+          "remaining"
+        ]
+      },
       "UpdateMemoryRequest": {
         "type": "object",
         "properties": {
@@ -3776,6 +5386,58 @@ export const openapi: Record<string, unknown> = {
           "id"
         ]
       },
+      "DeleteMemoriesRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace the memories are in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "ids": {
+            "type": "array",
+            "items": {
+              "type": "string",
+              "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+            },
+            "description": "The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.",
+            "minLength": 1,
+            "minItems": 1,
+            "maxItems": 256
+          }
+        },
+        "required": [
+          "namespace",
+          "ids"
+        ],
+        "additionalProperties": false
+      },
+      "DeleteMemoriesResponse": {
+        "type": "object",
+        "properties": {
+          "deleted": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories were there, and are forgotten now."
+          },
+          "more": {
+            "type": "boolean",
+            "description": "Whether time ran out before all were deleted: send the same ids again."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "deleted",
+          "more",
+          "namespace"
+        ]
+      },
       "DeleteNamespaceRequest": {
         "type": "object",
         "properties": {
@@ -3832,6 +5494,16 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "description": "`next_page_token` of the page before; left out for the first."
+          },
+          "prefix": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "What the names of the namespaces begin with, up to 256 bytes; all of them when left out. The pages of one list have the same prefix.",
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
           }
         },
         "additionalProperties": false
@@ -3866,7 +5538,7 @@ export const openapi: Record<string, unknown> = {
           "memories": {
             "type": "integer",
             "format": "int32",
-            "description": "How many memories it holds."
+            "description": "How many memories it holds, also superseded ones."
           },
           "bytes": {
             "type": "string",
@@ -3879,6 +5551,44 @@ export const openapi: Record<string, unknown> = {
           "namespace",
           "memories",
           "bytes"
+        ]
+      },
+      "GetNamespaceRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace to describe.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          }
+        },
+        "required": [
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "GetNamespaceResponse": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "$ref": "#/components/schemas/Namespace"
+          },
+          "first": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When the oldest memory that ListMemories shows was stored, or changed last. Absent if there is none, and if more than 10,240 deleted or hidden ones stand before it."
+          },
+          "last": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When the newest memory that ListMemories shows was stored, or changed last. Absent if there is none, and if more than 10,240 deletions or hidden ones come after it."
+          }
+        },
+        "required": [
+          "namespace"
         ]
       },
       "ListMemoriesRequest": {
@@ -3909,6 +5619,17 @@ export const openapi: Record<string, unknown> = {
             ],
             "description": "`next_page_token` of the page before; left out for the first."
           },
+          "order": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/Order"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What the memories are ordered by. The pages of one list have the same order."
+          },
           "include_superseded": {
             "type": [
               "boolean",
@@ -3922,6 +5643,15 @@ export const openapi: Record<string, unknown> = {
         ],
         "additionalProperties": false
       },
+      "Order": {
+        "type": "string",
+        "enum": [
+          "ORDER_UNSPECIFIED",
+          "NEWEST_FIRST",
+          "OLDEST_FIRST"
+        ],
+        "description": "The order of a list.\n\n- `NEWEST_FIRST`: The newest first.\n- `OLDEST_FIRST`: The oldest first."
+      },
       "ListMemoriesResponse": {
         "type": "object",
         "properties": {
@@ -3930,7 +5660,7 @@ export const openapi: Record<string, unknown> = {
             "items": {
               "$ref": "#/components/schemas/Memory"
             },
-            "description": "The newest first."
+            "description": "In the order that the request asks for."
           },
           "namespace": {
             "type": "string",
@@ -3945,6 +5675,49 @@ export const openapi: Record<string, unknown> = {
           "memories",
           "namespace",
           "next_page_token"
+        ]
+      },
+      "CountMemoriesRequest": {
+        "type": "object",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace to count in.",
+            "minLength": 1,
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
+          },
+          "include_superseded": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Whether memories that others superseded count, too."
+          }
+        },
+        "required": [
+          "namespace"
+        ],
+        "additionalProperties": false
+      },
+      "CountMemoriesResponse": {
+        "type": "object",
+        "properties": {
+          "memories": {
+            "type": "string",
+            "format": "int64",
+            "pattern": "^[0-9]+$",
+            "description": "How many memories the namespace holds; 0 if nobody stored to it."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace, as it was given."
+          }
+        },
+        "required": [
+          "memories",
+          "namespace"
         ]
       },
       "MapNamespaceRequest": {
@@ -4740,7 +6513,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error413": {
-        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "content": {
           "application/json": {
             "schema": {
@@ -4748,10 +6521,10 @@ export const openapi: Record<string, unknown> = {
             },
             "examples": {
               "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes.",
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
                   "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
@@ -5011,6 +6784,88 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error400-2": {
+        "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.\n\n`failed_precondition` (`IDEMPOTENT_MEMORY_DELETED`): The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "invalid_argument": {
+                "summary": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
+                "value": {
+                  "code": "invalid_argument",
+                  "message": "A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8"
+                }
+              },
+              "PLAN_UNKNOWN": {
+                "summary": "The operator took the account's plan away, and must give it another one.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The operator took the account's plan away, and must give it another one",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxQTEFOX1VOS05PV04SB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "PLAN_UNKNOWN",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "IDEMPOTENT_MEMORY_DELETED": {
+                "summary": "The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
+                "value": {
+                  "code": "failed_precondition",
+                  "message": "The memory that this Idempotency-Key stored was deleted, or has expired",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChlJREVNUE9URU5UX01FTU9SWV9ERUxFVEVEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENT_MEMORY_DELETED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error409-2": {
+        "description": "`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "IDEMPOTENCY_KEY_REUSED": {
+                "summary": "The Idempotency-Key was used for another request.",
+                "value": {
+                  "code": "already_exists",
+                  "message": "The Idempotency-Key was used for another request",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChZJREVNUE9URU5DWV9LRVlfUkVVU0VEEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "IDEMPOTENCY_KEY_REUSED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
+      "Error400-3": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -5075,7 +6930,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-3": {
+      "Error400-4": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.",
         "content": {
           "application/json": {
@@ -5366,7 +7221,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error409-2": {
+      "Error409-3": {
         "description": "`aborted` (`ETAG_MISMATCH`): The memory was changed since its etag was read; `metadata.etag` of the details is the current one.\n\n`already_exists` (`IDEMPOTENCY_KEY_REUSED`): The Idempotency-Key was used for another request.",
         "content": {
           "application/json": {
@@ -5412,7 +7267,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-4": {
+      "Error400-5": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`NAMESPACE_NOT_EMPTY`): The namespace holds memories, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -5465,7 +7320,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-5": {
+      "Error400-6": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`POSITION_GONE`): The position is of another namespace, or of one that was dropped since; or it is dropped during an export.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -5670,7 +7525,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-5": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -5772,10 +7627,10 @@ export const openapi: Record<string, unknown> = {
                 }
               },
               "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes.",
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
                   "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
@@ -5793,7 +7648,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-6": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -5861,10 +7716,10 @@ export const openapi: Record<string, unknown> = {
                 }
               },
               "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes.",
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
                   "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
@@ -5882,7 +7737,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-7": {
-        "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes.",
+        "description": "`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -5933,10 +7788,10 @@ export const openapi: Record<string, unknown> = {
                 }
               },
               "BODY_TOO_LARGE": {
-                "summary": "The body is larger than 1,048,576 bytes.",
+                "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
                   "code": "resource_exhausted",
-                  "message": "The body is larger than 1,048,576 bytes",
+                  "message": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608",
                   "details": [
                     {
                       "type": "google.rpc.ErrorInfo",
@@ -5953,7 +7808,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-6": {
+      "Error400-7": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`KEYS_LIMIT`): The account has as many keys as it may.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -6025,7 +7880,7 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
-      "Error400-7": {
+      "Error400-8": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`LAST_KEY`): The key is the account's last, and `force` is not set.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
           "application/json": {
@@ -6158,14 +8013,19 @@ export const openapi: Record<string, unknown> = {
       "reason": "PLAN_UNKNOWN",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "UpdateMemory",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "Recall",
         "GetMemory",
+        "GetMemories",
+        "GetNamespace",
         "ListMemories",
-        "ListNamespaces",
+        "CountMemories",
         "MapNamespace",
+        "ListNamespaces",
         "WatchNamespace",
         "ExportMemories",
         "CreateKey",
@@ -6183,6 +8043,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "IDEMPOTENT_MEMORY_DELETED",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "UpdateMemory"
       ],
       "when": "The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again."
@@ -6211,8 +8072,10 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_READ_ONLY",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "UpdateMemory",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "CreateKey",
         "ListKeys",
@@ -6227,12 +8090,17 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_OTHER_NAMESPACE",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "UpdateMemory",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "Recall",
         "GetMemory",
+        "GetMemories",
+        "GetNamespace",
         "ListMemories",
+        "CountMemories",
         "MapNamespace",
         "WatchNamespace",
         "ExportMemories",
@@ -6258,7 +8126,8 @@ export const openapi: Record<string, unknown> = {
         "GetMemory",
         "UpdateMemory",
         "DeleteMemory",
-        "DeleteNamespace"
+        "DeleteNamespace",
+        "GetNamespace"
       ],
       "when": "The namespace has no memory with this id, or there is no such namespace."
     },
@@ -6311,6 +8180,7 @@ export const openapi: Record<string, unknown> = {
       "reason": "IDEMPOTENCY_KEY_REUSED",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "UpdateMemory"
       ],
       "when": "The Idempotency-Key was used for another request."
@@ -6320,7 +8190,7 @@ export const openapi: Record<string, unknown> = {
       "code": "resource_exhausted",
       "reason": "BODY_TOO_LARGE",
       "on": "plain",
-      "when": "The body is larger than 1,048,576 bytes."
+      "when": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608."
     },
     {
       "status": 415,
@@ -6333,8 +8203,9 @@ export const openapi: Record<string, unknown> = {
       "reason": "QUOTA_EXHAUSTED",
       "rpcs": [
         "Store",
-        "Recall",
-        "UpdateMemory"
+        "StoreBatch",
+        "UpdateMemory",
+        "Recall"
       ],
       "when": "All calls of the account's plan are used. Waiting does not help."
     },
@@ -6344,14 +8215,19 @@ export const openapi: Record<string, unknown> = {
       "reason": "KEY_RATE_LIMITED",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "UpdateMemory",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "Recall",
         "GetMemory",
+        "GetMemories",
+        "GetNamespace",
         "ListMemories",
-        "ListNamespaces",
+        "CountMemories",
         "MapNamespace",
+        "ListNamespaces",
         "WatchNamespace",
         "ExportMemories",
         "CreateKey",
@@ -6372,14 +8248,19 @@ export const openapi: Record<string, unknown> = {
       "reason": "CONCURRENCY_LIMITED",
       "rpcs": [
         "Store",
+        "StoreBatch",
         "UpdateMemory",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "Recall",
         "GetMemory",
+        "GetMemories",
+        "GetNamespace",
         "ListMemories",
-        "ListNamespaces",
+        "CountMemories",
         "MapNamespace",
+        "ListNamespaces",
         "WatchNamespace",
         "ExportMemories",
         "CreateKey",
@@ -6413,8 +8294,9 @@ export const openapi: Record<string, unknown> = {
       "reason": "ABANDONED_WORK",
       "rpcs": [
         "Store",
-        "Recall",
-        "UpdateMemory"
+        "StoreBatch",
+        "UpdateMemory",
+        "Recall"
       ],
       "headers": [
         "Retry-After"
@@ -6447,7 +8329,7 @@ export const openapi: Record<string, unknown> = {
       "code": "resource_exhausted",
       "reason": "BODY_TOO_LARGE",
       "on": "rpc",
-      "when": "The body is larger than 1,048,576 bytes."
+      "when": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608."
     },
     {
       "status": 500,
@@ -6493,8 +8375,10 @@ export const openapi: Record<string, unknown> = {
       ],
       "rpcs": [
         "Store",
+        "StoreBatch",
         "UpdateMemory",
         "DeleteMemory",
+        "DeleteMemories",
         "DeleteNamespace",
         "CreateKey",
         "ListKeys",
@@ -6511,8 +8395,9 @@ export const openapi: Record<string, unknown> = {
       "reason": "MODEL_BUSY",
       "rpcs": [
         "Store",
-        "Recall",
-        "UpdateMemory"
+        "StoreBatch",
+        "UpdateMemory",
+        "Recall"
       ],
       "headers": [
         "Retry-After"

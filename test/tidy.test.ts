@@ -108,6 +108,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory/words", "../calls/store.js"],
     ["src/memory/idempotency", "../calls/store.js"],
     ["src/memory/calls", "../model-change/lead.js"],
+    ["src/memory/calls/several", "../../model-change/lead.js"],
     ["src/memory/erasure", "../calls/get.js"],
     ["src/memory/streams", "../calls/get.js"],
     ["src/memory/model-change", "../calls/store.js"],

@@ -4,7 +4,7 @@ import { PLAIN_PATHS } from "../../src/server/http/plain-paths.js";
 import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/http/resource-paths.js";
 import { STREAM_PATHS, type StreamPath } from "../../src/server/http/stream-paths.js";
 import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
-import { ERROR_SCHEMA, FAILURES, FailureResponses, WITHOUT_KEY } from "./errors.js";
+import { ERROR_SCHEMA, FAILURES, FailureResponses, REPEATABLE, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";
 import { fieldSchema, isRequired, orNull, refTo, type Schema, schemasOf } from "./schemas.js";
 
@@ -124,7 +124,7 @@ function posted(method: DescMethod, { on, failures }: Context): Schema {
 
 /** Tells whether an Idempotency-Key makes a second call harmless. */
 function isRepeatable({ name }: DescMethod): boolean {
-  return name === "Store" || name === "UpdateMemory";
+  return REPEATABLE.includes(name);
 }
 
 /** Whether Connect serves it by GET too. */

@@ -15,12 +15,16 @@ export interface Failure {
   readonly headers?: readonly ("Retry-After" | "WWW-Authenticate" | "Allow")[];
 }
 
-const WRITES = ["Store", "UpdateMemory", "DeleteMemory", "DeleteNamespace"];
+const STORES = ["Store", "StoreBatch"];
+/** Calls that take an Idempotency-Key. */
+export const REPEATABLE = [...STORES, "UpdateMemory"];
+const WRITES = [...REPEATABLE, "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
 const MANAGES = ["CreateKey", "ListKeys", "RevokeKey", "CloseAccount"];
 const STREAMS = ["WatchNamespace", "ExportMemories"];
-const NAMESPACED = [...WRITES, "Recall", "GetMemory", "ListMemories", "MapNamespace", ...STREAMS];
-const METERED = ["Store", "Recall", "UpdateMemory"];
-const READS = ["Recall", "GetMemory", "ListMemories", "ListNamespaces", "MapNamespace"];
+const IN_ONE = ["GetMemory", "GetMemories", "GetNamespace", "ListMemories", "CountMemories", "MapNamespace"];
+const NAMESPACED = [...WRITES, "Recall", ...IN_ONE, ...STREAMS];
+const METERED = [...REPEATABLE, "Recall"];
+const READS = ["Recall", ...IN_ONE, "ListNamespaces"];
 const WITH_KEY = [...WRITES, ...READS, ...STREAMS, ...MANAGES, "GetAccount", "GetUsage"];
 export const WITHOUT_KEY = ["SignUp"];
 
@@ -51,8 +55,7 @@ export const FAILURES: readonly Failure[] = [
     when: "The operator took the account's plan away, and must give it another one.",
   },
   {
-    ...{ status: 400, code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED" },
-    rpcs: ["Store", "UpdateMemory"],
+    ...{ status: 400, code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED", rpcs: REPEATABLE },
     when: "The memory that this Idempotency-Key stored was deleted, or has expired. Use a new key to store it again.",
   },
   {
@@ -81,7 +84,7 @@ export const FAILURES: readonly Failure[] = [
     ...{
       status: 404,
       code: "not_found",
-      rpcs: ["GetMemory", "UpdateMemory", "DeleteMemory", "DeleteNamespace"],
+      rpcs: ["GetMemory", "UpdateMemory", "DeleteMemory", "DeleteNamespace", "GetNamespace"],
     },
     when: "The namespace has no memory with this id, or there is no such namespace.",
   },
@@ -106,13 +109,12 @@ export const FAILURES: readonly Failure[] = [
     when: "The memory was changed since its etag was read; `metadata.etag` of the details is the current one.",
   },
   {
-    ...{ status: 409, code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED" },
-    rpcs: ["Store", "UpdateMemory"],
+    ...{ status: 409, code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED", rpcs: REPEATABLE },
     when: "The Idempotency-Key was used for another request.",
   },
   {
     ...{ status: 413, code: "resource_exhausted", reason: "BODY_TOO_LARGE", on: "plain" },
-    when: "The body is larger than 1,048,576 bytes.",
+    when: "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
   },
   {
     ...{ status: 415, code: "invalid_argument" },
@@ -153,7 +155,7 @@ export const FAILURES: readonly Failure[] = [
   },
   {
     ...{ status: 429, code: "resource_exhausted", reason: "BODY_TOO_LARGE", on: "rpc" },
-    when: "The body is larger than 1,048,576 bytes.",
+    when: "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
   },
   {
     ...{ status: 500, code: "internal" },

@@ -31,6 +31,16 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     request: { text, namespace, metadata },
     response: { id, namespace, tokens: 8, created_at },
   },
+  StoreBatch: {
+    request: { namespace, memories: [{ text, metadata }, { text: "The dog barks." }] },
+    response: {
+      results: [
+        { stored: { id, tokens: 8, created_at } },
+        { error: { code: "unavailable", message: "the model is not loaded yet", reason: "" } },
+      ],
+      namespace,
+    },
+  },
   Recall: {
     request: { query: "Where does the cat sleep?", namespace, top_k: 3 },
     response: {
@@ -44,12 +54,25 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     request: { namespace, id, metadata: { turn: 8 }, update_mask: "metadata.turn" },
     response: { memory: { ...memory, metadata: { source: "chat", turn: 8 } }, namespace },
   },
+  GetMemories: {
+    request: { namespace, ids: [id] },
+    response: { memories: [memory], missing: [], namespace, remaining: [] },
+  },
+  DeleteMemories: {
+    request: { namespace, ids: [id] },
+    response: { deleted: 1, more: false, namespace },
+  },
   DeleteMemory: { request: { namespace, id }, response: { id } },
   DeleteNamespace: { request: { namespace, force: true }, response: { deleted: 1 } },
   ListNamespaces: {
     request: { page_size: 50 },
     response: { namespaces: [{ namespace, memories: 1, bytes: "62" }], next_page_token: "" },
   },
+  GetNamespace: {
+    request: { namespace },
+    response: { namespace: { namespace, memories: 1, bytes: "62" }, first: created_at, last: created_at },
+  },
+  CountMemories: { request: { namespace }, response: { memories: "1", namespace } },
   ListMemories: {
     request: { namespace, page_size: 50 },
     response: { memories: [memory], namespace, next_page_token: "" },

@@ -9,20 +9,39 @@ const NOT_BLANK = `[^\\u0009-\\u000d${SPACE}]`;
 const WORD = `[^@${CONTROL}${SPACE}]+`;
 const TYPE_ID = "[0-7][0-9a-hjkmnp-tv-z]{25}";
 
+const RESULT_FIELD = [
+  "(id|text|score|metadata|created_?[aA]t|match|words|explanation",
+  "etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime)",
+].join("|");
+
 /** What the strings of requests must look like, where the contract's own options do not say it. */
 const PATTERNS: Record<string, string> = {
   "StoreRequest.text": NOT_BLANK,
+  "StoreItem.text": NOT_BLANK,
   "RecallRequest.query": NOT_BLANK,
+  "RecallRequest.fields": `^${RESULT_FIELD}(,${RESULT_FIELD})*$`,
   "GetMemoryRequest.id": `^mem_${TYPE_ID}$`,
   "DeleteMemoryRequest.id": `^mem_${TYPE_ID}$`,
   "UpdateMemoryRequest.id": `^mem_${TYPE_ID}$`,
   "UpdateMemoryRequest.text": NOT_BLANK,
   "StoreRequest.external_id": `^[^${CONTROL}]*$`,
+  "ListNamespacesRequest.prefix": `^[^${CONTROL}]*$`,
   "SignUpRequest.email": `^(${WORD}@${WORD})?$`,
   "CreateKeyRequest.name": `^[^${CONTROL}]*$`,
   // Empty is all.
   "CreateKeyRequest.namespace": `^(${NAMESPACE})?$`,
 };
+
+/** What the strings in lists of requests must look like. */
+const ELEMENTS: Record<string, string> = {
+  "GetMemoriesRequest.ids": `^mem_${TYPE_ID}$`,
+  "DeleteMemoriesRequest.ids": `^mem_${TYPE_ID}$`,
+};
+
+/** The pattern of the elements of a request's list, if they have one. */
+export function elementPatternOf({ name, parent }: DescField): string | undefined {
+  return ELEMENTS[`${parent.name}.${name}`];
+}
 
 /** The pattern of a request's field, if it has one. */
 export function patternOf({ name, parent }: DescField): string | undefined {

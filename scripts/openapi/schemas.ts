@@ -11,7 +11,7 @@ import {
   field as rulesExtension,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { commentOf } from "./contract.js";
-import { CONDITIONS, patternOf } from "./patterns.js";
+import { CONDITIONS, elementPatternOf, patternOf } from "./patterns.js";
 
 export type Schema = Record<string, unknown>;
 
@@ -39,6 +39,9 @@ const SOMETIMES = [
   ...["RecallResult.superseded_by", "RecallResult.expire_time"],
   ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time"],
   ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar"],
+  ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
+  ...["StoreBatchResult.stored", "StoreBatchResult.error"],
+  ...["RecallResponse.considered", "GetNamespaceResponse.first", "GetNamespaceResponse.last"],
 ];
 
 /** The schemas of the messages and of all that they hold, by name. */
@@ -61,7 +64,7 @@ export function refTo(name: string): Schema {
 }
 
 function schemaOf(message: DescMessage): Schema {
-  const isRequest = message.name.endsWith("Request");
+  const isRequest = message.name.endsWith("Request") || message.name === "StoreItem";
   const required = message.fields.filter(isRequest ? isRequired : isAlwaysThere).map(({ name }) => name);
   return {
     type: "object",
@@ -91,7 +94,10 @@ export function fieldSchema(field: DescField): Schema {
 }
 
 function typeOf(field: DescField): Schema {
-  if (field.fieldKind === "list") return { type: "array", items: elementType(field) };
+  if (field.fieldKind === "list") {
+    const pattern = elementPatternOf(field);
+    return { type: "array", items: { ...elementType(field), ...(pattern !== undefined && { pattern }) } };
+  }
   return elementType(field);
 }
 
@@ -122,9 +128,13 @@ function limitsOf(field: DescField): Schema {
     limits.maxLength = Number(type.value.maxBytes);
     limits["x-max-bytes"] = Number(type.value.maxBytes);
   }
+  if (type?.case === "repeated") {
+    if (required === true) limits.minItems = 1;
+    if (type.value.maxItems !== 0n) limits.maxItems = Number(type.value.maxItems);
+  }
   const pattern = patternOf(field);
   if (pattern !== undefined) limits.pattern = pattern;
-  if (type?.case === "int32") {
+  if (type?.case === "int32" || type?.case === "double") {
     const { greaterThan, lessThan } = type.value;
     if (greaterThan.case === "gte") limits.minimum = greaterThan.value;
     if (lessThan.case === "lte") limits.maximum = lessThan.value;

@@ -47,13 +47,13 @@ export interface Accounts {
   /** Finds the account that holds a key. */
   findByKey(keyHash: string): Promise<Account | undefined>;
   /**
-   * Takes one call in one atomic step, if the account holds the key and has a call left. Answers whether
-   * it did. Every later reading shows it. A crash may undo the charges of the last moments, but none that was
+   * Takes calls, one by default, in one atomic step, if the account holds the key and has as many left.
+   * Answers whether it did. Every later reading shows it. A crash may undo the charges of the last moments, but none that was
    * taken before an entry that the log of the same storage has kept since.
    */
-  charge(of: { accountId: string; keyHash: string }): Promise<boolean>;
-  /** Gives one call back, never above the limit. */
-  refund(accountId: string): Promise<void>;
+  charge(of: { accountId: string; keyHash: string; calls?: number | undefined }): Promise<boolean>;
+  /** Gives calls back, one by default, never above the limit. */
+  refund(accountId: string, calls?: number): Promise<void>;
   /**
    * Gives an account another plan and limit in one atomic step. Used calls stay used, so `callsLeft` may
    * become negative. Answers whether the account exists.

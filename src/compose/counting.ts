@@ -49,19 +49,19 @@ export function openCounting(
   });
   closers.push(() => watch.close());
   const quota: Quota = {
-    charge: async (caller) => {
+    charge: async (caller, calls) => {
       watch.expectThere();
-      await charge(accounts, caller);
+      await charge(accounts, caller, calls);
     },
     verify: async (caller) => {
       watch.expectThere();
       await getAccount(accounts, caller);
     },
-    refund: ({ accountId }) =>
-      accounts.refund(accountId).then(
-        () => telemetry.refunded("refunded"),
+    refund: ({ accountId }, calls) =>
+      accounts.refund(accountId, calls).then(
+        () => telemetry.refunded("refunded", calls),
         (error) => {
-          telemetry.refunded("refund_failed");
+          telemetry.refunded("refund_failed", calls);
           logger.warn({ err: error, accountId }, "a call that failed stays paid");
         },
       ),

@@ -38,6 +38,8 @@ import { translated, translateErrors } from "./wire/errors.js";
  * written as a JSON escape of six, with room to spare.
  */
 export const BODY_BYTES_MAX = 1_048_576;
+/** Maximum size of a batch. */
+export const BATCH_BODY_BYTES_MAX = 8_388_608;
 /** Maximum size of a question to health and reflection, which hold a name and need no key. */
 const OPEN_BODY_BYTES_MAX = 16_384;
 /** Maximum size of an answer: a page of 100 texts and their metadata, each byte as an escape of six. */
@@ -97,7 +99,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     },
     interceptors: [handMessage, translateErrors(onFault), deadline(CALL_TIMEOUT_MS, onFault)],
     acceptCompression: [compressionGzip],
-    readMaxBytes: BODY_BYTES_MAX,
+    readMaxBytes: BATCH_BODY_BYTES_MAX,
     writeMaxBytes: ANSWER_BYTES_MAX,
     // snake_case, with fields at their defaults; an unknown field is an error.
     jsonOptions: { useProtoFieldName: true, alwaysEmitImplicit: true, ignoreUnknownFields: false },
@@ -119,7 +121,8 @@ function addRoutes(
   router.service(AccountService, accountService(accounts));
   dressHandlers(router, {
     plainPaths: PLAIN_PATHS,
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: (method) =>
+      method === MemoryService.method.storeBatch ? BATCH_BODY_BYTES_MAX : BODY_BYTES_MAX,
     onBegin: onCall,
     onEnd: (call) => logCall(logger, call),
   });

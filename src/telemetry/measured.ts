@@ -28,17 +28,17 @@ export function measuredSteps({ stepSeconds }: Metrics): Steps {
 /** Counts charges. Refunds are counted elsewhere: only the quota itself knows whether one succeeded. */
 export function measuredQuota(quota: Quota, { charges, tokens }: Metrics): Quota {
   return {
-    charge: async (caller) => {
+    charge: async (caller, calls = 1) => {
       try {
-        await quota.charge(caller);
-        charges.inc({ outcome: "charged" });
+        await quota.charge(caller, calls);
+        charges.inc({ outcome: "charged" }, calls);
       } catch (error) {
-        charges.inc({ outcome: refusalOf(error) });
+        charges.inc({ outcome: refusalOf(error) }, calls);
         throw error;
       }
     },
     verify: (caller) => quota.verify(caller),
-    refund: (caller) => quota.refund(caller),
+    refund: (caller, calls) => quota.refund(caller, calls),
     count: (caller, counted) => {
       tokens.inc({ call: counted.call }, counted.tokens);
       quota.count(caller, counted);

@@ -83,8 +83,8 @@ export class Telemetry {
   }
 
   /** Called by the quota after each refund with its outcome; the quota itself never throws. */
-  refunded(outcome: Extract<ChargeOutcome, "refunded" | "refund_failed">): void {
-    this.metrics?.charges.inc({ outcome });
+  refunded(outcome: Extract<ChargeOutcome, "refunded" | "refund_failed">, calls = 1): void {
+    this.metrics?.charges.inc({ outcome }, calls);
   }
 
   storageIsAway(away: boolean): void {

@@ -105,6 +105,21 @@ export function accountsContract(name: string, make: MakeDatabase): void {
       expect(await left()).toBe(0);
     });
 
+    it("charges several calls together, all or none, and gives several back", async () => {
+      const { account, of, left } = await create({ callsLeft: 10, callsLimit: 10 });
+      expect([await accounts().charge({ ...of, calls: 7 }), await left()]).toEqual([true, 3]);
+      expect([await accounts().charge({ ...of, calls: 4 }), await left()]).toEqual([false, 3]);
+      expect([await accounts().charge({ ...of, calls: 3 }), await left()]).toEqual([true, 0]);
+      await accounts().refund(account.id, 5);
+      expect(await left()).toBe(5);
+      // Never above the limit, but as many as fit.
+      await accounts().refund(account.id, 9);
+      expect(await left()).toBe(10);
+      const racing = Array.from({ length: 20 }, () => accounts().charge({ ...of, calls: 3 }));
+      expect((await Promise.all(racing)).filter(Boolean)).toHaveLength(3);
+      expect(await left()).toBe(1);
+    });
+
     it("shows a charge to whoever reads the account, from when it is answered", async () => {
       const { account, of } = await create({ id: "acc_shown", callsLeft: 9 });
       await accounts().charge(of);

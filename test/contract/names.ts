@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Listed } from "../../src/memory/ports/log.js";
 import { type MakeDatabase, useDatabase } from "./database.js";
 import { aScope } from "./samples.js";
 
@@ -23,8 +24,7 @@ export function namesContract(name: string, make: MakeDatabase): void {
   describe(`names of logs: ${name}`, () => {
     const used = useDatabase(make);
     const log = () => used.storage.log;
-    const namesOf = async (of: { accountId: string; after?: string; limit: number }) =>
-      (await log().list(of)).map(({ namespace }) => namespace);
+    const namesOf = async (of: Listed) => (await log().list(of)).map(({ namespace }) => namespace);
 
     it("finds nothing where nobody stored, and finding creates nothing", async () => {
       const scope = aScope();
@@ -77,6 +77,25 @@ export function namesContract(name: string, make: MakeDatabase): void {
       expect(await namesOf({ accountId, limit: 3 })).toEqual(names.slice(0, 3));
       expect(await namesOf({ accountId, after: "na", limit: 2 })).toEqual(["na:", "na:b"]);
       expect(await namesOf({ accountId, after: "n日", limit: 2 })).toEqual([]);
+    });
+
+    it("lists the namespaces that begin with a prefix, page by page, and no others", async () => {
+      const { accountId } = aScope();
+      const last = "\u{10ffff}";
+      const names = ["a", "a:", "a:b", `a${last}`, `a${last}${last}`, "b", "é", "éa", last];
+      for (const namespace of names) await log().create({ accountId, namespace });
+      await log().create({ accountId: `${accountId}x`, namespace: "a" });
+      const of = (prefix: string, more: object = {}) => namesOf({ accountId, prefix, limit: 100, ...more });
+      expect(await of("")).toEqual(names);
+      expect(await of("a")).toEqual(names.slice(0, 5));
+      expect(await of("a:")).toEqual(["a:", "a:b"]);
+      expect(await of(`a${last}`)).toEqual(names.slice(3, 5));
+      expect(await of("é")).toEqual(["é", "éa"]);
+      expect(await of(last)).toEqual([last]);
+      expect(await of("c")).toEqual([]);
+      expect(await of("a", { limit: 2 })).toEqual(["a", "a:"]);
+      expect(await of("a", { after: "a:", limit: 2 })).toEqual(["a:b", `a${last}`]);
+      expect(await of("a", { after: `a${last}${last}` })).toEqual([]);
     });
 
     it("lists each namespace with its log", async () => {

@@ -49,11 +49,14 @@ export function versionsContract(name: string, make: MakeDatabase): void {
       const second = nextOf(first, 1);
       const logId = await write([first, second]);
       await log().erase({ logId, sequences: [1, 2] });
-      expect(await log().written({ logId, opId: second.opId })).toBe(2);
+      const written = async (...opIds: string[]) => [...(await log().written({ logId, opIds }))].sort();
+      expect(await written(second.opId)).toEqual([[second.opId, 2]]);
       // An operation that stores a memory gives it its own id.
-      expect(await log().written({ logId, opId: first.id })).toBe(2);
-      expect(await log().written({ logId, opId: "mem_none" })).toBeUndefined();
-      expect(await log().written({ logId: anLogId(), opId: second.opId })).toBeUndefined();
+      expect(await written(first.id)).toEqual([[first.id, 2]]);
+      const both = [second.opId, first.id].sort().map((opId) => [opId, 2]);
+      expect(await written("mem_none", second.opId, first.id)).toEqual(both);
+      expect(await written("mem_none")).toEqual([]);
+      expect(await log().written({ logId: anLogId(), opIds: [second.opId] })).toEqual(new Map());
     });
 
     it("leaves of an erased version what it did to others, and not the caller's id", async () => {

@@ -7,8 +7,10 @@ import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.j
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
 import { MAP_POINTS_MAX } from "../../src/memory/calls/map.js";
+import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../../src/memory/idempotency/idempotency.js";
 import { count } from "../../src/memory/input/count.js";
+import { IDS_MAX } from "../../src/memory/input/ids.js";
 import { METADATA_BYTES_MAX, METADATA_DEPTH_MAX } from "../../src/memory/input/metadata.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
@@ -16,7 +18,7 @@ import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
 import { TOP_K_DEFAULT, TOP_K_MAX } from "../../src/memory/input/top-k.js";
 import { STREAM_LIMITS } from "../../src/memory/streams/open-streams.js";
 import { HEARTBEAT_MS } from "../../src/memory/streams/watch.js";
-import { BODY_BYTES_MAX } from "../../src/server/app.js";
+import { BATCH_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../../src/server/app.js";
 
 import { quoted, read, rows, section, unquoted } from "../support/documents.js";
 
@@ -71,6 +73,11 @@ describe("docs/api.md", () => {
     ["## Recall", `1 to ${TOP_K_MAX}, ${TOP_K_DEFAULT} when left out`],
     ["## ListMemories", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`],
     ["## ListNamespaces", `1 to ${PAGE_SIZE_MAX}, ${PAGE_SIZE_DEFAULT} when left out`],
+    ["## StoreBatch", `1 to ${BATCH_MAX}`],
+    ["## StoreBatch", `${count(BATCH_BODY_BYTES_MAX)} bytes`],
+    ["## GetMemories", `1 to ${IDS_MAX}`],
+    ["## DeleteMemories", `1 to ${IDS_MAX}`],
+    ["## ListNamespaces", `at most ${NAMESPACE_BYTES_MAX} bytes`],
     ["## MapNamespace", `${count(MAP_POINTS_MAX)} memories`],
     ["## WatchNamespace", `A key may have ${watch.perKey} watches open, an account ${watch.perAccount}`],
     ["## WatchNamespace", `for ${HEARTBEAT_MS / 1000} seconds`],

@@ -15,13 +15,18 @@ const FOR_ALL = ["ok", "ok", "ok", "ok", "ok", "ok", REVOKED];
 
 const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   Store: WRITES,
+  StoreBatch: WRITES,
   Recall: READS,
   GetMemory: READS,
   UpdateMemory: WRITES,
+  GetMemories: READS,
   DeleteMemory: WRITES,
+  DeleteMemories: WRITES,
   DeleteNamespace: WRITES,
   ListNamespaces: FOR_ALL,
+  GetNamespace: READS,
   ListMemories: READS,
+  CountMemories: READS,
   MapNamespace: READS,
   SignUp: KINDS.map(() => "ok"),
   GetAccount: FOR_ALL,
@@ -54,11 +59,15 @@ describe("scopes", () => {
       const stored = await ok(door(), "Store", { request: { text: "a", namespace: "mine" }, key });
       const memory = { namespace: "mine", id: stored.id as string };
       if (rpc === "Store") return { text: "b", namespace: "mine" };
+      if (rpc === "StoreBatch") return { memories: [{ text: "b" }], namespace: "mine" };
       if (rpc === "Recall") return { query: "a", namespace: "mine" };
       if (rpc === "UpdateMemory") return { ...memory, text: "c" };
       if (rpc === "GetMemory" || rpc === "DeleteMemory") return memory;
+      if (rpc === "GetMemories" || rpc === "DeleteMemories") return { namespace: "mine", ids: [memory.id] };
       if (rpc === "DeleteNamespace") return { namespace: "mine", force: true };
-      if (rpc === "ListMemories" || rpc === "MapNamespace") return { namespace: "mine" };
+      if (["ListMemories", "MapNamespace", "GetNamespace", "CountMemories"].includes(rpc)) {
+        return { namespace: "mine" };
+      }
       if (rpc === "CloseAccount") return { account_id: account.id };
       if (rpc !== "RevokeKey") return {};
       const made = await ok(door(), "CreateKey", { request: { name: "to go" }, key });
@@ -78,7 +87,7 @@ describe("scopes", () => {
         if (code === "permission_denied")
           expect(message).toMatch(/^this key (may only read|is for the namespace)/);
         if (rpc === "CloseAccount" && code === "ok") continue;
-        const paid = code === "ok" && ["Store", "Recall", "UpdateMemory"].includes(rpc);
+        const paid = code === "ok" && ["Store", "StoreBatch", "Recall", "UpdateMemory"].includes(rpc);
         expect(await used()).toBe(before + (paid ? 1 : 0));
       }
       if (rpc === "CloseAccount") account = await openAccount(door());

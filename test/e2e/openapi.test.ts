@@ -87,8 +87,12 @@ describe("the OpenAPI document", () => {
   it("has every RPC and the plain paths", () => {
     expect(document.openapi).toBe("3.1.0");
     const rpcs = methods.map(({ name }) => pathOf(name));
-    const plain = ["/store", "/recall", "/signup", "/livez", "/readyz"];
-    const resources = ["/namespaces/{namespace}/memories/{id}", "/namespaces/{namespace}"];
+    const plain = ["/store", "/store/batch", "/recall", "/signup", "/livez", "/readyz"];
+    const namespace = "/namespaces/{namespace}";
+    const resources = [
+      ...["/namespaces", namespace, `${namespace}/memories`, `${namespace}/memories/{id}`],
+      ...["/account", "/usage", "/keys"],
+    ];
     const streams = ["/namespaces/{namespace}/events", "/namespaces/{namespace}/export"];
     expect(Object.keys(document.paths).sort()).toEqual([...rpcs, ...plain, ...resources, ...streams].sort());
   });
@@ -164,6 +168,14 @@ describe("the server agrees with the document", () => {
     ["UpdateMemory", { namespace: "n", id: "mem_1", text: "a" }],
     ["UpdateMemory", { namespace: "n", id: `mem_${"0".repeat(26)}`, text: " " }],
     ["UpdateMemory", { namespace: "n", id: `mem_${"0".repeat(26)}`, text: "a", update_mask: null }],
+    ["StoreBatch", { namespace: "n", memories: [{ text: "a", metadata: null }] }],
+    ["StoreBatch", { namespace: "n", memories: [] }],
+    ["StoreBatch", { namespace: "n", memories: [{ text: " " }] }],
+    ["StoreBatch", { namespace: "n", memories: [{ text: "a", id: "b" }] }],
+    ["StoreBatch", { namespace: "n", memories: Array(257).fill({ text: "a" }) }],
+    ["Recall", { query: "a", namespace: "n", min_score: 0.5, fields: "id,created_at" }],
+    ["Recall", { query: "a", namespace: "n", min_score: 1.5 }],
+    ["Recall", { query: "a", namespace: "n", fields: "id,tags" }],
     ["Recall", { query: "a", namespace: "n", top_k: null }],
     ["Recall", { query: "a", namespace: "n", top_k: 0 }],
     ["Recall", { query: "a", namespace: "n", top_k: 5.0 }],
@@ -183,6 +195,17 @@ describe("the server agrees with the document", () => {
     ["DeleteNamespace", { namespace: "nobody", force: null }],
     ["ListMemories", { namespace: "n", page_size: null, page_token: null }],
     ["ListMemories", { namespace: "n", page_size: 101 }],
+    ["ListMemories", { namespace: "n", order: "OLDEST_FIRST" }],
+    ["ListMemories", { namespace: "n", order: "oldest" }],
+    ["ListNamespaces", { prefix: null }],
+    ["ListNamespaces", { prefix: " a" }],
+    ["ListNamespaces", { prefix: "a\n" }],
+    ["GetMemories", { namespace: "n", ids: [] }],
+    ["GetMemories", { namespace: "n", ids: null }],
+    ["GetMemories", { namespace: "n", ids: ["mem_1"] }],
+    ["GetMemories", { namespace: "n", ids: "mem_01kafz3v2wes8vptq3jbm5yr4x" }],
+    ["GetMemories", { namespace: "n", ids: ["mem_01kafz3v2wes8vptq3jbm5yr4x"] }],
+    ["DeleteMemories", { namespace: "n", ids: Array(257).fill("mem_01kafz3v2wes8vptq3jbm5yr4x") }],
   ];
 
   it.each(REQUESTS)("about what is taken: %s of %j", async (rpc, request) => {
@@ -196,6 +219,7 @@ describe("the server agrees with the document", () => {
   // In this order, each call finds what it needs.
   const ORDER = [
     ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "UpdateMemory"],
+    ...["ListNamespaces", "ListMemories", "StoreBatch", "GetMemories", "GetNamespace", "CountMemories"],
     ...[
       "ListNamespaces",
       "ListMemories",
@@ -204,6 +228,7 @@ describe("the server agrees with the document", () => {
       "ListKeys",
       "RevokeKey",
       "DeleteMemory",
+      "DeleteMemories",
       "DeleteNamespace",
       "CloseAccount",
     ],
@@ -246,6 +271,7 @@ describe("the server agrees with the document", () => {
 
   function real(rpc: string, name: string): unknown {
     if (name === "id") return rpc === "RevokeKey" ? known.keyId : known.id;
+    if (name === "ids") return [known.id];
     return known[name];
   }
 });

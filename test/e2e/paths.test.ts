@@ -22,7 +22,12 @@ const answerOf = async <T>(response: Response) => (await response.json()) as T;
 
 it.each([
   ["PUT", "/namespaces/a/memories/b", "GET, DELETE"],
-  ["POST", "/namespaces/a", "DELETE"],
+  ["POST", "/namespaces/a", "DELETE, GET"],
+  ["POST", "/namespaces", "GET"],
+  ["PUT", "/namespaces/a/memories", "GET"],
+  ["POST", "/account", "GET"],
+  ["DELETE", "/usage", "GET"],
+  ["PATCH", "/keys", "GET"],
   ["POST", "/livez", "GET"],
   ["DELETE", "/readyz", "GET"],
   ["PATCH", "/openapi.json", "GET"],

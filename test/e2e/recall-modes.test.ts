@@ -54,6 +54,51 @@ describe.each(DOORS)("a recall through %s", (name) => {
     }
   });
 
+  it("leaves out results below min_score, in either order, and says how many there were", async () => {
+    for (const mode of ["COSINE", "HYBRID"]) {
+      const asked = { query: QUERY, namespace: "ana", mode };
+      const all = await recall(door(), asked);
+      const scores = all.map(({ score }) => score as number).sort();
+      for (const min_score of [scores[1] as number, (scores[2] as number) + 1e-9, 0]) {
+        const { body } = await door().call("Recall", { ...asked, min_score }, { key: caller.key });
+        const high = all.filter(({ score }) => (score as number) >= min_score);
+        expect(body.results).toMatchObject(high.map((each) => ({ ...each, etag: expect.any(String) })));
+        expect(body.considered).toBe((body.results as unknown[]).length === 0 ? "3" : undefined);
+      }
+    }
+    const nowhere = { query: QUERY, namespace: "never", min_score: 0.5 };
+    expect(await door().call("Recall", nowhere, { key: caller.key })).toMatchObject({
+      body: { results: [] },
+    });
+    expect((await door().call("Recall", nowhere, { key: caller.key })).body).not.toHaveProperty("considered");
+  });
+
+  it("finds as many as are asked for above min_score, though others stand before them", async () => {
+    const asked = { query: QUERY, namespace: "ana", mode: "HYBRID" };
+    const all = await recall(door(), asked);
+    for (const top_k of [1, 2]) {
+      for (const { score: min_score = 0 } of all) {
+        const high = all.filter(({ score }) => (score as number) >= Number(min_score));
+        const found = await recall(door(), { ...asked, top_k, min_score });
+        expect(found.map(({ id }) => id)).toEqual(high.slice(0, top_k).map(({ id }) => id));
+      }
+    }
+  });
+
+  it("sends only the fields that it is asked for, and the id", async () => {
+    const asked = { query: QUERY, namespace: "ana", mode: "HYBRID", explain: true };
+    const all = await recall(door(), asked);
+    // JSON writes what is left out as these.
+    const empty = { text: "", score: 0 };
+    for (const fields of ["id", "score", "text", "metadata,match", "created_at,words", "explanation,id"]) {
+      const expected = all.map((result) => {
+        const named = Object.entries(result).filter(([name]) => ["id", ...fields.split(",")].includes(name));
+        return { ...empty, ...Object.fromEntries(named) };
+      });
+      expect(await recall(door(), { ...asked, fields })).toEqual(expected);
+    }
+  });
+
   it("says with HYBRID how many of the query's words each memory has", async () => {
     const asked = { query: QUERY, namespace: "ana", mode: "HYBRID" };
     const results = await recall(door(), asked);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
-import { listMemories } from "../../src/memory/calls/list.js";
 import { recall } from "../../src/memory/calls/recall.js";
+import { listMemories } from "../../src/memory/calls/several/list.js";
 import { store } from "../../src/memory/calls/store.js";
 import { Generations } from "../../src/memory/generations/generations.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";

@@ -19,7 +19,7 @@ export class HybridModel {
   /** Texts that live, in the order of the log. */
   texts: string[] = [];
 
-  recall(query: string, topK: number): Expected[] {
+  recall(query: string, topK: number, minScore = 0): Expected[] {
     const [asked] = vectorsOf(toyEmbedding(query)) as [Float32Array];
     const cosines = this.texts.map((text) => vectorsOf(toyEmbedding(text)).map((each) => dot(asked, each)));
     const scores = cosines.map((each) => clamp(Math.max(...each)));
@@ -34,7 +34,8 @@ export class HybridModel {
       return { i, text: this.texts[i] as string, score, words, rank: score + weight * words };
     });
     candidates.sort((a, b) => b.rank - a.rank || a.i - b.i);
-    return candidates.slice(0, topK).map(({ i: _, ...expected }) => expected);
+    const high = candidates.filter(({ score }) => score >= minScore);
+    return high.slice(0, topK).map(({ i: _, ...expected }) => expected);
   }
 
   /** Computes each text's share of a query's words, the highest first. */

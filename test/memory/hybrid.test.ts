@@ -39,11 +39,13 @@ interface Asked {
   readonly namespace: string;
   readonly query: string;
   readonly topK?: number;
+  readonly minScore?: number;
 }
 
-async function recallBoth(room: Room, { namespace, query, topK = 20 }: Asked) {
+async function recallBoth(room: Room, { namespace, query, topK = 20, minScore }: Asked) {
   const ports = { ...room.ports, idempotency: undefined as never };
-  const request = { caller: CALLER, query, namespace, topK, mode: "hybrid", explain: true } as const;
+  const asked = { query, namespace, topK, minScore, mode: "hybrid", explain: true } as const;
+  const request = { caller: CALLER, ...asked };
   const { results } = await recall(ports, request);
   return results.map(({ entry, score, words, explanation }) => {
     return { text: entry.text, score, words, rank: explanation?.rank as number };
@@ -201,9 +203,10 @@ async function runSequence(seed: number): Promise<void> {
     } else {
       const topK = chance.pick([1, 5, 20]);
       const query = queryOf(chance, model.texts);
+      const minScore = chance.pick([undefined, 0.1234567, 0.4321, 0.7654321]);
       expectLike(
-        await recallBoth(room, { namespace, query, topK }),
-        model.recall(query, topK),
+        await recallBoth(room, { namespace, query, topK, ...(minScore !== undefined && { minScore }) }),
+        model.recall(query, topK, minScore),
         `seed ${seed}`,
       );
     }

@@ -67,10 +67,14 @@ export function logOf(db: Database, process: Client): Log {
         const found = last(db.logOf(logId), (memory) => memory.id === id);
         return found?.[1].op === "store" ? found[0] : undefined;
       }),
-    written: ({ logId, opId }) =>
+    written: ({ logId, opIds }) =>
       db.request(process, () => {
-        const first = last(db.logOf(logId), ({ id }) => id === opId);
-        return (first ?? last(db.logOf(logId), (memory) => memory.opId === opId))?.[0];
+        const held = opIds.flatMap((opId) => {
+          const first = last(db.logOf(logId), ({ id }) => id === opId);
+          const found = first ?? last(db.logOf(logId), (memory) => memory.opId === opId);
+          return found === undefined ? [] : [[opId, found[0]] as const];
+        });
+        return new Map(held);
       }),
     holder: ({ logId, externalId }) =>
       db.request(process, () => {
@@ -300,15 +304,15 @@ export function accountsOf(db: Database, process: Client): Accounts {
   return {
     find: (accountId) => db.request(process, () => db.accounts.get(accountId)),
     findByKey: (keyHash) => db.request(process, () => holderOf(keyHash)),
-    charge: ({ accountId, keyHash }) => {
+    charge: ({ accountId, keyHash, calls = 1 }) => {
       const charge = () => {
-        if ((holderOf(keyHash)?.callsLeft ?? 0) < 1) return false;
-        change(accountId, -1);
+        if ((holderOf(keyHash)?.callsLeft ?? 0) < calls) return false;
+        change(accountId, -calls);
         return true;
       };
       return db.request(process, charge, { charge: true });
     },
-    refund: (accountId) => db.request(process, () => change(accountId, 1), { charge: true }),
+    refund: (accountId, calls = 1) => db.request(process, () => change(accountId, calls), { charge: true }),
     remove: (accountId) => db.request(process, () => void db.accounts.delete(accountId)),
     isClosed: (accountId) => db.request(process, () => !db.accounts.has(accountId)),
     create: notSimulated,

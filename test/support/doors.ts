@@ -17,7 +17,7 @@ import {
 } from "@connectrpc/connect-node";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
-import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import { MemoryService, StoreItemSchema } from "../../gen/recalld/v1/memory_pb.js";
 
 /** Outcome of a call, in the same form for every door. */
 export interface Outcome {
@@ -39,13 +39,18 @@ export interface Outcome {
 
 export type RpcName =
   | "Store"
+  | "StoreBatch"
   | "Recall"
   | "GetMemory"
   | "UpdateMemory"
+  | "GetMemories"
   | "DeleteMemory"
+  | "DeleteMemories"
   | "DeleteNamespace"
   | "ListNamespaces"
+  | "GetNamespace"
   | "ListMemories"
+  | "CountMemories"
   | "MapNamespace"
   | "SignUp"
   | "GetAccount"
@@ -83,7 +88,9 @@ export function doorsOf(url: string): Door[] {
   ];
 }
 
-const PLAIN: Partial<Record<RpcName, string>> = { Store: "/store", Recall: "/recall", SignUp: "/signup" };
+const PLAIN: Partial<Record<RpcName, string>> = {
+  ...{ Store: "/store", StoreBatch: "/store/batch", Recall: "/recall", SignUp: "/signup" },
+};
 
 /** Paths that name their resource. The rest of the request goes into the query. */
 const RESOURCES: Partial<Record<RpcName, string>> = {
@@ -91,6 +98,12 @@ const RESOURCES: Partial<Record<RpcName, string>> = {
   UpdateMemory: "PATCH /namespaces/{namespace}/memories/{id}",
   DeleteMemory: "DELETE /namespaces/{namespace}/memories/{id}",
   DeleteNamespace: "DELETE /namespaces/{namespace}",
+  ListNamespaces: "GET /namespaces",
+  GetNamespace: "GET /namespaces/{namespace}",
+  ListMemories: "GET /namespaces/{namespace}/memories",
+  GetAccount: "GET /account",
+  GetUsage: "GET /usage",
+  ListKeys: "GET /keys",
 };
 
 /** Makes the door of plain paths. RPCs without one use Connect's path. */
@@ -224,15 +237,21 @@ function failed(error: ConnectError): Outcome {
  * Makes a message. fromJson alone would refuse requests on the client's side that the server should refuse.
  */
 function messageOf(method: DescMethodUnary, request: JsonObject): Message {
-  const { metadata, update_mask, ...rest } = JSON.parse(JSON.stringify(request)) as JsonObject;
+  const { metadata, update_mask, fields, memories, ...rest } = JSON.parse(
+    JSON.stringify(request),
+  ) as JsonObject;
   const message = fromJson(method.input, rest);
   // Clients set paths by the contract's names; their JSON form has others.
-  const updateMask =
-    update_mask === undefined
-      ? undefined
-      : create(FieldMaskSchema, { paths: String(update_mask).split(",") });
-  const more = { ...(metadata !== undefined && { metadata }), ...(updateMask && { updateMask }) };
-  return Object.keys(more).length === 0 ? message : create(method.input, { ...message, ...more } as never);
+  const mask = (paths: unknown) => create(FieldMaskSchema, { paths: String(paths).split(",") });
+  const changes = {
+    ...(metadata !== undefined && { metadata }),
+    ...(memories !== undefined && {
+      memories: (memories as never[]).map((each) => create(StoreItemSchema, each)),
+    }),
+    ...(update_mask !== undefined && { updateMask: mask(update_mask) }),
+    ...(fields !== undefined && { fields: mask(fields) }),
+  };
+  return create(method.input, { ...message, ...changes } as never);
 }
 
 function methodOf(rpc: RpcName): DescMethodUnary {

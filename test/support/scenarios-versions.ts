@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { Scenario } from "./scenarios.js";
+import type { Scenario } from "./scenario.js";
 
 const NOBODY = `mem_${"0".repeat(26)}`;
 const store = (request: Record<string, unknown>) =>

@@ -1,21 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { RpcName } from "./doors.js";
-
-/** One request, and the outcome that every door must give. */
-export interface Scenario {
-  readonly name: string;
-  readonly rpc: RpcName;
-  /** Request; a string is sent unchanged as the body of a JSON door. */
-  readonly request: JsonValue;
-  /** `ok` or Connect's name of the error. */
-  readonly code: string;
-  /** Field that BadRequest details must name. */
-  readonly field?: string;
-  /** Text that the message must contain, such as the limit. */
-  readonly says?: RegExp;
-  /** True if only JSON can express it: Protobuf's binary form has no wrong types and no names. */
-  readonly jsonOnly?: true;
-}
+import type { Scenario } from "./scenario.js";
+import { BATCHES } from "./scenarios-batch.js";
+import { READS } from "./scenarios-reads.js";
 
 const text = "The cat sleeps on the warm radiator.";
 const store = (request: Record<string, unknown>) => ({ text, namespace: "n", ...request }) as JsonValue;
@@ -25,6 +11,8 @@ const nested = (depth: number): JsonValue => (depth === 0 ? 1 : { a: nested(dept
 
 /** Rules of the wire, once for all doors. */
 export const SCENARIOS: readonly Scenario[] = [
+  ...READS,
+  ...BATCHES,
   { name: "a plain store", rpc: "Store", request: store({}), code: "ok" },
   { name: "a plain recall", rpc: "Recall", request: recall({}), code: "ok" },
 

@@ -6,7 +6,9 @@ import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
+import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { EXTERNAL_ID_BYTES_MAX } from "../../src/memory/input/external-id.js";
+import { IDS_MAX } from "../../src/memory/input/ids.js";
 import { NAMESPACE_BYTES_MAX } from "../../src/memory/input/namespace.js";
 import { PAGE_SIZE_MAX } from "../../src/memory/input/page.js";
 import { TEXT_BYTES_MAX } from "../../src/memory/input/text.js";
@@ -18,8 +20,12 @@ const HELD: Readonly<Record<string, object>> = {
   query: { required: true, bytesMax: TEXT_BYTES_MAX },
   namespace: { required: true, bytesMax: NAMESPACE_BYTES_MAX },
   top_k: { from: 1, to: TOP_K_MAX },
+  min_score: { from: 0, to: 1 },
   page_size: { from: 1, to: PAGE_SIZE_MAX },
   id: { required: true },
+  ids: { required: true, itemsMax: IDS_MAX },
+  memories: { required: true, itemsMax: BATCH_MAX },
+  prefix: { bytesMax: NAMESPACE_BYTES_MAX },
   email: { bytesMax: EMAIL_BYTES_MAX },
   name: { bytesMax: KEY_NAME_BYTES_MAX },
   grace_seconds: { from: 0, to: GRACE_SECONDS_MAX },
@@ -45,8 +51,12 @@ describe("the rules in the contract are those that the code holds", () => {
     const held = HELD[name] ?? HELD[name.split(".")[1] as string];
     const said = {
       ...(required && { required }),
+      ...(type.case === "repeated" && { itemsMax: Number(type.value.maxItems) }),
       ...(type.case === "string" && { bytesMax: Number(type.value.maxBytes) }),
-      ...(type.case === "int32" && { from: type.value.greaterThan.value, to: type.value.lessThan.value }),
+      ...((type.case === "int32" || type.case === "double") && {
+        from: type.value.greaterThan.value,
+        to: type.value.lessThan.value,
+      }),
     };
     expect(said).toEqual(held);
   });

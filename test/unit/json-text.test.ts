@@ -40,7 +40,8 @@ describe("a key that comes twice", () => {
     ['{"a":1,"b":2,"a":3}', "a is given twice"],
     ['{"a":1,"\\u0061":3}', "a is given twice"],
     ['{"m":{"k":1,"k":1}}', "m has the key k twice"],
-    ['{"m":[{},{"k":[{"k":0}],"k":1}]}', "m has the key k twice"],
+    ['{"m":[{},{"k":[{"k":0}],"k":1}]}', "m[1].k is given twice"],
+    ['{"m":[{},{"k":{"a":1,"a":2}}]}', "m[1].k has the key a twice"],
     ['{"__proto__":1,"__proto__":1}', "__proto__ is given twice"],
   ])("is named: %s", (text, message) => expect(check(text)).toThrow(message));
 });

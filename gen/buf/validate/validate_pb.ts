@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file buf/validate/validate.proto.
  */
 export const file_buf_validate_validate: GenFile = /*@__PURE__*/
-  fileDesc("ChtidWYvdmFsaWRhdGUvdmFsaWRhdGUucHJvdG8SDGJ1Zi52YWxpZGF0ZSJ+CgpGaWVsZFJ1bGVzEhAKCHJlcXVpcmVkGBkgASgIEikKBWludDMyGAMgASgLMhguYnVmLnZhbGlkYXRlLkludDMyUnVsZXNIABIrCgZzdHJpbmcYDiABKAsyGS5idWYudmFsaWRhdGUuU3RyaW5nUnVsZXNIAEIGCgR0eXBlIkcKCkludDMyUnVsZXMSDQoDbHRlGAMgASgFSAASDQoDZ3RlGAUgASgFSAFCCwoJbGVzc190aGFuQg4KDGdyZWF0ZXJfdGhhbiIzCgtTdHJpbmdSdWxlcxIRCgltaW5fYnl0ZXMYBCABKAQSEQoJbWF4X2J5dGVzGAUgASgEOk4KBWZpZWxkEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiHCSABKAsyGC5idWYudmFsaWRhdGUuRmllbGRSdWxlc1IFZmllbGRCbgoSYnVpbGQuYnVmLnZhbGlkYXRlQg1WYWxpZGF0ZVByb3RvUAFaR2J1Zi5idWlsZC9nZW4vZ28vYnVmYnVpbGQvcHJvdG92YWxpZGF0ZS9wcm90b2NvbGJ1ZmZlcnMvZ28vYnVmL3ZhbGlkYXRl", [file_google_protobuf_descriptor]);
+  fileDesc("ChtidWYvdmFsaWRhdGUvdmFsaWRhdGUucHJvdG8SDGJ1Zi52YWxpZGF0ZSLcAQoKRmllbGRSdWxlcxIQCghyZXF1aXJlZBgZIAEoCBIrCgZkb3VibGUYAiABKAsyGS5idWYudmFsaWRhdGUuRG91YmxlUnVsZXNIABIpCgVpbnQzMhgDIAEoCzIYLmJ1Zi52YWxpZGF0ZS5JbnQzMlJ1bGVzSAASKwoGc3RyaW5nGA4gASgLMhkuYnVmLnZhbGlkYXRlLlN0cmluZ1J1bGVzSAASLwoIcmVwZWF0ZWQYEiABKAsyGy5idWYudmFsaWRhdGUuUmVwZWF0ZWRSdWxlc0gAQgYKBHR5cGUiSAoLRG91YmxlUnVsZXMSDQoDbHRlGAMgASgBSAASDQoDZ3RlGAUgASgBSAFCCwoJbGVzc190aGFuQg4KDGdyZWF0ZXJfdGhhbiJHCgpJbnQzMlJ1bGVzEg0KA2x0ZRgDIAEoBUgAEg0KA2d0ZRgFIAEoBUgBQgsKCWxlc3NfdGhhbkIOCgxncmVhdGVyX3RoYW4iMwoLU3RyaW5nUnVsZXMSEQoJbWluX2J5dGVzGAQgASgEEhEKCW1heF9ieXRlcxgFIAEoBCIiCg1SZXBlYXRlZFJ1bGVzEhEKCW1heF9pdGVtcxgCIAEoBDpOCgVmaWVsZBIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYhwkgASgLMhguYnVmLnZhbGlkYXRlLkZpZWxkUnVsZXNSBWZpZWxkQm4KEmJ1aWxkLmJ1Zi52YWxpZGF0ZUINVmFsaWRhdGVQcm90b1ABWkdidWYuYnVpbGQvZ2VuL2dvL2J1ZmJ1aWxkL3Byb3RvdmFsaWRhdGUvcHJvdG9jb2xidWZmZXJzL2dvL2J1Zi92YWxpZGF0ZQ", [file_google_protobuf_descriptor]);
 
 /**
  * @generated from message buf.validate.FieldRules
@@ -32,6 +32,12 @@ export type FieldRules = Message<"buf.validate.FieldRules"> & {
    */
   type: {
     /**
+     * @generated from field: buf.validate.DoubleRules double = 2;
+     */
+    value: DoubleRules;
+    case: "double";
+  } | {
+    /**
      * @generated from field: buf.validate.Int32Rules int32 = 3;
      */
     value: Int32Rules;
@@ -42,6 +48,12 @@ export type FieldRules = Message<"buf.validate.FieldRules"> & {
      */
     value: StringRules;
     case: "string";
+  } | {
+    /**
+     * @generated from field: buf.validate.RepeatedRules repeated = 18;
+     */
+    value: RepeatedRules;
+    case: "repeated";
   } | { case: undefined; value?: undefined };
 };
 
@@ -51,6 +63,40 @@ export type FieldRules = Message<"buf.validate.FieldRules"> & {
  */
 export const FieldRulesSchema: GenMessage<FieldRules> = /*@__PURE__*/
   messageDesc(file_buf_validate_validate, 0);
+
+/**
+ * @generated from message buf.validate.DoubleRules
+ */
+export type DoubleRules = Message<"buf.validate.DoubleRules"> & {
+  /**
+   * @generated from oneof buf.validate.DoubleRules.less_than
+   */
+  lessThan: {
+    /**
+     * @generated from field: double lte = 3;
+     */
+    value: number;
+    case: "lte";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * @generated from oneof buf.validate.DoubleRules.greater_than
+   */
+  greaterThan: {
+    /**
+     * @generated from field: double gte = 5;
+     */
+    value: number;
+    case: "gte";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message buf.validate.DoubleRules.
+ * Use `create(DoubleRulesSchema)` to create a new message.
+ */
+export const DoubleRulesSchema: GenMessage<DoubleRules> = /*@__PURE__*/
+  messageDesc(file_buf_validate_validate, 1);
 
 /**
  * @generated from message buf.validate.Int32Rules
@@ -84,7 +130,7 @@ export type Int32Rules = Message<"buf.validate.Int32Rules"> & {
  * Use `create(Int32RulesSchema)` to create a new message.
  */
 export const Int32RulesSchema: GenMessage<Int32Rules> = /*@__PURE__*/
-  messageDesc(file_buf_validate_validate, 1);
+  messageDesc(file_buf_validate_validate, 2);
 
 /**
  * @generated from message buf.validate.StringRules
@@ -106,7 +152,24 @@ export type StringRules = Message<"buf.validate.StringRules"> & {
  * Use `create(StringRulesSchema)` to create a new message.
  */
 export const StringRulesSchema: GenMessage<StringRules> = /*@__PURE__*/
-  messageDesc(file_buf_validate_validate, 2);
+  messageDesc(file_buf_validate_validate, 3);
+
+/**
+ * @generated from message buf.validate.RepeatedRules
+ */
+export type RepeatedRules = Message<"buf.validate.RepeatedRules"> & {
+  /**
+   * @generated from field: optional uint64 max_items = 2;
+   */
+  maxItems: bigint;
+};
+
+/**
+ * Describes the message buf.validate.RepeatedRules.
+ * Use `create(RepeatedRulesSchema)` to create a new message.
+ */
+export const RepeatedRulesSchema: GenMessage<RepeatedRules> = /*@__PURE__*/
+  messageDesc(file_buf_validate_validate, 4);
 
 /**
  * @generated from extension: optional buf.validate.FieldRules field = 1159;

@@ -544,6 +544,8 @@ export const AccountService: GenService<{
   /**
    * The caller's own account. Costs nothing.
    *
+   * Also served as `GET /account`.
+   *
    * @generated from rpc recalld.v1.AccountService.GetAccount
    */
   getAccount: {
@@ -553,6 +555,8 @@ export const AccountService: GenService<{
   },
   /**
    * What the account used, day by day. Costs nothing.
+   *
+   * Also served as `GET /usage`.
    *
    * @generated from rpc recalld.v1.AccountService.GetUsage
    */
@@ -576,6 +580,8 @@ export const AccountService: GenService<{
   },
   /**
    * The account's living keys, without their secrets. Costs nothing.
+   *
+   * Also served as `GET /keys`.
    *
    * @generated from rpc recalld.v1.AccountService.ListKeys
    */

@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSK+AgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZyI2CgdTaW1pbGFyEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5TaW1pbGFyTWVtb3J5IjgKDVNpbWlsYXJNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoASKGAgoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgIIAEoCCI0CgRNb2RlEhQKEE1PREVfVU5TUEVDSUZJRUQQABIKCgZDT1NJTkUQARIKCgZIWUJSSUQQAkIICgZfdG9wX2siZAoOUmVjYWxsUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnJlY2FsbGQudjEuUmVjYWxsUmVzdWx0EhEKCW5hbWVzcGFjZRgCIAEoCRIUCgxxdWVyeV90b2tlbnMYAyABKAUi/gMKDFJlY2FsbFJlc3VsdBIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVtYXRjaBgGIAEoCzIRLnJlY2FsbGQudjEuTWF0Y2gSEgoFd29yZHMYByABKAFIAIgBARIsCgtleHBsYW5hdGlvbhgIIAEoCzIXLnJlY2FsbGQudjEuRXhwbGFuYXRpb24SEQoEZXRhZxgJIAEoCUgBiAEBEjMKCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQESGAoLZXh0ZXJuYWxfaWQYCyABKAlIA4gBARIaCg1zdXBlcnNlZGVkX2J5GAwgASgJSASIAQESNAoLZXhwaXJlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAWIAQFCCAoGX3dvcmRzQgcKBV9ldGFnQg0KC191cGRhdGVkX2F0Qg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWUiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUi6QIKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtleHRlcm5hbF9pZBgIIAEoCUgAiAEBEhoKDXN1cGVyc2VkZWRfYnkYCSABKAlIAYgBARI0CgtleHBpcmVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBAUIOCgxfZXh0ZXJuYWxfaWRCEAoOX3N1cGVyc2VkZWRfYnlCDgoMX2V4cGlyZV90aW1lIkYKEEdldE1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIkoKEUdldE1lbW9yeVJlc3BvbnNlEiIKBm1lbW9yeRgBIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCSLBAgoTVXBkYXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQESHAoEdGV4dBgDIAEoCUIJukgGcgQogIAESAGIAQESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjEKC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEi8KC3VwZGF0ZV9tYXNrGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIMCgRldGFnGAggASgJQggKBmV4cGlyeUIHCgVfdGV4dCJNChRVcGRhdGVNZW1vcnlSZXNwb25zZRIiCgZtZW1vcnkYASABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkiSQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiIgoURGVsZXRlTWVtb3J5UmVzcG9uc2USCgoCaWQYASABKAkiRwoWRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEg0KBWZvcmNlGAIgASgIIioKF0RlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUiXAoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0EiEKCXBhZ2Vfc2l6ZRgBIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgCIAEoCUIMCgpfcGFnZV9zaXplIlwKFkxpc3ROYW1lc3BhY2VzUmVzcG9uc2USKQoKbmFtZXNwYWNlcxgBIAMoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/CglOYW1lc3BhY2USEQoJbmFtZXNwYWNlGAEgASgJEhAKCG1lbW9yaWVzGAIgASgFEg0KBWJ5dGVzGAMgASgDIpYBChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgGIAEoCEIMCgpfcGFnZV9zaXplImgKFExpc3RNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCSI1ChNNYXBOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIiYQoUTWFwTmFtZXNwYWNlUmVzcG9uc2USJAoGcG9pbnRzGAEgAygLMhQucmVjYWxsZC52MS5NYXBQb2ludBIQCghtZW1vcmllcxgCIAEoBRIRCgluYW1lc3BhY2UYAyABKAkiLAoITWFwUG9pbnQSCgoCaWQYASABKAkSCQoBeBgCIAEoAhIJCgF5GAMgASgCIkkKFVdhdGNoTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhAKCHBvc2l0aW9uGAIgASgJIskCChZXYXRjaE5hbWVzcGFjZVJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEiQKBnN0b3JlZBgCIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5SAASPQoHZGVsZXRlZBgDIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5EZWxldGVkSAASPQoHZHJvcHBlZBgEIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5Ecm9wcGVkSAASQQoJaGVhcnRiZWF0GAUgASgLMiwucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkhlYXJ0YmVhdEgAGhUKB0RlbGV0ZWQSCgoCaWQYASABKAkaCQoHRHJvcHBlZBoLCglIZWFydGJlYXRCBwoFZXZlbnQiUAoVRXhwb3J0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISFwoPaW5jbHVkZV92ZWN0b3JzGAIgASgIIiYKFkV4cG9ydE1lbW9yaWVzUmVzcG9uc2USDAoEbGluZRgBIAEoCTKjBwoNTWVtb3J5U2VydmljZRI8CgVTdG9yZRIYLnJlY2FsbGQudjEuU3RvcmVSZXF1ZXN0GhkucmVjYWxsZC52MS5TdG9yZVJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElEKDFVwZGF0ZU1lbW9yeRIfLnJlY2FsbGQudjEuVXBkYXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuVXBkYXRlTWVtb3J5UmVzcG9uc2USUQoMRGVsZXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5EZWxldGVNZW1vcnlSZXNwb25zZRJaCg9EZWxldGVOYW1lc3BhY2USIi5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIy5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlElwKDkxpc3ROYW1lc3BhY2VzEiEucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiA5ACARJWCgxMaXN0TWVtb3JpZXMSHy5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaIC5yZWNhbGxkLnYxLkxpc3RNZW1vcmllc1Jlc3BvbnNlIgOQAgESVgoMTWFwTmFtZXNwYWNlEh8ucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXNwb25zZSIDkAIBElkKDldhdGNoTmFtZXNwYWNlEiEucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlcXVlc3QaIi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UwARJZCg5FeHBvcnRNZW1vcmllcxIhLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1Jlc3BvbnNlMAFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSK+AgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZyI2CgdTaW1pbGFyEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5TaW1pbGFyTWVtb3J5IjgKDVNpbWlsYXJNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoASJqChFTdG9yZUJhdGNoUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEjUKCG1lbW9yaWVzGAIgAygLMhUucmVjYWxsZC52MS5TdG9yZUl0ZW1CDLpICcgBAZIBAxCAAiJSCglTdG9yZUl0ZW0SGgoEdGV4dBgBIAEoCUIMukgJyAEBcgQogIAEEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJWChJTdG9yZUJhdGNoUmVzcG9uc2USLQoHcmVzdWx0cxgBIAMoCzIcLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkibAoQU3RvcmVCYXRjaFJlc3VsdBIoCgZzdG9yZWQYASABKAsyFi5yZWNhbGxkLnYxLlN0b3JlZEl0ZW1IABIkCgVlcnJvchgCIAEoCzITLnJlY2FsbGQudjEuUHJvYmxlbUgAQggKBnJlc3VsdCJYCgpTdG9yZWRJdGVtEgoKAmlkGAEgASgJEg4KBnRva2VucxgCIAEoBRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI4CgdQcm9ibGVtEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIOCgZyZWFzb24YAyABKAki8QIKDVJlY2FsbFJlcXVlc3QSGwoFcXVlcnkYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEh0KBXRvcF9rGAMgASgFQgm6SAYaBBgUKAFIAIgBARIsCgRtb2RlGAQgASgOMh4ucmVjYWxsZC52MS5SZWNhbGxSZXF1ZXN0Lk1vZGUSDwoHZXhwbGFpbhgFIAEoCBIvCgltaW5fc2NvcmUYBiABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAggASgIEioKBmZpZWxkcxgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siNAoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASCgoGQ09TSU5FEAESCgoGSFlCUklEEAJCCAoGX3RvcF9rQgwKCl9taW5fc2NvcmUijAEKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFEhcKCmNvbnNpZGVyZWQYBCABKANIAIgBAUINCgtfY29uc2lkZXJlZCL+AwoMUmVjYWxsUmVzdWx0EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSDQoFc2NvcmUYAyABKAESKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKBW1hdGNoGAYgASgLMhEucmVjYWxsZC52MS5NYXRjaBISCgV3b3JkcxgHIAEoAUgAiAEBEiwKC2V4cGxhbmF0aW9uGAggASgLMhcucmVjYWxsZC52MS5FeHBsYW5hdGlvbhIRCgRldGFnGAkgASgJSAGIAQESMwoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBARIYCgtleHRlcm5hbF9pZBgLIAEoCUgDiAEBEhoKDXN1cGVyc2VkZWRfYnkYDCABKAlIBIgBARI0CgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBAUIICgZfd29yZHNCBwoFX2V0YWdCDQoLX3VwZGF0ZWRfYXRCDgoMX2V4dGVybmFsX2lkQhAKDl9zdXBlcnNlZGVkX2J5Qg4KDF9leHBpcmVfdGltZSI8CgtFeHBsYW5hdGlvbhIMCgRyYW5rGAEgASgBEg4KBndlaWdodBgCIAEoARIPCgdtYXRjaGVkGAMgAygJIiMKBU1hdGNoEg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBSLpAgoGTWVtb3J5EgoKAmlkGAEgASgJEgwKBHRleHQYAiABKAkSKQoIbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBnRva2VucxgEIAEoBRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRldGFnGAYgASgJEi4KCnVwZGF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC2V4dGVybmFsX2lkGAggASgJSACIAQESGgoNc3VwZXJzZWRlZF9ieRgJIAEoCUgBiAEBEjQKC2V4cGlyZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBQg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWUiRgoQR2V0TWVtb3J5UmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhIKAmlkGAIgASgJQga6SAPIAQEiSgoRR2V0TWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIk8KEkdldE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhkKA2lkcxgCIAMoCUIMukgJyAEBkgEDEIACInIKE0dldE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIPCgdtaXNzaW5nGAIgAygJEhEKCW5hbWVzcGFjZRgDIAEoCRIRCglyZW1haW5pbmcYBCADKAkiwQIKE1VwZGF0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBEhwKBHRleHQYAyABKAlCCbpIBnIEKICABEgBiAEBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABIvCgt1cGRhdGVfbWFzaxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSDAoEZXRhZxgIIAEoCUIICgZleHBpcnlCBwoFX3RleHQiTQoUVXBkYXRlTWVtb3J5UmVzcG9uc2USIgoGbWVtb3J5GAEgASgLMhIucmVjYWxsZC52MS5NZW1vcnkSEQoJbmFtZXNwYWNlGAIgASgJIkkKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIiIKFERlbGV0ZU1lbW9yeVJlc3BvbnNlEgoKAmlkGAEgASgJIlIKFURlbGV0ZU1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhkKA2lkcxgCIAMoCUIMukgJyAEBkgEDEIACIkoKFkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBRIMCgRtb3JlGAIgASgIEhEKCW5hbWVzcGFjZRgEIAEoCSJHChZEZWxldGVOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISDQoFZm9yY2UYAiABKAgiKgoXRGVsZXRlTmFtZXNwYWNlUmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBSJ2ChVMaXN0TmFtZXNwYWNlc1JlcXVlc3QSIQoJcGFnZV9zaXplGAEgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAIgASgJEhgKBnByZWZpeBgDIAEoCUIIukgFcgMogAJCDAoKX3BhZ2Vfc2l6ZSJcChZMaXN0TmFtZXNwYWNlc1Jlc3BvbnNlEikKCm5hbWVzcGFjZXMYASADKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiPwoJTmFtZXNwYWNlEhEKCW5hbWVzcGFjZRgBIAEoCRIQCghtZW1vcmllcxgCIAEoBRINCgVieXRlcxgDIAEoAyI1ChNHZXROYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIisgEKFEdldE5hbWVzcGFjZVJlc3BvbnNlEigKCW5hbWVzcGFjZRgBIAEoCzIVLnJlY2FsbGQudjEuTmFtZXNwYWNlEi4KBWZpcnN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEi0KBGxhc3QYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCCAoGX2ZpcnN0QgcKBV9sYXN0IpACChNMaXN0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISIQoJcGFnZV9zaXplGAIgASgFQgm6SAYaBBhkKAFIAIgBARISCgpwYWdlX3Rva2VuGAMgASgJEjQKBW9yZGVyGAUgASgOMiUucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0Lk9yZGVyEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgGIAEoCCJCCgVPcmRlchIVChFPUkRFUl9VTlNQRUNJRklFRBAAEhAKDE5FV0VTVF9GSVJTVBABEhAKDE9MREVTVF9GSVJTVBACQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJIlIKFENvdW50TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISGgoSaW5jbHVkZV9zdXBlcnNlZGVkGAMgASgIIjwKFUNvdW50TWVtb3JpZXNSZXNwb25zZRIQCghtZW1vcmllcxgBIAEoAxIRCgluYW1lc3BhY2UYAiABKAkiNQoTTWFwTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACImEKFE1hcE5hbWVzcGFjZVJlc3BvbnNlEiQKBnBvaW50cxgBIAMoCzIULnJlY2FsbGQudjEuTWFwUG9pbnQSEAoIbWVtb3JpZXMYAiABKAUSEQoJbmFtZXNwYWNlGAMgASgJIiwKCE1hcFBvaW50EgoKAmlkGAEgASgJEgkKAXgYAiABKAISCQoBeRgDIAEoAiJJChVXYXRjaE5hbWVzcGFjZVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIQCghwb3NpdGlvbhgCIAEoCSLJAgoWV2F0Y2hOYW1lc3BhY2VSZXNwb25zZRIQCghwb3NpdGlvbhgBIAEoCRIkCgZzdG9yZWQYAiABKAsyEi5yZWNhbGxkLnYxLk1lbW9yeUgAEj0KB2RlbGV0ZWQYAyABKAsyKi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuRGVsZXRlZEgAEj0KB2Ryb3BwZWQYBCABKAsyKi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UuRHJvcHBlZEgAEkEKCWhlYXJ0YmVhdBgFIAEoCzIsLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5IZWFydGJlYXRIABoVCgdEZWxldGVkEgoKAmlkGAEgASgJGgkKB0Ryb3BwZWQaCwoJSGVhcnRiZWF0QgcKBWV2ZW50IlAKFUV4cG9ydE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhcKD2luY2x1ZGVfdmVjdG9ycxgCIAEoCCImChZFeHBvcnRNZW1vcmllc1Jlc3BvbnNlEgwKBGxpbmUYASABKAky0QoKDU1lbW9yeVNlcnZpY2USPAoFU3RvcmUSGC5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdBoZLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZRJLCgpTdG9yZUJhdGNoEh0ucmVjYWxsZC52MS5TdG9yZUJhdGNoUmVxdWVzdBoeLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3BvbnNlEj8KBlJlY2FsbBIZLnJlY2FsbGQudjEuUmVjYWxsUmVxdWVzdBoaLnJlY2FsbGQudjEuUmVjYWxsUmVzcG9uc2USTQoJR2V0TWVtb3J5EhwucmVjYWxsZC52MS5HZXRNZW1vcnlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5HZXRNZW1vcnlSZXNwb25zZSIDkAIBElMKC0dldE1lbW9yaWVzEh4ucmVjYWxsZC52MS5HZXRNZW1vcmllc1JlcXVlc3QaHy5yZWNhbGxkLnYxLkdldE1lbW9yaWVzUmVzcG9uc2UiA5ACARJRCgxVcGRhdGVNZW1vcnkSHy5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLlVwZGF0ZU1lbW9yeVJlc3BvbnNlElEKDERlbGV0ZU1lbW9yeRIfLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVxdWVzdBogLnJlY2FsbGQudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2USVwoORGVsZXRlTWVtb3JpZXMSIS5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVxdWVzdBoiLnJlY2FsbGQudjEuRGVsZXRlTWVtb3JpZXNSZXNwb25zZRJaCg9EZWxldGVOYW1lc3BhY2USIi5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlcXVlc3QaIy5yZWNhbGxkLnYxLkRlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlElwKDkxpc3ROYW1lc3BhY2VzEiEucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkxpc3ROYW1lc3BhY2VzUmVzcG9uc2UiA5ACARJWCgxHZXROYW1lc3BhY2USHy5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLkdldE5hbWVzcGFjZVJlc3BvbnNlIgOQAgESVgoMTGlzdE1lbW9yaWVzEh8ucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0GiAucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXNwb25zZSIDkAIBElkKDUNvdW50TWVtb3JpZXMSIC5yZWNhbGxkLnYxLkNvdW50TWVtb3JpZXNSZXF1ZXN0GiEucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVzcG9uc2UiA5ACARJWCgxNYXBOYW1lc3BhY2USHy5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlcXVlc3QaIC5yZWNhbGxkLnYxLk1hcE5hbWVzcGFjZVJlc3BvbnNlIgOQAgESWQoOV2F0Y2hOYW1lc3BhY2USIS5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVxdWVzdBoiLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZTABElkKDkV4cG9ydE1lbW9yaWVzEiEucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkV4cG9ydE1lbW9yaWVzUmVzcG9uc2UwAUIkCgpyZWNhbGxkLnYxUAFaFHJlY2FsbGQvdjE7cmVjYWxsZHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -313,6 +313,193 @@ export const SimilarMemorySchema: GenMessage<SimilarMemory> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 3);
 
 /**
+ * @generated from message recalld.v1.StoreBatchRequest
+ */
+export type StoreBatchRequest = Message<"recalld.v1.StoreBatchRequest"> & {
+  /**
+   * Where, as for Store; the same for all.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * What to remember: 1 to 256 memories. The body of the call may have 8,388,608
+   * bytes.
+   *
+   * @generated from field: repeated recalld.v1.StoreItem memories = 2;
+   */
+  memories: StoreItem[];
+};
+
+/**
+ * Describes the message recalld.v1.StoreBatchRequest.
+ * Use `create(StoreBatchRequestSchema)` to create a new message.
+ */
+export const StoreBatchRequestSchema: GenMessage<StoreBatchRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 4);
+
+/**
+ * One memory of a batch.
+ *
+ * @generated from message recalld.v1.StoreItem
+ */
+export type StoreItem = Message<"recalld.v1.StoreItem"> & {
+  /**
+   * What to remember, as for Store.
+   *
+   * @generated from field: string text = 1;
+   */
+  text: string;
+
+  /**
+   * Anything to hand back with the memory, as for Store.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 2;
+   */
+  metadata?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.StoreItem.
+ * Use `create(StoreItemSchema)` to create a new message.
+ */
+export const StoreItemSchema: GenMessage<StoreItem> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 5);
+
+/**
+ * @generated from message recalld.v1.StoreBatchResponse
+ */
+export type StoreBatchResponse = Message<"recalld.v1.StoreBatchResponse"> & {
+  /**
+   * A result for each memory, in the order of the request.
+   *
+   * @generated from field: repeated recalld.v1.StoreBatchResult results = 1;
+   */
+  results: StoreBatchResult[];
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.StoreBatchResponse.
+ * Use `create(StoreBatchResponseSchema)` to create a new message.
+ */
+export const StoreBatchResponseSchema: GenMessage<StoreBatchResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 6);
+
+/**
+ * What became of one memory of a batch.
+ *
+ * @generated from message recalld.v1.StoreBatchResult
+ */
+export type StoreBatchResult = Message<"recalld.v1.StoreBatchResult"> & {
+  /**
+   * @generated from oneof recalld.v1.StoreBatchResult.result
+   */
+  result: {
+    /**
+     * The memory was stored.
+     *
+     * @generated from field: recalld.v1.StoredItem stored = 1;
+     */
+    value: StoredItem;
+    case: "stored";
+  } | {
+    /**
+     * The memory was not stored, and costs nothing. After `unavailable` it may
+     * be stored all the same, as with Store.
+     *
+     * @generated from field: recalld.v1.Problem error = 2;
+     */
+    value: Problem;
+    case: "error";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message recalld.v1.StoreBatchResult.
+ * Use `create(StoreBatchResultSchema)` to create a new message.
+ */
+export const StoreBatchResultSchema: GenMessage<StoreBatchResult> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 7);
+
+/**
+ * A memory that was stored.
+ *
+ * @generated from message recalld.v1.StoredItem
+ */
+export type StoredItem = Message<"recalld.v1.StoredItem"> & {
+  /**
+   * The memory's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The model's tokens of the whole text, special tokens not counted.
+   *
+   * @generated from field: int32 tokens = 2;
+   */
+  tokens: number;
+
+  /**
+   * When it was stored.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 3;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.StoredItem.
+ * Use `create(StoredItemSchema)` to create a new message.
+ */
+export const StoredItemSchema: GenMessage<StoredItem> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 8);
+
+/**
+ * Why one part of a call failed while others did not.
+ *
+ * @generated from message recalld.v1.Problem
+ */
+export type Problem = Message<"recalld.v1.Problem"> & {
+  /**
+   * The error's name, as in errors in JSON: `unavailable`.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * What to fix, in plain words.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * A constant that programs can branch on; empty if the error has none.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message recalld.v1.Problem.
+ * Use `create(ProblemSchema)` to create a new message.
+ */
+export const ProblemSchema: GenMessage<Problem> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 9);
+
+/**
  * @generated from message recalld.v1.RecallRequest
  */
 export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
@@ -354,11 +541,27 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
   explain: boolean;
 
   /**
+   * The lowest score that a result may have, from 0 to 1. The others are left
+   * out, and the order of the rest stays as it is.
+   *
+   * @generated from field: optional double min_score = 6;
+   */
+  minScore?: number | undefined;
+
+  /**
    * Whether memories that others superseded are results, too.
    *
    * @generated from field: bool include_superseded = 8;
    */
   includeSuperseded: boolean;
+
+  /**
+   * The fields of the results that are sent: `"id,score"`. All of them when
+   * left out; `id` in any case.
+   *
+   * @generated from field: google.protobuf.FieldMask fields = 11;
+   */
+  fields?: FieldMask | undefined;
 };
 
 /**
@@ -366,7 +569,7 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
  * Use `create(RecallRequestSchema)` to create a new message.
  */
 export const RecallRequestSchema: GenMessage<RecallRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 4);
+  messageDesc(file_recalld_v1_memory, 10);
 
 /**
  * What results are ordered by.
@@ -402,15 +605,15 @@ export enum RecallRequest_Mode {
  * Describes the enum recalld.v1.RecallRequest.Mode.
  */
 export const RecallRequest_ModeSchema: GenEnum<RecallRequest_Mode> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 4, 0);
+  enumDesc(file_recalld_v1_memory, 10, 0);
 
 /**
  * @generated from message recalld.v1.RecallResponse
  */
 export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
   /**
-   * Best first. No result is dropped for a low score: there are fewer than
-   * `top_k` only when the namespace holds fewer.
+   * Best first. Unless `min_score` asks for it, no result is dropped for a low
+   * score: there are fewer than `top_k` only when the namespace holds fewer.
    *
    * @generated from field: repeated recalld.v1.RecallResult results = 1;
    */
@@ -429,6 +632,14 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
    * @generated from field: int32 query_tokens = 3;
    */
   queryTokens: number;
+
+  /**
+   * How many memories were considered: all that CountMemories counts. Only in
+   * an answer that is empty because of `min_score`.
+   *
+   * @generated from field: optional int64 considered = 4;
+   */
+  considered?: bigint | undefined;
 };
 
 /**
@@ -436,10 +647,11 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
  * Use `create(RecallResponseSchema)` to create a new message.
  */
 export const RecallResponseSchema: GenMessage<RecallResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 5);
+  messageDesc(file_recalld_v1_memory, 11);
 
 /**
- * One recalled memory.
+ * One recalled memory. A field that the request's `fields` does not name is
+ * absent, and JSON then has `""` for `text` and 0 for `score`.
  *
  * @generated from message recalld.v1.RecallResult
  */
@@ -506,7 +718,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
 
   /**
    * Names this version of the memory. This and the fields below are absent
-   * unless the request has `include_superseded`.
+   * unless the request has `min_score`, `include_superseded` or `fields`.
    *
    * @generated from field: optional string etag = 9;
    */
@@ -546,7 +758,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
  * Use `create(RecallResultSchema)` to create a new message.
  */
 export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 6);
+  messageDesc(file_recalld_v1_memory, 12);
 
 /**
  * Why a result stands where it does.
@@ -584,7 +796,7 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
  * Use `create(ExplanationSchema)` to create a new message.
  */
 export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 7);
+  messageDesc(file_recalld_v1_memory, 13);
 
 /**
  * A part of a text, counted in Unicode code points: neither in bytes nor in
@@ -611,7 +823,7 @@ export type Match = Message<"recalld.v1.Match"> & {
  * Use `create(MatchSchema)` to create a new message.
  */
 export const MatchSchema: GenMessage<Match> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 8);
+  messageDesc(file_recalld_v1_memory, 14);
 
 /**
  * One memory, without a score.
@@ -696,7 +908,7 @@ export type Memory = Message<"recalld.v1.Memory"> & {
  * Use `create(MemorySchema)` to create a new message.
  */
 export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 9);
+  messageDesc(file_recalld_v1_memory, 15);
 
 /**
  * @generated from message recalld.v1.GetMemoryRequest
@@ -722,7 +934,7 @@ export type GetMemoryRequest = Message<"recalld.v1.GetMemoryRequest"> & {
  * Use `create(GetMemoryRequestSchema)` to create a new message.
  */
 export const GetMemoryRequestSchema: GenMessage<GetMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 10);
+  messageDesc(file_recalld_v1_memory, 16);
 
 /**
  * @generated from message recalld.v1.GetMemoryResponse
@@ -746,7 +958,75 @@ export type GetMemoryResponse = Message<"recalld.v1.GetMemoryResponse"> & {
  * Use `create(GetMemoryResponseSchema)` to create a new message.
  */
 export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 11);
+  messageDesc(file_recalld_v1_memory, 17);
+
+/**
+ * @generated from message recalld.v1.GetMemoriesRequest
+ */
+export type GetMemoriesRequest = Message<"recalld.v1.GetMemoriesRequest"> & {
+  /**
+   * The namespace the memories are in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message recalld.v1.GetMemoriesRequest.
+ * Use `create(GetMemoriesRequestSchema)` to create a new message.
+ */
+export const GetMemoriesRequestSchema: GenMessage<GetMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 18);
+
+/**
+ * @generated from message recalld.v1.GetMemoriesResponse
+ */
+export type GetMemoriesResponse = Message<"recalld.v1.GetMemoriesResponse"> & {
+  /**
+   * In the order of the request. The answer ends with the memory that brings
+   * texts and metadata to 1 MiB.
+   *
+   * @generated from field: repeated recalld.v1.Memory memories = 1;
+   */
+  memories: Memory[];
+
+  /**
+   * The ids that no memory of the namespace has.
+   *
+   * @generated from field: repeated string missing = 2;
+   */
+  missing: string[];
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 3;
+   */
+  namespace: string;
+
+  /**
+   * The ids that this answer had no room for: ask for them again. Empty unless
+   * the memories are long.
+   *
+   * @generated from field: repeated string remaining = 4;
+   */
+  remaining: string[];
+};
+
+/**
+ * Describes the message recalld.v1.GetMemoriesResponse.
+ * Use `create(GetMemoriesResponseSchema)` to create a new message.
+ */
+export const GetMemoriesResponseSchema: GenMessage<GetMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 19);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryRequest
@@ -827,7 +1107,7 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
  * Use `create(UpdateMemoryRequestSchema)` to create a new message.
  */
 export const UpdateMemoryRequestSchema: GenMessage<UpdateMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 12);
+  messageDesc(file_recalld_v1_memory, 20);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryResponse
@@ -853,7 +1133,7 @@ export type UpdateMemoryResponse = Message<"recalld.v1.UpdateMemoryResponse"> & 
  * Use `create(UpdateMemoryResponseSchema)` to create a new message.
  */
 export const UpdateMemoryResponseSchema: GenMessage<UpdateMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 13);
+  messageDesc(file_recalld_v1_memory, 21);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryRequest
@@ -879,7 +1159,7 @@ export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
  * Use `create(DeleteMemoryRequestSchema)` to create a new message.
  */
 export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 14);
+  messageDesc(file_recalld_v1_memory, 22);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryResponse
@@ -898,7 +1178,66 @@ export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & 
  * Use `create(DeleteMemoryResponseSchema)` to create a new message.
  */
 export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 15);
+  messageDesc(file_recalld_v1_memory, 23);
+
+/**
+ * @generated from message recalld.v1.DeleteMemoriesRequest
+ */
+export type DeleteMemoriesRequest = Message<"recalld.v1.DeleteMemoriesRequest"> & {
+  /**
+   * The namespace the memories are in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message recalld.v1.DeleteMemoriesRequest.
+ * Use `create(DeleteMemoriesRequestSchema)` to create a new message.
+ */
+export const DeleteMemoriesRequestSchema: GenMessage<DeleteMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 24);
+
+/**
+ * @generated from message recalld.v1.DeleteMemoriesResponse
+ */
+export type DeleteMemoriesResponse = Message<"recalld.v1.DeleteMemoriesResponse"> & {
+  /**
+   * How many memories were there, and are forgotten now.
+   *
+   * @generated from field: int32 deleted = 1;
+   */
+  deleted: number;
+
+  /**
+   * Whether time ran out before all were deleted: send the same ids again.
+   *
+   * @generated from field: bool more = 2;
+   */
+  more: boolean;
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 4;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.DeleteMemoriesResponse.
+ * Use `create(DeleteMemoriesResponseSchema)` to create a new message.
+ */
+export const DeleteMemoriesResponseSchema: GenMessage<DeleteMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 25);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceRequest
@@ -924,7 +1263,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 16);
+  messageDesc(file_recalld_v1_memory, 26);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -943,7 +1282,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 17);
+  messageDesc(file_recalld_v1_memory, 27);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -962,6 +1301,14 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * What the names of the namespaces begin with, up to 256 bytes; all of them
+   * when left out. The pages of one list have the same prefix.
+   *
+   * @generated from field: string prefix = 3;
+   */
+  prefix: string;
 };
 
 /**
@@ -969,7 +1316,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 18);
+  messageDesc(file_recalld_v1_memory, 28);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -995,7 +1342,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 19);
+  messageDesc(file_recalld_v1_memory, 29);
 
 /**
  * A namespace and what it holds.
@@ -1009,7 +1356,7 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
   namespace: string;
 
   /**
-   * How many memories it holds.
+   * How many memories it holds, also superseded ones.
    *
    * @generated from field: int32 memories = 2;
    */
@@ -1028,7 +1375,61 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 20);
+  messageDesc(file_recalld_v1_memory, 30);
+
+/**
+ * @generated from message recalld.v1.GetNamespaceRequest
+ */
+export type GetNamespaceRequest = Message<"recalld.v1.GetNamespaceRequest"> & {
+  /**
+   * The namespace to describe.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.GetNamespaceRequest.
+ * Use `create(GetNamespaceRequestSchema)` to create a new message.
+ */
+export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 31);
+
+/**
+ * @generated from message recalld.v1.GetNamespaceResponse
+ */
+export type GetNamespaceResponse = Message<"recalld.v1.GetNamespaceResponse"> & {
+  /**
+   * @generated from field: recalld.v1.Namespace namespace = 1;
+   */
+  namespace?: Namespace | undefined;
+
+  /**
+   * When the oldest memory that ListMemories shows was stored, or changed last.
+   * Absent if there is none, and if more than 10,240 deleted or hidden ones
+   * stand before it.
+   *
+   * @generated from field: optional google.protobuf.Timestamp first = 2;
+   */
+  first?: Timestamp | undefined;
+
+  /**
+   * When the newest memory that ListMemories shows was stored, or changed last.
+   * Absent if there is none, and if more than 10,240 deletions or hidden ones
+   * come after it.
+   *
+   * @generated from field: optional google.protobuf.Timestamp last = 3;
+   */
+  last?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.GetNamespaceResponse.
+ * Use `create(GetNamespaceResponseSchema)` to create a new message.
+ */
+export const GetNamespaceResponseSchema: GenMessage<GetNamespaceResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 32);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -1056,6 +1457,14 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
   pageToken: string;
 
   /**
+   * What the memories are ordered by. The pages of one list have the same
+   * order.
+   *
+   * @generated from field: recalld.v1.ListMemoriesRequest.Order order = 5;
+   */
+  order: ListMemoriesRequest_Order;
+
+  /**
    * Whether memories that others superseded are listed, too.
    *
    * @generated from field: bool include_superseded = 6;
@@ -1068,14 +1477,48 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 21);
+  messageDesc(file_recalld_v1_memory, 33);
+
+/**
+ * The order of a list.
+ *
+ * @generated from enum recalld.v1.ListMemoriesRequest.Order
+ */
+export enum ListMemoriesRequest_Order {
+  /**
+   * The newest first.
+   *
+   * @generated from enum value: ORDER_UNSPECIFIED = 0;
+   */
+  ORDER_UNSPECIFIED = 0,
+
+  /**
+   * The newest first.
+   *
+   * @generated from enum value: NEWEST_FIRST = 1;
+   */
+  NEWEST_FIRST = 1,
+
+  /**
+   * The oldest first.
+   *
+   * @generated from enum value: OLDEST_FIRST = 2;
+   */
+  OLDEST_FIRST = 2,
+}
+
+/**
+ * Describes the enum recalld.v1.ListMemoriesRequest.Order.
+ */
+export const ListMemoriesRequest_OrderSchema: GenEnum<ListMemoriesRequest_Order> = /*@__PURE__*/
+  enumDesc(file_recalld_v1_memory, 33, 0);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
  */
 export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & {
   /**
-   * The newest first.
+   * In the order that the request asks for.
    *
    * @generated from field: repeated recalld.v1.Memory memories = 1;
    */
@@ -1101,7 +1544,59 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 22);
+  messageDesc(file_recalld_v1_memory, 34);
+
+/**
+ * @generated from message recalld.v1.CountMemoriesRequest
+ */
+export type CountMemoriesRequest = Message<"recalld.v1.CountMemoriesRequest"> & {
+  /**
+   * The namespace to count in.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * Whether memories that others superseded count, too.
+   *
+   * @generated from field: bool include_superseded = 3;
+   */
+  includeSuperseded: boolean;
+};
+
+/**
+ * Describes the message recalld.v1.CountMemoriesRequest.
+ * Use `create(CountMemoriesRequestSchema)` to create a new message.
+ */
+export const CountMemoriesRequestSchema: GenMessage<CountMemoriesRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 35);
+
+/**
+ * @generated from message recalld.v1.CountMemoriesResponse
+ */
+export type CountMemoriesResponse = Message<"recalld.v1.CountMemoriesResponse"> & {
+  /**
+   * How many memories the namespace holds; 0 if nobody stored to it.
+   *
+   * @generated from field: int64 memories = 1;
+   */
+  memories: bigint;
+
+  /**
+   * The namespace, as it was given.
+   *
+   * @generated from field: string namespace = 2;
+   */
+  namespace: string;
+};
+
+/**
+ * Describes the message recalld.v1.CountMemoriesResponse.
+ * Use `create(CountMemoriesResponseSchema)` to create a new message.
+ */
+export const CountMemoriesResponseSchema: GenMessage<CountMemoriesResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 36);
 
 /**
  * @generated from message recalld.v1.MapNamespaceRequest
@@ -1120,7 +1615,7 @@ export type MapNamespaceRequest = Message<"recalld.v1.MapNamespaceRequest"> & {
  * Use `create(MapNamespaceRequestSchema)` to create a new message.
  */
 export const MapNamespaceRequestSchema: GenMessage<MapNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 23);
+  messageDesc(file_recalld_v1_memory, 37);
 
 /**
  * @generated from message recalld.v1.MapNamespaceResponse
@@ -1154,7 +1649,7 @@ export type MapNamespaceResponse = Message<"recalld.v1.MapNamespaceResponse"> & 
  * Use `create(MapNamespaceResponseSchema)` to create a new message.
  */
 export const MapNamespaceResponseSchema: GenMessage<MapNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 24);
+  messageDesc(file_recalld_v1_memory, 38);
 
 /**
  * A memory's place on the map: memories of like meaning lie near each other.
@@ -1185,7 +1680,7 @@ export type MapPoint = Message<"recalld.v1.MapPoint"> & {
  * Use `create(MapPointSchema)` to create a new message.
  */
 export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 25);
+  messageDesc(file_recalld_v1_memory, 39);
 
 /**
  * @generated from message recalld.v1.WatchNamespaceRequest
@@ -1212,7 +1707,7 @@ export type WatchNamespaceRequest = Message<"recalld.v1.WatchNamespaceRequest"> 
  * Use `create(WatchNamespaceRequestSchema)` to create a new message.
  */
 export const WatchNamespaceRequestSchema: GenMessage<WatchNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 26);
+  messageDesc(file_recalld_v1_memory, 40);
 
 /**
  * One change, or a sign of life. The first one is a heartbeat, with the
@@ -1271,7 +1766,7 @@ export type WatchNamespaceResponse = Message<"recalld.v1.WatchNamespaceResponse"
  * Use `create(WatchNamespaceResponseSchema)` to create a new message.
  */
 export const WatchNamespaceResponseSchema: GenMessage<WatchNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27);
+  messageDesc(file_recalld_v1_memory, 41);
 
 /**
  * A memory that was deleted.
@@ -1292,7 +1787,7 @@ export type WatchNamespaceResponse_Deleted = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DeletedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DeletedSchema: GenMessage<WatchNamespaceResponse_Deleted> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27, 0);
+  messageDesc(file_recalld_v1_memory, 41, 0);
 
 /**
  * The end of a namespace.
@@ -1307,7 +1802,7 @@ export type WatchNamespaceResponse_Dropped = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DroppedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DroppedSchema: GenMessage<WatchNamespaceResponse_Dropped> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27, 1);
+  messageDesc(file_recalld_v1_memory, 41, 1);
 
 /**
  * A sign of life.
@@ -1322,7 +1817,7 @@ export type WatchNamespaceResponse_Heartbeat = Message<"recalld.v1.WatchNamespac
  * Use `create(WatchNamespaceResponse_HeartbeatSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_HeartbeatSchema: GenMessage<WatchNamespaceResponse_Heartbeat> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27, 2);
+  messageDesc(file_recalld_v1_memory, 41, 2);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesRequest
@@ -1348,7 +1843,7 @@ export type ExportMemoriesRequest = Message<"recalld.v1.ExportMemoriesRequest"> 
  * Use `create(ExportMemoriesRequestSchema)` to create a new message.
  */
 export const ExportMemoriesRequestSchema: GenMessage<ExportMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 28);
+  messageDesc(file_recalld_v1_memory, 42);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesResponse
@@ -1367,7 +1862,7 @@ export type ExportMemoriesResponse = Message<"recalld.v1.ExportMemoriesResponse"
  * Use `create(ExportMemoriesResponseSchema)` to create a new message.
  */
 export const ExportMemoriesResponseSchema: GenMessage<ExportMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 29);
+  messageDesc(file_recalld_v1_memory, 43);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most
@@ -1401,6 +1896,25 @@ export const MemoryService: GenService<{
     output: typeof StoreResponseSchema;
   },
   /**
+   * Stores up to 256 memories of one namespace, each as Store does. Everything
+   * is checked before anything is stored, and a batch that the plan cannot pay
+   * is refused whole. After that each memory has a result of its own, in order:
+   * those that could not be stored cost nothing and may be sent again. A call
+   * that can store none of them has the error of the first.
+   *
+   * `Idempotency-Key` is as with Store, for the batch as a whole. What an
+   * attempt could not store, the next call with the key stores.
+   *
+   * Also served as `POST /store/batch`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.StoreBatch
+   */
+  storeBatch: {
+    methodKind: "unary";
+    input: typeof StoreBatchRequestSchema;
+    output: typeof StoreBatchResponseSchema;
+  },
+  /**
    * Finds the memories of one namespace whose meaning is nearest to the query,
    * best first; by their words as well, if `mode` says so. A namespace nobody
    * stored to has no results; recalling does not create it.
@@ -1425,6 +1939,16 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof GetMemoryRequestSchema;
     output: typeof GetMemoryResponseSchema;
+  },
+  /**
+   * Up to 256 memories by their ids. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.GetMemories
+   */
+  getMemories: {
+    methodKind: "unary";
+    input: typeof GetMemoriesRequestSchema;
+    output: typeof GetMemoriesResponseSchema;
   },
   /**
    * Updates one memory: its text, its metadata or some keys of it, or when it
@@ -1459,6 +1983,17 @@ export const MemoryService: GenService<{
     output: typeof DeleteMemoryResponseSchema;
   },
   /**
+   * Forgets up to 256 memories by their ids, each like DeleteMemory. Ids that
+   * no memory has are no error. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.DeleteMemories
+   */
+  deleteMemories: {
+    methodKind: "unary";
+    input: typeof DeleteMemoriesRequestSchema;
+    output: typeof DeleteMemoriesResponseSchema;
+  },
+  /**
    * Drops a namespace and erases all of it; the name is free again. Costs
    * nothing.
    *
@@ -1474,6 +2009,8 @@ export const MemoryService: GenService<{
   /**
    * The account's namespaces, page by page. Costs nothing.
    *
+   * Also served as `GET /namespaces`.
+   *
    * @generated from rpc recalld.v1.MemoryService.ListNamespaces
    */
   listNamespaces: {
@@ -1482,7 +2019,22 @@ export const MemoryService: GenService<{
     output: typeof ListNamespacesResponseSchema;
   },
   /**
-   * A namespace's memories, the newest first, page by page. Costs nothing.
+   * What one namespace holds, and when it was stored. Costs nothing.
+   *
+   * Also served as `GET /namespaces/{namespace}`.
+   *
+   * @generated from rpc recalld.v1.MemoryService.GetNamespace
+   */
+  getNamespace: {
+    methodKind: "unary";
+    input: typeof GetNamespaceRequestSchema;
+    output: typeof GetNamespaceResponseSchema;
+  },
+  /**
+   * A namespace's memories, the newest or the oldest first, page by page.
+   * Costs nothing.
+   *
+   * Also served as `GET /namespaces/{namespace}/memories`.
    *
    * @generated from rpc recalld.v1.MemoryService.ListMemories
    */
@@ -1490,6 +2042,16 @@ export const MemoryService: GenService<{
     methodKind: "unary";
     input: typeof ListMemoriesRequestSchema;
     output: typeof ListMemoriesResponseSchema;
+  },
+  /**
+   * How many memories a namespace holds. Costs nothing.
+   *
+   * @generated from rpc recalld.v1.MemoryService.CountMemories
+   */
+  countMemories: {
+    methodKind: "unary";
+    input: typeof CountMemoriesRequestSchema;
+    output: typeof CountMemoriesResponseSchema;
   },
   /**
    * The namespace's memories as points of a plane: the two directions in which

@@ -26,15 +26,25 @@ export async function deleteMemory(
   const scope = scopeOf({ caller, ...request });
   const id = parseMemoryId(request.id);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
-  let found = await locate(ports, { scope, id });
-  if (!found) throw noSuchMemory();
+  if (!(await forget(ports, { scope, id }))) throw noSuchMemory();
+}
+
+/**
+ * Erases one memory, without asking who the caller is; answers whether there was one with this id.
+ *
+ * @throws MemoryError `unavailable`
+ */
+export async function forget(ports: ErasurePorts, of: { scope: Scope; id: string }): Promise<boolean> {
+  let found = await locate(ports, of);
+  const was = found !== undefined;
   // An update may have made another version before the tombstone; after it, none is made.
   for (let versions = 0; found && versions < VERSIONS_MAX; versions++) {
     await ports.erasures.begin(found);
     await finish(ports, found);
-    found = await locate(ports, { scope, id });
+    found = await locate(ports, of);
   }
   if (found) throw unavailable("the memory is updated again and again");
+  return was;
 }
 
 /** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */

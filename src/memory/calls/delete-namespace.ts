@@ -1,9 +1,9 @@
-import { MemoryError } from "../../errors.js";
 import { drop } from "../erasure/drop.js";
 import type { ErasurePorts } from "../erasure/erase.js";
 import { authorizeFree } from "../input/authorize.js";
 import { scopeOf } from "../input/namespace.js";
 import type { Caller, Quota } from "../ports/quota.js";
+import { noSuchNamespace } from "./get-namespace.js";
 
 export interface DropRequest {
   readonly caller: Caller;
@@ -26,6 +26,6 @@ export async function deleteNamespace(
   const scope = scopeOf(request);
   await authorizeFree(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const dropped = await drop(ports, scope, { force });
-  if (dropped === undefined) throw new MemoryError("not_found", "there is no namespace with this name");
+  if (dropped === undefined) throw noSuchNamespace();
   return dropped;
 }

@@ -1,9 +1,9 @@
-import { pageToken, parsePageSize, parsePageToken } from "../input/page.js";
+import { parsePrefix } from "../input/namespace.js";
+import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../input/page.js";
 import { mapSome } from "../pacing/map-some.js";
 import { type Head, isEnd, type Log, type Measured, type Scope } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { endOf } from "./end-of.js";
-import type { Page } from "./list.js";
 
 /** Maximum number of namespaces measured at a time. */
 const MEASURING_MAX = 4;
@@ -15,33 +15,50 @@ export interface ListNamespacesRequest {
   readonly pageSize?: number | undefined;
   /** Empty means the first page. */
   readonly pageToken: string;
+  /** Beginning of the names; empty means all namespaces. */
+  readonly prefix?: string | undefined;
 }
 
 export interface Namespace extends Measured {
   readonly namespace: string;
 }
 
-/** Lists the namespaces that the caller's key may access, ordered by their names' bytes. Costs nothing. */
+/**
+ * Lists the namespaces that the caller's key may access, ordered by their names' bytes. Costs nothing.
+ *
+ * @throws MemoryError `invalid_argument` also for the token of another prefix.
+ */
 export async function listNamespaces(
   { quota, log }: { quota: Quota; log: Log },
   { caller, ...request }: ListNamespacesRequest,
 ): Promise<Page<Namespace>> {
   const limit = parsePageSize(request.pageSize);
-  let after = parsePageToken(request.pageToken, ["namespaces", 1])?.[0] ?? "";
+  const prefix = parsePrefix(request.prefix ?? "");
+  let after = placeIn(prefix, request.pageToken);
   await quota.verify(caller);
   const { accountId } = caller;
-  if (caller.namespace !== undefined) return { items: await only(log, caller), nextPageToken: "" };
+  if (caller.namespace !== undefined) {
+    const items = caller.namespace.startsWith(prefix) ? await only(log, caller) : [];
+    return { items, nextPageToken: "" };
+  }
   const items: Namespace[] = [];
   for (let round = 0; round < ROUNDS_MAX && items.length < limit; round++) {
     const asked = limit - items.length;
     // One more than the page holds, to know whether others follow.
-    const heads = await log.list({ accountId, after, limit: asked + 1 });
+    const heads = await log.list({ accountId, after, prefix, limit: asked + 1 });
     const shown = heads.slice(0, asked);
     items.push(...(await measureAll(log, { accountId, heads: shown })));
     after = shown.at(-1)?.namespace ?? after;
     if (heads.length <= asked) return { items, nextPageToken: "" };
   }
-  return { items, nextPageToken: pageToken(["namespaces", after]) };
+  return { items, nextPageToken: pageToken(["namespaces", after, ...(prefix === "" ? [] : [prefix])]) };
+}
+
+/** Reads the name after which a page begins; a token belongs to one prefix. */
+function placeIn(prefix: string, token: string): string {
+  const [after = "", of = ""] = parsePageToken(token, ["namespaces", prefix === "" ? 1 : 2]) ?? ["", prefix];
+  if (of !== prefix) throw badToken();
+  return after;
 }
 
 /** Lists the one namespace that the caller's key is for. */

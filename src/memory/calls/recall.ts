@@ -1,7 +1,10 @@
 import { authorize } from "../input/authorize.js";
+import { parseFields, type ResultField } from "../input/fields.js";
+import { parseMinScore } from "../input/min-score.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";
+import { countShown } from "../log/counting.js";
 import type { PlacedOptions, Replica } from "../log/replica.js";
 import { type Ranked, rank } from "../log/score.js";
 import { vectorsOf } from "../log/windows.js";
@@ -26,8 +29,12 @@ export interface RecallRequest {
   readonly mode?: RecallMode | undefined;
   /** True if each result must say why it stands where it does. */
   readonly explain?: boolean | undefined;
+  /** Lowest cosine that a result may have. */
+  readonly minScore?: number | undefined;
   /** True if memories that others superseded are wanted, too. */
   readonly includeSuperseded?: boolean | undefined;
+  /** Names of the fields that results are answered with; all if left out. */
+  readonly fields?: readonly string[] | undefined;
   readonly signal?: AbortSignal;
   /** Time when the caller stops waiting, by `Clock.nowMs`. */
   readonly deadlineMs?: number | undefined;
@@ -58,9 +65,13 @@ export interface Recalled {
   readonly results: readonly Found[];
   /** Tokens of the whole query, special tokens not counted. */
   readonly queryTokens: number;
+  /** Fields of the results to answer with; all if undefined. */
+  readonly fields?: ReadonlySet<ResultField> | undefined;
+  /** Number of memories in the namespace; only if `minScore` has left all of them out. */
+  readonly considered?: number | undefined;
 }
 
-export type RecallPorts = Ports & { readonly log: Pick<Log, "successors"> };
+export type RecallPorts = Ports & { readonly log: Log };
 
 /**
  * Finds the memories of one namespace nearest in meaning to the query, or best by meaning and words. Charging,
@@ -74,6 +85,8 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   const scope = scopeOf(request);
   const topK = parseTopK(request.topK);
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded } = request;
+  const minScore = parseMinScore(request.minScore);
+  const fields = parseFields(request.fields);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
   const charging = { quota: ports.quota, caller, steps, signal: request.signal };
@@ -93,13 +106,19 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       const hearing = mode === "hybrid" ? replica.hear({ text, includeSuperseded, steps }) : undefined;
       hearing?.catch(() => {});
       const embedded = await embedding;
-      const wanted = { wanted: topK, explain, includeSuperseded };
+      const wanted = { wanted: topK, explain, minScore, includeSuperseded };
       const search = { vectors: vectorsOf(embedded), ...wanted, signal, steps };
       const results = hearing
         ? await byBoth(replica, { ...search, hearing: await hearing })
         : await byMeaning(replica, search);
       const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
-      return { results: marked, queryTokens: embedded.tokens };
+      const asked = { logId: replica.logId, includeSuperseded, signal };
+      const leftOut = results.length === 0 && minScore !== undefined && replica.size > 0;
+      const considered = leftOut ? await countShown(ports, asked) : 0;
+      return {
+        ...{ results: marked, queryTokens: embedded.tokens, fields },
+        ...(considered > 0 && { considered }),
+      };
     });
     const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
@@ -115,10 +134,10 @@ interface Search extends PlacedOptions {
 
 async function byMeaning(
   replica: Replica,
-  { explain, wanted, ...query }: Omit<Search, "hearing">,
+  { explain, wanted, minScore = 0, ...query }: Omit<Search, "hearing">,
 ): Promise<Found[]> {
   const scored = await replica.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
-  const ranked = rank(scored, wanted);
+  const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
   if (!explain) return ranked;
   return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));
 }

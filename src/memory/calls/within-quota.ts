@@ -7,11 +7,15 @@ export interface ChargeOptions {
   readonly steps?: Steps<CallStep> | undefined;
   /** Aborted when the caller stops waiting. */
   readonly signal?: AbortSignal | undefined;
+  /** Number of calls that the work costs, one by default. */
+  readonly calls?: number | undefined;
+  /** Tells how many of these calls the caller must pay although the work fails; none by default. */
+  readonly kept?: (() => number) | undefined;
 }
 
 /**
- * Runs work that costs one call, and refunds the call if the work fails: a caller that gets an error pays
- * nothing. One exception: a store that reached the log is charged even if the caller's deadline passed
+ * Runs work that costs calls, and refunds them if the work fails: a caller that gets an error pays nothing. One
+ * exception: a store that reached the log is charged even if the caller's deadline passed
  * before the log answered. The memory exists and can be recalled; if it were free, callers could store for
  * nothing by short deadlines. A retry with the same idempotency key is answered and costs nothing.
  *
@@ -19,11 +23,11 @@ export interface ChargeOptions {
  * anything, and stops when `signal` is aborted: the charge was refused, or the caller stopped waiting.
  */
 export async function withinQuota<T>(
-  { quota, caller, steps = untimed, signal }: ChargeOptions,
+  { quota, caller, steps = untimed, signal, calls = 1, kept = () => 0 }: ChargeOptions,
   work: (charge: { paid: Promise<void>; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const either = new AbortController();
-  const paid = steps.time("charge", () => quota.charge(caller));
+  const paid = steps.time("charge", () => quota.charge(caller, calls));
   paid.catch((reason) => either.abort(reason));
   // `AbortSignal.any` costs several times as much, for each call.
   const follow = () => either.abort(signal?.reason);
@@ -34,7 +38,8 @@ export async function withinQuota<T>(
   } catch (error) {
     // If the charge was refused, that error is the answer, whatever the aborted work threw.
     await paid;
-    await steps.time("refund", () => quota.refund(caller));
+    const refunded = calls - kept();
+    if (refunded > 0) await steps.time("refund", () => quota.refund(caller, refunded));
     throw error;
   } finally {
     signal?.removeEventListener("abort", follow);

@@ -41,11 +41,15 @@ export interface IdempotentRequest {
   readonly content: readonly string[];
   /** Content in the form of an earlier version, whose claims may still be valid; default `content`. */
   readonly earlierContent?: readonly string[];
+  /** True if the key is for several memories: the caller of `run` then finds out which were deleted. */
+  readonly several?: boolean;
 }
 
 /** One attempt to store the memory of an idempotency key. */
 export interface Attempt {
   readonly memoryId: string;
+  /** True if no attempt before this one can have stored anything. */
+  readonly isFirst: boolean;
   /**
    * Proves that the attempt still holds the claim. It must be awaited after the log is chosen and before the
    * memory is appended: another attempt may have taken the key over, and its memory may be deleted by now.
@@ -81,7 +85,10 @@ export interface Outcome {
 }
 
 /** Thrown in an attempt whose key another attempt has taken over. */
-class TakenOver extends Error {}
+export class TakenOver extends Error {}
+
+/** Thrown by work that was done in part: a later call with the key, which is free then, does the rest. */
+export class Unfinished extends Error {}
 
 /**
  * Runs a store once for each idempotency key: later calls get the first one's answer. Exactly one memory is
@@ -122,10 +129,10 @@ export class Idempotency {
       if (standing.requestHash !== claim.requestHash && standing.requestHash !== earlierHash(request)) {
         throw reused();
       }
-      if (standing.answer) return this.#replay(request.scope, standing.answer, standing.memoryId);
+      if (standing.answer) return this.#replay(request, standing.answer, standing.memoryId);
       if (standing.owner === owner || (await this.#takeOver(standing, owner))) {
         const isNew = standing.memoryId === claim.memoryId;
-        const outcome = await this.#own({ ...standing, owner, isNew }, work);
+        const outcome = await this.#own({ ...standing, owner, isNew, several: request.several }, work);
         if (outcome !== undefined) return outcome;
       }
       if (clock.nowMs() > deadlineMs) throw unavailable("a call with this Idempotency-Key is still running");
@@ -135,7 +142,7 @@ export class Idempotency {
 
   /** Runs one attempt; answers undefined if another attempt has taken the claim over. */
   async #own(
-    { isNew, ...claim }: Claim & { isNew: boolean },
+    { isNew, several = false, ...claim }: Claim & { isNew: boolean; several: boolean | undefined },
     { write, undo }: IdempotentWork,
   ): Promise<Outcome | undefined> {
     let appending = false;
@@ -144,7 +151,8 @@ export class Idempotency {
       appending = true;
     };
     try {
-      const answered = onlyAnswer(await write({ memoryId: claim.memoryId, confirm }));
+      const attempt = { memoryId: claim.memoryId, isFirst: isNew, confirm };
+      const answered = onlyAnswer(await write(attempt));
       let isFirst = false;
       try {
         isFirst = await this.#keepAnswer(claim, answered);
@@ -154,7 +162,11 @@ export class Idempotency {
       return { answered, replayed: !isFirst };
     } catch (error) {
       if (error instanceof TakenOver) return undefined;
-      if (!appending || isRefusal(error)) await this.#letGo(claim, { isNew });
+      const isUnfinished = error instanceof Unfinished;
+      // Some of several memories may be written, or be written still, though another was refused.
+      const isNothing = !appending || (!several && isRefusal(error));
+      if (isNothing || isUnfinished || isRefusal(error))
+        await this.#letGo(claim, { isNew: isNew && isNothing });
       throw error;
     }
   }
@@ -193,9 +205,13 @@ export class Idempotency {
   }
 
   /** Refuses a replay whose memory was deleted: the caller must not believe that it exists. */
-  async #replay(scope: Scope, { similar, ...answer }: ClaimAnswer, memoryId: string): Promise<Outcome> {
+  async #replay(
+    { scope, several = false }: IdempotentRequest,
+    { similar, ...answer }: ClaimAnswer,
+    memoryId: string,
+  ): Promise<Outcome> {
     const answered = { id: memoryId, ...answer };
-    if ((await this.#find(scope, answered.id)) === undefined) throw deletedSince();
+    if (!several && (await this.#find(scope, answered.id)) === undefined) throw deletedSince();
     if (similar === undefined) return { answered, replayed: true };
     const found = await Promise.all(similar.map(({ id }) => this.#find(scope, id)));
     // Those that were deleted since are left out.
@@ -283,7 +299,7 @@ function sha256(parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-function deletedSince(): MemoryError {
+export function deletedSince(): MemoryError {
   return new MemoryError(
     "failed_precondition",
     "the memory that this Idempotency-Key stored was deleted since; store it with another key",

@@ -10,6 +10,17 @@ export function scopeOf({ caller, namespace }: { caller: Caller; namespace: stri
   return { accountId: caller.accountId, namespace: parseNamespace(namespace) };
 }
 
+/** Parses the beginning of names: up to 256 bytes of UTF-8 that a name can have. Empty means all names. */
+export function parsePrefix(value: string): string {
+  const bytes = Buffer.byteLength(value);
+  if (bytes > NAMESPACE_BYTES_MAX) {
+    throw invalid("prefix", `is ${count(bytes)} bytes; the limit is ${NAMESPACE_BYTES_MAX}`);
+  }
+  if (!value.isWellFormed()) throw invalid("prefix", "is not well-formed Unicode (a lone surrogate)");
+  if (/\p{Cc}/u.test(value)) throw invalid("prefix", "has a control character");
+  return value;
+}
+
 /** Parses a namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end. */
 export function parseNamespace(value: string): string {
   const bytes = Buffer.byteLength(value);

@@ -3,8 +3,14 @@ import { invalid } from "../../errors.js";
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 100;
 
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Token of the next page; empty on the last page. */
+  readonly nextPageToken: string;
+}
+
 /** Contents of a page token: the list it belongs to, and the position at which to continue. */
-export type PagePosition = readonly [list: "memories" | "namespaces", ...where: string[]];
+export type PagePosition = readonly [list: "memories" | "oldest" | "namespaces", ...where: string[]];
 
 /** Makes a page token, which only this program reads. */
 export function pageToken(place: PagePosition): string {

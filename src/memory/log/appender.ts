@@ -89,9 +89,15 @@ export class Appender {
    * memory is in the log once, and one that was erased since is not written again.
    */
   async appendOnce(entry: Stored): Promise<Entry<"head">> {
-    // It waits before the log is asked: an entry that arrives after the question shows when it is applied.
-    const standing = this.#wait(entry, { ready: false });
-    void this.#lookUp(entry);
+    const [standing] = this.appendAllOnce([entry]);
+    return standing as Promise<Entry<"head">>;
+  }
+
+  /** Appends several memories like `appendOnce`, in their order, and asks the log once for all of them. */
+  appendAllOnce(entries: readonly Stored[]): Promise<Entry<"head">>[] {
+    // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
+    const standing = entries.map((entry) => this.#wait(entry, { ready: false }));
+    void this.#lookUp(entries);
     return standing;
   }
 
@@ -103,7 +109,7 @@ export class Appender {
    */
   appendIf(conditional: Conditional, { once }: { once: boolean }): Promise<Entry<"head">> {
     const standing = this.#wait(conditional, { ready: !once });
-    if (once) void this.#lookUp(conditional);
+    if (once) void this.#lookUp([conditional]);
     return standing;
   }
 
@@ -127,19 +133,22 @@ export class Appender {
     });
   }
 
-  /** Settles an entry that the log holds already, and releases any other for writing. */
-  async #lookUp({ opId }: Pick<Stored, "opId">): Promise<void> {
+  /** Settles the entries that the log holds already, and releases all others for writing. */
+  async #lookUp(operations: readonly Pick<Stored, "opId">[]): Promise<void> {
     const { log } = this.options;
     const { logId } = this.replica;
     try {
-      const from = await log.written({ logId, opId });
-      const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };
-      const [found] = range === undefined ? [] : (await log.read(range)).entries;
-      const waiting = this.#waiting.get(opId);
-      if (found !== undefined) this.#settle({ opId }, ({ resolve }) => resolve(found.entry));
-      else if (waiting !== undefined) this.#waiting.set(opId, { ...waiting, ready: true });
+      const numbers = await log.written({ logId, opIds: operations.map(({ opId }) => opId) });
+      for (const { opId } of operations) {
+        const from = numbers.get(opId);
+        const range = from === undefined ? undefined : { logId, from, limit: 1, what: "head" as const };
+        const [found] = range === undefined ? [] : (await log.read(range)).entries;
+        const waiting = this.#waiting.get(opId);
+        if (found !== undefined) this.#settle({ opId }, ({ resolve }) => resolve(found.entry));
+        else if (waiting !== undefined) this.#waiting.set(opId, { ...waiting, ready: true });
+      }
     } catch (error) {
-      this.#settle({ opId }, ({ reject }) => reject(error));
+      for (const { opId } of operations) this.#settle({ opId }, ({ reject }) => reject(error));
     }
     await this.#writeAll();
   }

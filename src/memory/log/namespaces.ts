@@ -37,6 +37,14 @@ export interface Appending {
   readonly idempotent: boolean;
 }
 
+/** Memories to append together. */
+export interface AppendingAll extends Pick<Appending, "admit" | "idempotent"> {
+  /** Makes the memories for the log's model generation; called again if the namespace gets another log. */
+  memoriesIn(generation: Generation): Promise<readonly Stored[]>;
+  /** Outcomes by the memories' ids; those of which are known are not appended again. */
+  readonly settled: Map<string, PromiseSettledResult<Entry<"head">>>;
+}
+
 /** A change that depends on what the namespace holds. */
 export interface Changing {
   /** Makes the condition for the namespace's present log; called again if the namespace gets another log. */
@@ -98,12 +106,34 @@ export class Namespaces {
    * Answers the entry as the log has it. Errors as `Appender.append`.
    */
   async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
-    const create = () => this.#createLog(scope, admit);
     const work = async ({ replica, appender }: Open) => {
       const memory = await memoryIn(generationOf(replica.logId));
       return idempotent ? appender.appendOnce(memory) : appender.append(memory);
     };
-    return (await this.#following(scope, create, work)) as Entry<"head">;
+    return (await this.#following(scope, this.#creating(scope, admit), work)) as Entry<"head">;
+  }
+
+  /**
+   * Appends memories like `append`, in their order. Each has an outcome of its own, which `settled` has when
+   * this ends, also by an error.
+   */
+  async appendAll(scope: Scope, { memoriesIn, admit, idempotent, settled }: AppendingAll): Promise<void> {
+    await this.#following(scope, this.#creating(scope, admit), async ({ replica, appender }) => {
+      const all = await memoriesIn(generationOf(replica.logId));
+      const memories = all.filter(({ id }) => !settled.has(id));
+      const appended = idempotent
+        ? appender.appendAllOnce(memories)
+        : memories.map((memory) => appender.append(memory));
+      const outcomes = await Promise.allSettled(appended);
+      const ended = outcomes.find((each) => each.status === "rejected" && each.reason instanceof Sealed);
+      for (const [i, { id }] of memories.entries()) {
+        const outcome = outcomes[i] as PromiseSettledResult<Entry<"head">>;
+        // What the log's end has kept out goes to the name's next log.
+        const isOut = outcome.status === "rejected" && outcome.reason instanceof Sealed;
+        if (!isOut) settled.set(id, outcome);
+      }
+      if (ended?.status === "rejected") throw ended.reason;
+    });
   }
 
   /**
@@ -112,7 +142,7 @@ export class Namespaces {
    */
   change(scope: Scope, { conditionFor, admit, idempotent }: Changing): Promise<Changed | undefined> {
     const find = () => this.#options.log.find(scope);
-    const resolve = admit === undefined ? find : () => this.#createLog(scope, admit);
+    const resolve = admit === undefined ? find : this.#creating(scope, admit);
     return this.#following(scope, resolve, async ({ replica, appender }) => {
       const conditional = await conditionFor(replica);
       const standing = await appender.appendIf(conditional, { once: idempotent });
@@ -164,13 +194,16 @@ export class Namespaces {
     await this.#maintenance.settled();
   }
 
-  async #createLog(scope: Scope, admit: () => Promise<void>): Promise<string> {
+  /** Makes the function that finds or creates the log of a store. */
+  #creating(scope: Scope, admit: () => Promise<void>): () => Promise<string> {
     const { log, generations } = this.#options;
-    const logId = await log.create(scope, generations.newest);
-    // After the name is created, not before: a process that closes the account either finds this name, or
-    // refuses the store here.
-    await admit();
-    return logId;
+    return async () => {
+      const logId = await log.create(scope, generations.newest);
+      // After the name is created, not before: a process that closes the account either finds this name, or
+      // refuses the store here.
+      await admit();
+      return logId;
+    };
   }
 
   async #following<T>(

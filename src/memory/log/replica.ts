@@ -55,6 +55,8 @@ export interface PlacedOptions extends Pick<Query, "vectors" | "signal">, Showin
   readonly hearing: Hearing;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
+  /** Lowest score that they may have. */
+  readonly minScore?: number | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
 

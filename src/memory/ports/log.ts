@@ -170,10 +170,11 @@ export interface Log {
   locate(of: { logId: string; id: string }): Promise<number | undefined>;
 
   /**
-   * Finds the number of the memory's version that an operation wrote, erased or not; undefined if the log never
-   * held it. An operation that stored a new memory has the memory's id, and finds its last version.
+   * Finds the numbers of the memories' versions that operations wrote, erased or not, by the operations' ids;
+   * those that the log never held are left out. An operation that stored a new memory has the memory's id, and
+   * finds its last version. It takes up to 256 ids.
    */
-  written(of: { logId: string; opId: string }): Promise<number | undefined>;
+  written(of: { logId: string; opIds: readonly string[] }): Promise<Map<string, number>>;
 
   /** Finds the number of the last memory that was stored with an external id; undefined if it was erased. */
   holder(of: { logId: string; externalId: string }): Promise<number | undefined>;
@@ -214,8 +215,11 @@ export interface Log {
   /** Lists the living namespaces of all accounts, in a fixed order, after the given one. */
   names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]>;
 
-  /** Lists the account's living namespaces in the order of their names' bytes, after the given one. */
-  list(of: { accountId: string; after?: string; limit: number }): Promise<Head[]>;
+  /**
+   * Lists the account's living namespaces in the order of their names' bytes, after the given one: all, or
+   * those whose names begin with `prefix`. It reads no other names.
+   */
+  list(of: Listed): Promise<Head[]>;
 
   /** Measures a log's present contents, without erased memories. */
   measure(of: { logId: string }): Promise<Measured>;
@@ -259,6 +263,14 @@ export interface Range<W extends What = What> {
   readonly from: number;
   readonly limit: number;
   readonly what: W;
+}
+
+/** A part of an account's namespaces. */
+export interface Listed {
+  readonly accountId: string;
+  readonly after?: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly limit: number;
 }
 
 /** A slice of a log. */

@@ -1,19 +1,20 @@
 /** The port to the quota of calls. */
 export interface Quota {
   /**
-   * Takes one call from the caller's plan, which also proves that the key still lives.
+   * Takes calls from the caller's plan, one by default, which also proves that the key still lives. It takes
+   * all of them or none.
    *
-   * @throws MemoryError `unauthenticated` if the key was revoked, `resource_exhausted` if the plan is used
-   * up.
+   * @throws MemoryError `unauthenticated` if the key was revoked, `resource_exhausted` if the plan has fewer
+   * left.
    */
-  charge(caller: Caller): Promise<void>;
+  charge(caller: Caller, calls?: number): Promise<void>;
   /** Proves that the key still lives, for calls that cost nothing. @throws MemoryError `unauthenticated`. */
   verify(caller: Caller): Promise<void>;
   /**
-   * Refunds one call that failed. Never throws, and never tries twice: after a fault of the database, a call
-   * that stays charged is better than one refunded twice.
+   * Refunds calls that failed, one by default. Never throws, and never tries twice: after a fault of the
+   * database, a call that stays charged is better than one refunded twice.
    */
-  refund(caller: Caller): Promise<void>;
+  refund(caller: Caller, calls?: number): Promise<void>;
   /** Counts a successful call, for the account's usage. */
   count(caller: Caller, call: Counted): void;
 }

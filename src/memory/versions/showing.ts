@@ -9,7 +9,8 @@ export interface ShowingOptions {
   readonly includeSuperseded: boolean;
 }
 
-interface Marked {
+/** Mark of a memory that its own entry does not hold. */
+export interface Marked {
   /** Id of the memory that superseded it. */
   readonly supersededBy?: string | undefined;
 }

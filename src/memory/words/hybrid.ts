@@ -27,6 +27,8 @@ export interface FoundBoth {
   readonly hearing: Pick<Hearing, "heard" | "judge" | "meanCosine">;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
+  /** Lowest score that they may have; the weight of words does not depend on it. */
+  readonly minScore?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -56,7 +58,7 @@ export async function placeBest(of: SearchedBoth, found: FoundBoth): Promise<Pla
     const rest = candidates.filter((each) => !needed.includes(each));
     scored.push(...(await scoreAll(of, { ...found, candidates: rest })));
   }
-  return place(scored, { wanted: found.wanted, mean });
+  return place(scored, { ...found, mean });
 }
 
 /** A candidate, with bounds of its score before its record is read. */
@@ -92,21 +94,20 @@ async function gather({ vectors, nearby, hearing, error }: FoundBoth): Promise<C
 }
 
 /** Selects the candidates that may be among the best or be the nearest, whatever the errors are. */
-function mayBeBest(
-  candidates: readonly Candidate[],
-  { wanted, mean }: { wanted: number; mean: number },
-): Candidate[] {
+function mayBeBest(candidates: readonly Candidate[], { wanted, mean, minScore = 0 }: Placing): Candidate[] {
   const near = candidates.filter(({ pairs }) => pairs !== undefined);
   const [bestLowest, bestHighest] = [
     Math.max(0, ...near.map(({ lowest }) => lowest)),
     Math.max(0, ...near.map(({ highest }) => highest)),
   ];
   const weight = { lowest: weightOf(bestHighest, mean), highest: weightOf(bestLowest, mean) };
-  const sorted = candidates.map(({ lowest, share }) => lowest + weight.lowest * share).sort((a, b) => b - a);
+  const sure = candidates.filter(({ lowest }) => lowest >= minScore);
+  const sorted = sure.map(({ lowest, share }) => lowest + weight.lowest * share).sort((a, b) => b - a);
   const bar = (sorted[wanted - 1] ?? 0) - RANK_ERROR;
   return candidates.filter(
     ({ pairs, highest, share }) =>
-      highest + weight.highest * share >= bar || (pairs !== undefined && highest >= bestLowest),
+      (highest >= minScore && highest + weight.highest * share >= bar) ||
+      (pairs !== undefined && highest >= bestLowest),
   );
 }
 
@@ -138,12 +139,17 @@ async function scoreAll(
   return all;
 }
 
+interface Placing extends Pick<FoundBoth, "wanted" | "minScore"> {
+  readonly mean: number;
+}
+
 /** Orders by rank; of equals, the older comes first. */
-function place(scorings: readonly Scoring[], { wanted, mean }: { wanted: number; mean: number }): Placement {
+function place(scorings: readonly Scoring[], { wanted, mean, minScore = 0 }: Placing): Placement {
   const living = latestOf(scorings, ({ scored }) => scored);
   const near = living.filter(({ isNear }) => isNear);
   const weight = weightOf(Math.max(0, ...near.map(({ scored }) => scored.score)), mean);
-  const ranked = living.map((each) => ({ ...each, rank: each.scored.score + weight * each.share }));
+  const high = living.filter(({ scored }) => scored.score >= minScore);
+  const ranked = high.map((each) => ({ ...each, rank: each.scored.score + weight * each.share }));
   ranked.sort((a, b) => b.rank - a.rank || a.scored.sequence - b.scored.sequence);
   const placed = ranked.slice(0, wanted).map(({ scored, share, matched, rank }) => {
     return { ...withMatch(scored), share, matched, rank };

@@ -11,8 +11,9 @@ const LLMS_TXT = `# recalld
 1. POST /signup with {} returns {"api_key": "rcl_…"}: shown once, works at once. No key is needed for this.
 2. Send it with every other call: "Authorization: Bearer rcl_…", and "Content-Type: application/json".
 3. POST /store {"text", "namespace", "metadata"?} returns {"id", "namespace", "tokens", "created_at"}.
+   POST /store/batch {"namespace", "memories": [{"text", "metadata"?}]} stores up to 256 at once.
 4. POST /recall {"query", "namespace", "top_k"? (1 to 20, 5 when left out)} returns {"results": [{"id", "text", "score", "metadata", "created_at"}], "namespace", "query_tokens"}. The score is a cosine from 0 to 1; above 0.80 is a strong match. No result is dropped for a low score. With "mode": "HYBRID" the query's words count too, which finds names, numbers and codes.
-5. GET, PATCH or DELETE /namespaces/{namespace}/memories/{id}, and DELETE /namespaces/{namespace}?force=true.
+5. GET, PATCH or DELETE /namespaces/{namespace}/memories/{id}, GET /namespaces/{namespace}/memories?order=OLDEST_FIRST, GET /namespaces, and DELETE /namespaces/{namespace}?force=true.
 
 A namespace comes into being with its first memory; one that nobody stored to has no results. Field names are snake_case, and unknown fields are errors. Errors are {"code", "message", "details"}: 400 says which field to correct, 401 the key, 403 what the key may not do, 429 with the reason QUOTA_EXHAUSTED that the plan is used up, 429 or 503 with Retry-After when to try again. A store with the header Idempotency-Key may be repeated safely.
 

@@ -36,6 +36,12 @@ export const RESOURCE_PATHS: readonly ResourcePath[] = [
     rpc: "/recalld.v1.MemoryService/UpdateMemory",
   },
   { method: "DELETE", url: "/namespaces/:namespace", rpc: "/recalld.v1.MemoryService/DeleteNamespace" },
+  { method: "GET", url: "/namespaces", rpc: "/recalld.v1.MemoryService/ListNamespaces" },
+  { method: "GET", url: "/namespaces/:namespace", rpc: "/recalld.v1.MemoryService/GetNamespace" },
+  { method: "GET", url: "/namespaces/:namespace/memories", rpc: "/recalld.v1.MemoryService/ListMemories" },
+  { method: "GET", url: "/account", rpc: "/recalld.v1.AccountService/GetAccount" },
+  { method: "GET", url: "/usage", rpc: "/recalld.v1.AccountService/GetUsage" },
+  { method: "GET", url: "/keys", rpc: "/recalld.v1.AccountService/ListKeys" },
 ];
 
 /** Mounts the resource paths: each is answered by its RPC's own handler, as if its JSON had been posted. */
@@ -120,8 +126,9 @@ function fieldOf(message: DescMessage, name: string): DescField | undefined {
   return message.fields.find((field) => field.name === name || field.jsonName === name);
 }
 
-/** Converts a query value, which is text, to what JSON has for the field. */
-function readAs(text: string, field: DescField | undefined): string | boolean {
-  const isFlag = field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text);
-  return isFlag ? text === "true" : text;
+/** Converts a query value, which is text, to what JSON has for the field; the field refuses any other text. */
+function readAs(text: string, field: DescField | undefined): string | boolean | number {
+  if (field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text)) return text === "true";
+  if (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d{0,9})$/.test(text)) return Number(text);
+  return text;
 }

@@ -1,3 +1,4 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import type {
   UniversalHandler,
@@ -15,7 +16,7 @@ import { plain } from "./plain-handler.js";
 export interface HandlerOptions extends Pick<ObserveOptions, "onBegin" | "onEnd"> {
   /** Second paths, by the RPC's own path: the same handler serves both. */
   readonly plainPaths: Readonly<Record<string, string>>;
-  readonly bodyBytesMax: number;
+  bodyBytesMax(method: DescMethod): number;
 }
 
 /**
@@ -27,11 +28,12 @@ export function dressHandlers(
   { plainPaths, bodyBytesMax, ...options }: HandlerOptions,
 ): void {
   for (const [i, bare] of [...router.handlers].entries()) {
-    router.handlers[i] = lenient(observed(explained(strict(bare, { bytesMax: bodyBytesMax })), options));
+    const bytesMax = bodyBytesMax(bare.method);
+    router.handlers[i] = lenient(observed(explained(strict(bare, { bytesMax })), options));
     const requestPath = plainPaths[bare.requestPath];
     if (requestPath === undefined) continue;
-    const handler = explained(strict(bare, { bytesMax: bodyBytesMax, tooLargeStatus: 413 }));
-    const dressed = Object.assign(plain(handler, bodyBytesMax), handler, { requestPath });
+    const handler = explained(strict(bare, { bytesMax, tooLargeStatus: 413 }));
+    const dressed = Object.assign(plain(handler, bytesMax), handler, { requestPath });
     router.handlers.push(lenient(observed(dressed, { ...options, plain: true })));
   }
 }

@@ -76,5 +76,6 @@ export function shedLoad(load: Pick<Load, "admit">): (context: HandlerContext) =
 /** Queue of the model that each call needs, by the RPC's name. */
 const FIELDS = new Map<string, keyof QueueShares>([
   [MemoryService.method.store.name, "text"],
+  [MemoryService.method.storeBatch.name, "text"],
   [MemoryService.method.recall.name, "query"],
 ]);

@@ -1,5 +1,5 @@
 import {
-  create,
+  type DescEnum,
   type DescField,
   type DescMessage,
   type DescOneof,
@@ -9,9 +9,10 @@ import {
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { DurationSchema, FieldMaskSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.js";
+import { isMask, takeMasks } from "./field-mask.js";
 import { checkNothingIsLost, shown } from "./json-text.js";
 
 /** Maximum depth of a Struct. The room allows less; walking more would overflow the stack. */
@@ -22,14 +23,13 @@ interface Text {
   readonly form: string;
 }
 
-/** Messages that JSON writes as a string, each with its form. */
+/** Messages that JSON writes as a string, each with its form; field masks have rules of their own. */
 const TEXTS: Readonly<Record<string, Text>> = {
   [TimestampSchema.typeName]: {
     schema: TimestampSchema,
     form: "a time like 2030-01-31T12:00:00Z (RFC 3339)",
   },
   [DurationSchema.typeName]: { schema: DurationSchema, form: 'a number of seconds like "3600s"' },
-  [FieldMaskSchema.typeName]: { schema: FieldMaskSchema, form: "a list of paths" },
 };
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -41,10 +41,22 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
  * @throws MemoryError `invalid_argument` that names the field.
  */
 export function readJson(message: DescMessage, bytes: Uint8Array): Message {
+  const steps = readingJson(message, bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Decodes a JSON body like `readJson`, and yields where other work may run: each step takes long for megabytes. */
+export function* readingJson(message: DescMessage, bytes: Uint8Array): Generator<undefined, Message> {
   const text = decode(bytes);
   const value = parse(text);
+  yield;
   checkMessage(message, value);
+  yield;
   checkNothingIsLost(text);
+  yield;
   return decodeChecked(message, value);
 }
 
@@ -73,35 +85,13 @@ export function readPatch(
 
 function decodeChecked(message: DescMessage, value: JsonValue): Message {
   try {
-    const [masks, others] = splitMasks(message, value as JsonObject);
-    const decoded = fromJson(message, others) as Message & Record<string, unknown>;
-    for (const [{ localName }, paths] of masks) decoded[localName] = create(FieldMaskSchema, { paths });
+    const { rest, setIn } = takeMasks(message, value as JsonObject);
+    const decoded = fromJson(message, rest);
+    setIn(decoded);
     return decoded;
   } catch (error) {
     throw ConnectError.from(error, Code.InvalidArgument);
   }
-}
-
-/**
- * Separates the field masks of a message. Protobuf's own JSON has their paths in lowerCamelCase, which would
- * spoil keys of metadata; here the contract's names are taken, too.
- */
-function splitMasks(message: DescMessage, value: JsonObject): [[DescField, string[]][], JsonObject] {
-  const masks: [DescField, string[]][] = [];
-  const others: [string, JsonValue][] = [];
-  for (const [key, inner] of Object.entries(value)) {
-    const field = fieldOf(message, key);
-    if (field?.message?.typeName === FieldMaskSchema.typeName && typeof inner === "string") {
-      masks.push([field, inner === "" ? [] : inner.split(",").map(snakeOf)]);
-    } else others.push([key, inner]);
-  }
-  return [masks, Object.fromEntries(others)];
-}
-
-/** Writes a field's name as the contract does. What follows a dot is no field's name, and stays. */
-function snakeOf(path: string): string {
-  const [first = "", ...rest] = path.split(".");
-  return [first.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), ...rest].join(".");
 }
 
 function fieldOf(message: DescMessage, key: string): DescField | undefined {
@@ -126,62 +116,62 @@ function parse(json: string): JsonValue {
   }
 }
 
-function checkMessage(message: DescMessage, value: unknown): void {
-  if (!isObject(value)) throw invalid("body", `is ${kindOf(value)}; send a JSON object`);
+/** Checks a message; `path` is empty for the body, and `memories[3]` for a part of it. */
+function checkMessage(message: DescMessage, value: unknown, path = ""): void {
+  if (!isObject(value)) throw invalid(path || "body", `is ${kindOf(value)}; send a JSON object`);
   const seen = new Map<DescField, string>();
   const chosen = new Map<DescOneof, string>();
   for (const [key, inner] of Object.entries(value)) {
     const field = fieldOf(message, key);
-    if (field === undefined) throw invalid(shown(key), `is not a field of ${message.name}`);
-    if (seen.has(field)) throw invalid(field.name, `is given twice, as ${seen.get(field)} and ${key}`);
+    if (field === undefined) throw invalid(within(path, shown(key)), `is not a field of ${message.name}`);
+    const name = within(path, field.name);
+    if (seen.has(field)) throw invalid(name, `is given twice, as ${seen.get(field)} and ${key}`);
     seen.set(field, key);
     // null is Protobuf's way to leave a field out.
     if (inner === null) continue;
-    checkField(field, inner);
-    checkChoice(field, chosen);
+    checkField(field, inner, name);
+    checkOneof(field, name, chosen);
   }
 }
 
 /** Refuses a second field of a group of which only one may be given. */
-function checkChoice(field: DescField, chosen: Map<DescOneof, string>): void {
+function checkOneof({ oneof }: DescField, name: string, chosen: Map<DescOneof, string>): void {
   // An optional field is a group of its own, which the field does not name.
-  const { oneof, name } = field;
   if (oneof === undefined) return;
   const other = chosen.get(oneof);
   if (other !== undefined) throw invalid(name, `is given beside ${other}; give one of them`);
   chosen.set(oneof, name);
 }
 
-function checkField(field: DescField, value: unknown): void {
-  if (field.fieldKind === "list") {
-    if (!Array.isArray(value)) throw invalid(field.name, `is ${kindOf(value)}; send an array`);
-    for (const [i, each] of value.entries()) checkElement(`${field.name}[${i}]`, field, each);
-  } else if (field.fieldKind === "message" && field.message.typeName in TEXTS) {
-    checkText(field, value);
-  } else if (field.fieldKind === "message") {
-    if (!isObject(value)) throw invalid(field.name, `is ${kindOf(value)}; send a JSON object`);
-    checkNesting(field.name, value, 1);
-  } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) {
-    checkString(field.name, value);
-  } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.DOUBLE) {
-    if (typeof value !== "number") throw invalid(field.name, `is ${kindOf(value)}; send a number`);
-  } else if (field.fieldKind === "scalar" && field.scalar === ScalarType.BOOL) {
-    if (typeof value !== "boolean") throw invalid(field.name, `is ${kindOf(value)}; send true or false`);
-  } else if (field.fieldKind === "enum") {
-    if (typeof value !== "string") throw invalid(field.name, `is ${kindOf(value)}; send its name`);
-    const names = field.enum.values.map(({ name }) => name);
-    // Decoding would refuse it as well, but not name the field.
-    if (!names.includes(value)) throw invalid(field.name, `is none of ${names.join(", ")}`);
-  } else if (!(typeof value === "number" && isInt32(value))) {
-    const what = typeof value === "number" ? String(value) : kindOf(value);
-    throw invalid(field.name, `is ${what}; send a whole number`);
-  }
+function checkField(field: DescField, value: unknown, name: string): void {
+  if (field.fieldKind !== "list") checkValue(field, value, name);
+  else if (!Array.isArray(value)) throw invalid(name, `is ${kindOf(value)}; send an array`);
+  else for (const [i, each] of value.entries()) checkValue(field, each, `${name}[${i}]`);
 }
 
-/** Checks an element of a list of strings or of messages. */
-function checkElement(name: string, field: DescField, value: unknown): void {
-  if (field.message === undefined) checkString(name, value);
-  else if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
+function checkValue(field: DescField, value: unknown, name: string): void {
+  const { message, scalar, enum: choice } = field;
+  if (isMask(field)) {
+    if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send names with commas between`);
+  } else if (message !== undefined && message.typeName in TEXTS) {
+    checkText(message, value, name);
+  } else if (message !== undefined && isOurs(message)) {
+    checkMessage(message, value, name);
+  } else if (message !== undefined) {
+    if (!isObject(value)) throw invalid(name, `is ${kindOf(value)}; send a JSON object`);
+    checkNesting(name, value, 1);
+  } else if (choice !== undefined) {
+    checkChoice(choice, value, name);
+  } else if (scalar === ScalarType.STRING) {
+    checkString(name, value);
+  } else if (scalar === ScalarType.BOOL) {
+    if (typeof value !== "boolean") throw invalid(name, `is ${kindOf(value)}; send true or false`);
+  } else if (scalar === ScalarType.DOUBLE) {
+    if (typeof value !== "number") throw invalid(name, `is ${kindOf(value)}; send a number`);
+  } else if (!(typeof value === "number" && isInt32(value))) {
+    const what = typeof value === "number" ? String(value) : kindOf(value);
+    throw invalid(name, `is ${what}; send a whole number`);
+  }
 }
 
 function checkString(name: string, value: unknown): asserts value is string {
@@ -191,15 +181,30 @@ function checkString(name: string, value: unknown): asserts value is string {
 }
 
 /** Checks a message that JSON writes as a string. */
-function checkText({ name, message }: DescField, value: unknown): void {
+function checkText({ typeName }: DescMessage, value: unknown, name: string): void {
   checkString(name, value);
-  const { schema, form } = TEXTS[message?.typeName ?? ""] as Text;
-  if (schema.typeName === FieldMaskSchema.typeName) return;
+  const { schema, form } = TEXTS[typeName] as Text;
   try {
     fromJson(schema, value);
   } catch {
     throw invalid(name, `is not ${form}`);
   }
+}
+
+function checkChoice(choice: DescEnum, value: unknown, name: string): void {
+  if (typeof value !== "string") throw invalid(name, `is ${kindOf(value)}; send its name`);
+  const names = choice.values.map(({ name }) => name);
+  // Decoding would refuse it as well, but not name the field.
+  if (!names.includes(value)) throw invalid(name, `is none of ${names.join(", ")}`);
+}
+
+/** Tells a message of this contract from Protobuf's own, which JSON has a form of its own for. */
+function isOurs({ file }: DescMessage): boolean {
+  return file.proto.package === "recalld.v1";
+}
+
+function within(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
 }
 
 function checkNesting(field: string, value: object, depth: number): void {

@@ -11,6 +11,10 @@ interface Scope {
   readonly isObject: boolean;
   /** Keys so far, once it has one: most arrays of metadata hold none. */
   keys?: Set<string>;
+  /** Key of an object's present value. */
+  key?: string;
+  /** Number of an array's present value. */
+  index: number;
 }
 
 /**
@@ -21,50 +25,65 @@ interface Scope {
  */
 export function checkNothingIsLost(text: string): void {
   const scopes: Scope[] = [];
-  let field = "body";
   let expectsKey = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) {
       const end = endOfString(text, at);
       if (expectsKey) {
-        const key = unquoted(text.slice(at, end));
-        if (scopes.length === 1) field = key;
-        add(key, { to: scopes.at(-1) as Scope, field });
+        add(unquoted(text.slice(at, end)), scopes);
         expectsKey = false;
       }
       at = end - 1;
     } else if (char === OBJECT || char === ARRAY) {
       expectsKey = char === OBJECT;
-      scopes.push({ isObject: expectsKey });
+      scopes.push({ isObject: expectsKey, index: 0 });
     } else if (char === OBJECT_END || char === ARRAY_END) {
       expectsKey = false;
       scopes.pop();
     } else if (char === COMMA) {
-      expectsKey = (scopes.at(-1) as Scope).isObject;
+      const scope = scopes.at(-1) as Scope;
+      expectsKey = scope.isObject;
+      scope.index++;
     } else if (char === MINUS || isDigit(char)) {
       const end = endOfNumber(text, at);
-      if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), field);
+      if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), scopes);
       at = end - 1;
     }
   }
 }
 
-function add(key: string, { to: scope, field }: { to: Scope; field: string }): void {
+function add(key: string, scopes: readonly Scope[]): void {
+  const scope = scopes.at(-1) as Scope;
+  const isTwice = scope.keys?.has(key) === true;
   scope.keys ??= new Set();
-  if (scope.keys.has(key)) {
-    throw invalid(shown(field), field === key ? "is given twice" : `has the key ${shown(key)} twice`);
-  }
   scope.keys.add(key);
+  scope.key = key;
+  if (!isTwice) return;
+  const isField = scopes.length === 1 || (scopes.length === 3 && isPart(scopes));
+  throw invalid(fieldOf(scopes), isField ? "is given twice" : `has the key ${shown(key)} twice`);
+}
+
+/** Names the field that is being read: one of the body, or one of a part such as `memories[3]`. */
+function fieldOf(scopes: readonly Scope[]): string {
+  const [body, list, part] = scopes;
+  if (body?.key === undefined) return "body";
+  if (part?.key === undefined || !isPart(scopes)) return shown(body.key);
+  return `${shown(body.key)}[${list?.index}].${shown(part.key)}`;
+}
+
+/** Tells whether the body's field is an array of objects: of messages, for metadata is an object. */
+function isPart([, list, part]: readonly Scope[]): boolean {
+  return list?.isObject === false && part?.isObject === true;
 }
 
 /** Checks that an integer comes back digit by digit. A fraction is understood to be the nearest double. */
-function checkInteger(literal: string, field: string): void {
+function checkInteger(literal: string, scopes: readonly Scope[]): void {
   const value = Number(literal);
   // A number that is not finite is refused by the room.
   if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || digitsOf(value) === literal) return;
   const back = `would come back as ${value}; send it as a string`;
-  throw invalid(shown(field), `has the integer ${literal.slice(0, 32)}, which ${back}`);
+  throw invalid(fieldOf(scopes), `has the integer ${literal.slice(0, 32)}, which ${back}`);
 }
 
 /** Writes a double as JavaScript does, without an exponent. */

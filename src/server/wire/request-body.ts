@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
@@ -6,7 +7,7 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { invalid, MemoryError } from "../../errors.js";
 import type { Encoding } from "./content-type.js";
 import { toConnectError } from "./errors.js";
-import { readJson, readPatch } from "./json-body.js";
+import { readingJson, readJson, readPatch } from "./json-body.js";
 
 const gunzipBytes = promisify(gunzip);
 
@@ -22,6 +23,9 @@ const DECODED_TIMES = 2;
 
 /** Size that a body of unknown size is assumed to have; most are smaller. */
 const FIRST_BYTES = 16_384;
+
+/** Size from which a body is decoded in steps. */
+const LONG_BYTES = 262_144;
 
 /** Maximum number of bodies unpacked at once. Each holds up to a whole body and one of zlib's four threads. */
 const UNZIPS_MAX = 4;
@@ -65,7 +69,7 @@ export async function* decodedBody(
     const bytes = await readAll(body, reading);
     const plain = await unwrap(bytes, { ...encoding, bytesMax });
     await claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
-    if (plain !== undefined) onMessage(decode(plain, { message, codec, patched }));
+    if (plain !== undefined) onMessage(await decodeInTurn(plain, { message, codec, patched }));
     yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
@@ -159,6 +163,16 @@ async function unzip(bytes: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
     throw invalid("body", "is not gzip, as its Content-Encoding (or grpc-encoding) says");
+  }
+}
+
+/** Decodes a message like `decode`; a long one in JSON step by step, so that other work runs in between. */
+async function decodeInTurn(bytes: Uint8Array, of: Parameters<typeof decode>[1]): Promise<Message> {
+  if (of.codec !== "json" || of.patched !== undefined || bytes.length < LONG_BYTES) return decode(bytes, of);
+  const steps = readingJson(of.message, bytes);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    await nextTurn();
   }
 }
 

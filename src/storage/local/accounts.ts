@@ -53,20 +53,20 @@ export class LocalAccounts implements Accounts {
     });
   }
 
-  async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
+  async charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
     if (this.charges.isBehind) await this.charges.write();
     // No other call runs between the look at what is left and the charge, so this is exact.
     const written = reading(() => this.#accounts.get(accountId));
     if (written === undefined || !holds(written, keyHash)) return false;
-    if (written.callsLeft - this.charges.unwrittenOf(accountId, written) < 1) return false;
-    this.charges.add(accountId, 1);
+    if (written.callsLeft - this.charges.unwrittenOf(accountId, written) < calls) return false;
+    this.charges.add(accountId, calls);
     return true;
   }
 
-  async refund(accountId: string): Promise<void> {
+  async refund(accountId: string, calls = 1): Promise<void> {
     const account = reading(() => this.#find(accountId));
-    if (account === undefined || account.callsLeft >= account.callsLimit) return;
-    this.charges.add(accountId, -1);
+    const refunded = account && Math.min(calls, account.callsLimit - account.callsLeft);
+    if (refunded !== undefined && refunded > 0) this.charges.add(accountId, -refunded);
   }
 
   setPlan({ accountId, plan, callsLimit }: Parameters<Accounts["setPlan"]>[0]): Promise<boolean> {

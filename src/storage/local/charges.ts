@@ -80,7 +80,7 @@ export class Charges<A extends Charged = Charged> {
   add(accountId: string, calls: number): void {
     this.#keep(accountId, calls);
     this.#pendingSinceMs ??= performance.now();
-    this.#pendingCount++;
+    this.#pendingCount += Math.abs(calls);
     this.#timer ??= setTimeout(() => this.send(), GROUP_MS).unref();
   }
 

@@ -46,15 +46,21 @@ export class MongoAccounts implements Accounts {
     return record === null ? undefined : fromRecord(record);
   }
 
-  async charge({ accountId, keyHash }: { accountId: string; keyHash: string }): Promise<boolean> {
-    const payable = { _id: accountId, ...withKey({ hash: keyHash }), callsLeft: { $gte: 1 } };
-    const paid = this.#accounts.findOneAndUpdate(payable, { $inc: { callsLeft: -1 } }, ONLY_WHETHER);
+  async charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
+    const payable = { _id: accountId, ...withKey({ hash: keyHash }), callsLeft: { $gte: calls } };
+    const paid = this.#accounts.findOneAndUpdate(payable, { $inc: { callsLeft: -calls } }, ONLY_WHETHER);
     return (await withTimeout(paid)) !== null;
   }
 
-  async refund(accountId: string): Promise<void> {
-    const paid = { _id: accountId, $expr: { $lt: ["$callsLeft", "$callsLimit"] } };
-    await withTimeout(this.#accounts.findOneAndUpdate(paid, { $inc: { callsLeft: 1 } }, ONLY_WHETHER));
+  async refund(accountId: string, calls = 1): Promise<void> {
+    // Calls that were taken one by one may have been refunded in part: halved, until no more fit.
+    for (let rest = calls, next = calls; rest > 0 && next >= 1; ) {
+      const paid = { _id: accountId, $expr: { $lte: [{ $add: ["$callsLeft", next] }, "$callsLimit"] } };
+      const change = { $inc: { callsLeft: next } };
+      const given = await withTimeout(this.#accounts.findOneAndUpdate(paid, change, ONLY_WHETHER));
+      if (given !== null) rest -= next;
+      next = given === null ? Math.floor(next / 2) : Math.min(next, rest);
+    }
   }
 
   async setPlan({ accountId, plan, callsLimit }: Parameters<Accounts["setPlan"]>[0]): Promise<boolean> {

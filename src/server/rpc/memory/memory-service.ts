@@ -1,14 +1,18 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { type MemoryService, RecallRequest_Mode } from "../../../../gen/recalld/v1/memory_pb.js";
-import { invalid } from "../../../errors.js";
+import type { MemoryService } from "../../../../gen/recalld/v1/memory_pb.js";
 import { deleteMemory } from "../../../memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../../memory/calls/delete-namespace.js";
 import { getMemory } from "../../../memory/calls/get.js";
-import { listMemories } from "../../../memory/calls/list.js";
+import { getNamespace } from "../../../memory/calls/get-namespace.js";
 import { listNamespaces } from "../../../memory/calls/list-namespaces.js";
 import { type Maps, mapNamespace } from "../../../memory/calls/map.js";
-import type { Ports, RecallMode as RoomMode } from "../../../memory/calls/ports.js";
-import { type Found, recall } from "../../../memory/calls/recall.js";
+import type { Ports } from "../../../memory/calls/ports.js";
+import { recall } from "../../../memory/calls/recall.js";
+import { countMemories } from "../../../memory/calls/several/count.js";
+import { deleteMemories } from "../../../memory/calls/several/delete-memories.js";
+import { getMemories } from "../../../memory/calls/several/get-memories.js";
+import { listMemories } from "../../../memory/calls/several/list.js";
+import { storeBatch } from "../../../memory/calls/several/store-batch.js";
 import { store } from "../../../memory/calls/store.js";
 import { updateMemory } from "../../../memory/calls/update.js";
 import type { ErasurePorts } from "../../../memory/erasure/erase.js";
@@ -17,9 +21,10 @@ import { callerOf } from "../caller.js";
 import { deadlineOf } from "../deadline.js";
 import { stepsKey } from "../observe.js";
 import { HeldAnswers } from "./held-answers.js";
-import { memoryOf, shared, textsOf, versionOf } from "./memory-fields.js";
+import { memoryOf, textsOf } from "./memory-fields.js";
 import { memoryStreams, type StreamPorts } from "./memory-streams.js";
-import { expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
+import { detailsOf, foundOf, measured, modeOf, orderOf, stringsOf } from "./read-fields.js";
+import { batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & StreamPorts & { readonly maps: Maps };
@@ -45,6 +50,12 @@ export function memoryService(
       if (replayed) context.responseHeader.set("idempotent-replayed", "true");
       return { namespace, ...storedOf(answered) };
     },
+    async storeBatch({ namespace, memories }, context) {
+      const request = { ...common(context), ...once(context), namespace, memories };
+      const { results, replayed } = await storeBatch(ports, request);
+      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      return { results: results.map(batchResult), namespace };
+    },
     async updateMemory({ namespace, id, text, metadata, expiry, updateMask, etag }, context) {
       const changes = { text, metadata, expiry: expiryOf(expiry), mask: updateMask?.paths, etag };
       // A patch that says null of all metadata removes it.
@@ -55,42 +66,66 @@ export function memoryService(
       if (replayed) context.responseHeader.set("idempotent-replayed", "true");
       return { memory: memoryOf(memory), namespace };
     },
-    async recall({ query, namespace, topK, mode, explain, includeSuperseded }, context) {
-      const asked = { query, namespace, topK, mode: modeOf(mode), explain, includeSuperseded };
-      const request = { ...common(context), ...asked };
-      const { results, queryTokens } = await held.hold(
+    async recall({ namespace, mode, fields: mask, ...asked }, context) {
+      const { query, topK, explain, minScore, includeSuperseded } = asked;
+      const wanted = { query, topK, explain, minScore, includeSuperseded, fields: mask?.paths };
+      const request = { ...common(context), ...wanted, namespace, mode: modeOf(mode) };
+      const { results, queryTokens, fields, considered } = await held.hold(
         context,
         () => recall(ports, request),
         (recalled) => recalled.results.flatMap(stringsOf),
       );
-      const isFull = includeSuperseded;
-      return { results: results.map((each) => found(each, isFull)), namespace, queryTokens };
+      // Callers that ask for nothing new are answered as before.
+      const isFull = includeSuperseded || minScore !== undefined || mask !== undefined;
+      return {
+        ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
+        ...(considered !== undefined && { considered: BigInt(considered) }),
+      };
     },
     async getMemory({ namespace, id }, context) {
       const getting = () => getMemory(ports, { caller: callerOf(context), namespace, id });
       const entry = await held.free(context, getting, textsOf);
       return { memory: memoryOf(entry), namespace };
     },
+    async getMemories({ namespace, ids }, context) {
+      const getting = () => getMemories(ports, { caller: callerOf(context), namespace, ids });
+      const got = await held.free(context, getting, ({ memories }) => memories.flatMap(textsOf));
+      const { missing, remaining } = got;
+      const memories = got.memories.map(memoryOf);
+      return { memories, missing: [...missing], remaining: [...remaining], namespace };
+    },
     async deleteMemory({ namespace, id }, context) {
       await deleteMemory(ports, { caller: callerOf(context), namespace, id });
       return { id };
     },
+    async deleteMemories({ namespace, ids }, context) {
+      const { signal } = context;
+      const request = { caller: callerOf(context), namespace, ids, signal };
+      return { ...(await deleteMemories(ports, request)), namespace };
+    },
     async deleteNamespace({ namespace, force }, context) {
       return { deleted: await deleteNamespace(ports, { caller: callerOf(context), namespace, force }) };
     },
-    async listNamespaces({ pageSize, pageToken }, context) {
-      const request = { caller: callerOf(context), pageSize, pageToken };
+    async listNamespaces({ pageSize, pageToken, prefix }, context) {
+      const request = { caller: callerOf(context), pageSize, pageToken, prefix };
       const { items, nextPageToken } = await listNamespaces(ports, request);
-      const namespaces = items.map(({ bytes, ...each }) => ({ ...each, bytes: BigInt(bytes) }));
-      return { namespaces, nextPageToken };
+      return { namespaces: items.map(measured), nextPageToken };
     },
-    async listMemories({ namespace, pageSize, pageToken, includeSuperseded }, context) {
-      const request = { caller: callerOf(context), namespace, pageSize, pageToken, includeSuperseded };
+    async getNamespace({ namespace }, context) {
+      return detailsOf(namespace, await getNamespace(ports, { caller: callerOf(context), namespace }));
+    },
+    async listMemories({ namespace, pageSize, pageToken, order, includeSuperseded }, context) {
+      const page = { pageSize, pageToken, order: orderOf(order), includeSuperseded };
+      const request = { caller: callerOf(context), namespace, ...page };
       const listing = () => listMemories(ports, request);
       const { items, nextPageToken } = await held.free(context, listing, (page) =>
         page.items.flatMap(textsOf),
       );
       return { memories: items.map(memoryOf), namespace, nextPageToken };
+    },
+    async countMemories({ namespace, includeSuperseded }, context) {
+      const request = { caller: callerOf(context), namespace, includeSuperseded, signal: context.signal };
+      return { memories: BigInt(await countMemories(ports, request)), namespace };
     },
     async mapNamespace({ namespace }, context) {
       const mapping = () => mapNamespace(ports, { caller: callerOf(context), namespace });
@@ -100,29 +135,9 @@ export function memoryService(
   };
 }
 
-function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
-  if (mode === RecallRequest_Mode.MODE_UNSPECIFIED) return undefined;
-  if (mode === RecallRequest_Mode.COSINE) return "cosine";
-  if (mode === RecallRequest_Mode.HYBRID) return "hybrid";
-  throw invalid("mode", "is neither COSINE nor HYBRID");
-}
-
 /** Reads the header by which a call may be repeated. */
 function once({ requestHeader }: HandlerContext) {
   return { idempotencyKey: requestHeader.get("idempotency-key") ?? undefined };
-}
-
-function found({ entry, score, match, words, explanation, supersededBy }: Found, isFull: boolean) {
-  return {
-    ...{ ...shared(entry), score, match },
-    ...(isFull && versionOf({ ...entry, supersededBy })),
-    ...(words !== undefined && { words }),
-    ...(explanation && { explanation: { ...explanation, matched: [...explanation.matched] } }),
-  };
-}
-
-function stringsOf({ entry, explanation }: Found): string[] {
-  return [...textsOf(entry), ...(explanation?.matched ?? [])];
 }
 
 function common(context: HandlerContext) {

@@ -7,6 +7,7 @@ import {
   type StoreResponseSchema,
 } from "../../../../gen/recalld/v1/memory_pb.js";
 import { invalid } from "../../../errors.js";
+import type { BatchResult } from "../../../memory/calls/several/write-batch.js";
 import type { Answered } from "../../../memory/calls/store.js";
 import type { WishRequest } from "../../../memory/calls/store-wishes.js";
 import type { Expiry } from "../../../memory/input/expiry.js";
@@ -74,6 +75,17 @@ export function storedOf({
     ...(etag !== undefined && { etag }),
     ...(similar !== undefined && { similar: { memories: similar.map((each) => ({ ...each })) } }),
   };
+}
+
+/** Translates the result of one memory of a batch. */
+export function batchResult(result: BatchResult) {
+  if ("error" in result) {
+    const { code, message, reason = "" } = result.error;
+    return { result: { case: "error", value: { code, message, reason } } } as const;
+  }
+  const { id, tokens, createdAtMs } = result.stored;
+  const value = { id, tokens, createdAt: timestampFromMs(createdAtMs) };
+  return { result: { case: "stored", value } } as const;
 }
 
 /** Lists the texts of a store's answer. */

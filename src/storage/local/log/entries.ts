@@ -92,9 +92,14 @@ export class Entries {
     return bytes < 0 ? undefined : sequence;
   }
 
-  /** Returns the number that an operation wrote; one that stored a new memory has its id. */
-  written(logId: string, opId: string): number | undefined {
-    return this.#ids.get([logId, opId])?.[0];
+  /** Returns the numbers that operations wrote; one that stored a new memory has its id. */
+  written(logId: string, opIds: readonly string[]): Map<string, number> {
+    const numbers = new Map<string, number>();
+    for (const opId of opIds) {
+      const [sequence] = this.#ids.get([logId, opId]) ?? [];
+      if (sequence !== undefined) numbers.set(opId, sequence);
+    }
+    return numbers;
   }
 
   /**

@@ -176,10 +176,10 @@ export class LocalLog implements Log {
     );
   }
 
-  async written({ logId, opId }: { logId: string; opId: string }): Promise<number | undefined> {
+  async written({ logId, opIds }: Parameters<Log["written"]>[0]): Promise<Map<string, number>> {
     return this.#settled(
       logId,
-      reading(() => this.#entries.written(logId, opId)),
+      reading(() => this.#entries.written(logId, opIds)),
     );
   }
 

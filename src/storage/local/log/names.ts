@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database, RootDatabase } from "lmdb";
 import { type Generation, inGeneration } from "../../../memory/ports/generation.js";
-import type { Head, Named, Scope } from "../../../memory/ports/log.js";
+import type { Head, Listed, Named, Scope } from "../../../memory/ports/log.js";
 
 type Key = [accountId: string, namespace: string];
 
@@ -71,11 +71,12 @@ export class Names {
     }));
   }
 
-  list({ accountId, after = "", limit }: { accountId: string; after?: string; limit: number }): Head[] {
+  list({ accountId, after = "", prefix = "", limit }: Listed): Head[] {
     const heads: Head[] = [];
-    const start: Key = [accountId, after];
-    for (const { key, value } of this.db.getRange({ start, exclusiveStart: true, limit })) {
-      if (key[0] !== accountId) break;
+    const begins = isBefore(after, prefix);
+    const start: Key = [accountId, begins ? prefix : after];
+    for (const { key, value } of this.db.getRange({ start, exclusiveStart: !begins, limit })) {
+      if (key[0] !== accountId || !key[1].startsWith(prefix)) break;
       heads.push({ namespace: key[1], logId: value });
     }
     return heads;
@@ -84,6 +85,11 @@ export class Names {
 
 function scopeOf([accountId, namespace]: Key): Scope {
   return { accountId, namespace };
+}
+
+/** Compares names by their bytes. */
+function isBefore(a: string, b: string): boolean {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 }
 
 function keyOf({ accountId, namespace }: Scope): Key {

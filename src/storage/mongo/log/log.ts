@@ -41,7 +41,7 @@ import {
   findHolder,
   findSuccessors,
   indexRelations,
-  lastNumber,
+  lastNumbers,
   listExpired,
   listSpecial,
   listUnerased,
@@ -158,11 +158,12 @@ export class MongoLog implements Log {
     return last?.op === "store" ? sequenceOf(last._id) : undefined;
   }
 
-  async written({ logId, opId }: { logId: string; opId: string }): Promise<number | undefined> {
-    const _id = idsFrom(logId);
+  async written({ logId, opIds }: Parameters<Log["written"]>[0]): Promise<Map<string, number>> {
     // A new memory has the id of the operation that stored it.
-    const first = await withTimeout(lastNumber(this.#entries, { _id, id: opId }));
-    return first ?? withTimeout(lastNumber(this.#entries, { _id, operation: opId }));
+    const stored = await withTimeout(lastNumbers(this.#entries, { logId, field: "id", values: opIds }));
+    const values = opIds.filter((opId) => !stored.has(opId));
+    const others = await withTimeout(lastNumbers(this.#entries, { logId, field: "operation", values }));
+    return new Map([...stored, ...others]);
   }
 
   holder(of: { logId: string; externalId: string }): Promise<number | undefined> {

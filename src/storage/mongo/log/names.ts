@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Collection } from "mongodb";
 import { type Generation, inGeneration } from "../../../memory/ports/generation.js";
-import type { Head, Named, Scope } from "../../../memory/ports/log.js";
+import type { Head, Listed, Named, Scope } from "../../../memory/ports/log.js";
 import { findOrInsert } from "../find-or-insert.js";
-import { idsFrom } from "./number.js";
+import { afterAll } from "./number.js";
 
 export interface NameRecord {
   /** Id of the form `<account>:<namespace>`; account ids have no colon. */
@@ -58,10 +58,11 @@ export async function allNames(
 
 export async function listNames(
   names: Names,
-  { accountId, after = "", limit }: { accountId: string; after?: string; limit: number },
+  { accountId, after = "", prefix = "", limit }: Listed,
 ): Promise<Head[]> {
-  const { $gte: $gt, $lt } = idsFrom(accountId, idOf({ accountId, namespace: after }));
-  const found = await names.find({ _id: { $gt, $lt } }, { sort: { _id: 1 }, limit }).toArray();
+  const $gte = idOf({ accountId, namespace: prefix });
+  const _id = { $gte, $gt: idOf({ accountId, namespace: after }), $lt: afterAll($gte) };
+  const found = await names.find({ _id }, { sort: { _id: 1 }, limit }).toArray();
   return found.map(({ _id, incarnation: logId }) => ({ namespace: _id.slice(accountId.length + 1), logId }));
 }
 

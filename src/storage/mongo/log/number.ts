@@ -10,6 +10,18 @@ export function sequenceOf(id: string): number {
   return Number(id.slice(-DIGITS));
 }
 
+/** The greatest code point, which has no successor. */
+const LAST = "\u{10ffff}";
+
+/** Makes the least string that follows all strings with this prefix, in the order of their bytes. */
+export function afterAll(prefix: string): string {
+  const points = [...prefix];
+  while (points.at(-1) === LAST) points.pop();
+  const next = (points.pop()?.codePointAt(0) ?? 0) + 1;
+  // No text has surrogates alone.
+  return [...points, String.fromCodePoint(next === 0xd800 ? 0xe000 : next)].join("");
+}
+
 /**
  * Makes a filter for `_id`s that begin with `<owner>:`, from one of them on; in the order of bytes, `;`
  * follows `:`.

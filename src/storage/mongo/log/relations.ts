@@ -24,8 +24,26 @@ export async function findHolder(
   return lastNumber(entries, { _id: idsFrom(logId), externalId });
 }
 
+/** Finds the last number of a log for each of these values of a field. */
+export async function lastNumbers(
+  entries: Entries,
+  { logId, field, values }: { logId: string; field: "id" | "operation"; values: readonly string[] },
+): Promise<Map<string, number>> {
+  const _id = idsFrom(logId);
+  const [only] = values;
+  if (only === undefined) return new Map();
+  if (values.length === 1) {
+    const number = await lastNumber(entries, { _id, [field]: only });
+    return new Map(number === undefined ? [] : [[only, number]]);
+  }
+  const $match = { _id, [field]: { $in: [...values] } };
+  const $group = { _id: `$${field}`, last: { $max: "$_id" } };
+  const found = await entries.aggregate<{ _id: string; last: string }>([{ $match }, { $group }]).toArray();
+  return new Map(found.map(({ _id, last }) => [_id, sequenceOf(last)]));
+}
+
 /** Finds the last number of a log that fits a filter. */
-export async function lastNumber(entries: Entries, filter: Filter<EntryRecord>): Promise<number | undefined> {
+async function lastNumber(entries: Entries, filter: Filter<EntryRecord>): Promise<number | undefined> {
   const found = await entries.findOne(filter, { sort: { _id: -1 }, projection: { _id: 1 } });
   return found === null ? undefined : sequenceOf(found._id);
 }

@@ -1,0 +1,93 @@
+import { availableParallelism } from "node:os";
+import { openEmbedder } from "../dist/src/embedding/open.js";
+import { mapSome } from "../dist/src/memory/pacing/map-some.js";
+import { startServer } from "../test/support/server.js";
+import { machine, percentile, timed } from "./machine.js";
+import { sentence } from "./sentences.js";
+
+// Measures how many memories a second are stored, by batches and one by one, beside the embedder alone with as
+// many threads. All are measured in turns, so that other load on the machine affects all.
+
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
+/** Memories of one measurement. */
+const MEMORIES = Number(process.env.MEMORIES ?? 1024);
+const BATCH = 64;
+const CALLERS = 16;
+const workers = Number(process.env.WORKERS ?? Math.max(1, availableParallelism() - 1));
+
+const plans = { free: { calls: null } };
+const server = await startServer({
+  env: { PLANS_FILE: await plansFile(), EMBED_WORKERS: String(workers), LOG_LEVEL: "warn" },
+});
+const embedder = await openEmbedder({ model: "bundled", modelsDir: server.dataDir, workers });
+const { api_key } = (await post("/signup", {})) as { api_key: string };
+
+let stored = 0;
+/** Makes texts that no other measurement has. */
+const texts = (count: number) => Array.from({ length: count }, () => sentence(stored++ * 31));
+
+const embed = async () => {
+  await mapSome(texts(MEMORIES), CALLERS, (text) => embedder.embed({ text, field: "text", owner: "bench" }));
+};
+const storeEach = (callers: number) => async () => {
+  await mapSome(texts(MEMORIES), callers, (text) => post("/store", { text, namespace: "single" }));
+};
+const storeBatches = (callers: number, size: number) => async () => {
+  const batches = Array.from({ length: Math.ceil(MEMORIES / size) }, () => texts(size));
+  await mapSome(batches, callers, (batch) =>
+    post("/store/batch", { namespace: "batch", memories: batch.map((text) => ({ text })) }),
+  );
+};
+
+const WAYS: readonly [name: string, work: () => Promise<void>][] = [
+  ["embedder alone", embed],
+  ["batches of 256, 1 caller", storeBatches(1, 256)],
+  [`batches of ${BATCH}, 1 caller`, storeBatches(1, BATCH)],
+  [`batches of ${BATCH}, ${CALLERS} callers`, storeBatches(CALLERS, BATCH)],
+  ["single stores, 1 caller", storeEach(1)],
+  [`single stores, ${CALLERS} callers`, storeEach(CALLERS)],
+];
+
+const rates = new Map<string, number[]>(WAYS.map(([name]) => [name, []]));
+for (let round = 0; round <= ROUNDS; round++) {
+  for (const [name, work] of WAYS) {
+    const { ms } = await timed(work);
+    // The first round warms all of them.
+    if (round > 0) rates.get(name)?.push((MEMORIES / ms) * 1000);
+  }
+}
+await embedder.close();
+await server.stop();
+
+console.log(
+  `\n${ROUNDS} rounds of ${MEMORIES} memories in turns, local database, bundled model, ${workers} threads\n${machine()}\n`,
+);
+const alone = rates.get("embedder alone") as number[];
+for (const [name, own] of rates) {
+  const shares = own.map((rate, round) => rate / (alone[round] as number));
+  const rate = percentile(own, 0.5).toFixed(0).padStart(6);
+  console.log(
+    `${name.padEnd(28)}${rate} a second${percentile(shares, 0.5).toFixed(2).padStart(7)} of the embedder`,
+  );
+}
+
+async function plansFile(): Promise<string> {
+  const { mkdtemp, writeFile } = await import("node:fs/promises");
+  const { tmpdir } = await import("node:os");
+  const { join } = await import("node:path");
+  const path = join(await mkdtemp(join(tmpdir(), "recalld-bench-")), "plans.json");
+  await writeFile(path, JSON.stringify(plans));
+  return path;
+}
+
+async function post(path: string, body: object): Promise<Record<string, unknown>> {
+  const headers = {
+    "content-type": "application/json",
+    ...(path !== "/signup" && { authorization: `Bearer ${api_key}` }),
+  };
+  const response = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = (await response.json()) as { results?: { error?: unknown }[] };
+  const failure = answer.results?.find(({ error }) => error !== undefined);
+  if (!response.ok || failure) throw new Error(JSON.stringify(failure ?? answer));
+  return answer;
+}

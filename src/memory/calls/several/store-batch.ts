@@ -1,0 +1,134 @@
+import { invalid } from "../../../errors.js";
+import {
+  type Answered,
+  type Attempt,
+  parseIdempotencyKey,
+  Unfinished,
+} from "../../idempotency/idempotency.js";
+import { authorize } from "../../input/authorize.js";
+import { memoryIdsLike, newMemoryId } from "../../input/id.js";
+import { canonicalMetadata, type JsonObject, parseMetadata } from "../../input/metadata.js";
+import { scopeOf } from "../../input/namespace.js";
+import { parseText } from "../../input/text.js";
+import { Piece } from "../../pacing/bounds.js";
+import { turn } from "../../pacing/turn.js";
+import type { Log, Scope } from "../../ports/log.js";
+import type { Caller } from "../../ports/quota.js";
+import type { CallStep, Steps } from "../../ports/steps.js";
+import type { Ports } from "../ports.js";
+import { knownOf } from "./known.js";
+import { type BatchItem, type BatchResult, resultOfKnown, type Written, writeBatch } from "./write-batch.js";
+
+export const BATCH_MAX = 256;
+
+type BatchPorts = Ports & { readonly log: Log };
+
+export interface StoreBatchRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly memories: readonly { readonly text: string; readonly metadata?: JsonObject | undefined }[];
+  /** Calls with the same key store the same memories once. */
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal;
+  /** Time when the caller stops waiting, by `Clock.nowMs`. */
+  readonly deadlineMs?: number | undefined;
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
+export interface StoredBatch {
+  /** A result for each memory, in the order of the request. */
+  readonly results: readonly BatchResult[];
+  readonly replayed: boolean;
+}
+
+/**
+ * Stores several memories in one namespace. Everything is parsed before anything is done. A memory that cannot
+ * be stored has an error in its place and costs nothing; if none can be stored, the call has that error.
+ *
+ * @throws MemoryError as `store`; `resource_exhausted` if the plan cannot pay for all of them.
+ */
+export async function storeBatch(ports: BatchPorts, request: StoreBatchRequest): Promise<StoredBatch> {
+  const { caller } = request;
+  const scope = scopeOf(request);
+  const parsed = await parseMemories(request.memories);
+  await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
+  const write = async (attempt?: Attempt) => {
+    const ids = memoryIdsLike(attempt?.memoryId ?? newMemoryId(), parsed.length);
+    const items = parsed.map((each, i) => ({ ...each, id: ids[i] as string }));
+    const written = await writeBatch(ports, { ...request, scope, items, attempt });
+    for (const { tokens } of written.fresh) ports.quota.count(caller, { call: "store", tokens });
+    return written;
+  };
+  if (request.idempotencyKey === undefined) return { results: (await write()).results, replayed: false };
+  return storeIdempotently(ports, {
+    ...request,
+    idempotencyKey: request.idempotencyKey,
+    scope,
+    parsed,
+    write,
+  });
+}
+
+type Parsed = Omit<BatchItem, "id">;
+
+/** Parses all memories, with pauses: they may have megabytes of metadata. */
+async function parseMemories(memories: StoreBatchRequest["memories"]): Promise<Parsed[]> {
+  if (memories.length === 0) throw invalid("memories", "is missing");
+  if (memories.length > BATCH_MAX) {
+    throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
+  }
+  return inPieces(memories, ({ text, metadata }, i) => ({
+    text: parseText(`memories[${i}].text`, text),
+    metadata: parseMetadata(metadata, `memories[${i}].metadata`),
+  }));
+}
+
+async function inPieces<T, R>(items: readonly T[], work: (item: T, i: number) => R): Promise<R[]> {
+  const results: R[] = [];
+  let piece = new Piece();
+  for (const [i, item] of items.entries()) {
+    results.push(work(item, i));
+    if (!piece.isOver) continue;
+    await turn();
+    piece = new Piece();
+  }
+  return results;
+}
+
+interface Keyed extends Pick<StoreBatchRequest, "caller"> {
+  readonly idempotencyKey: string;
+  readonly scope: Scope;
+  readonly parsed: readonly Parsed[];
+  write(attempt: Attempt): Promise<Written>;
+}
+
+/** Stores a batch for an idempotency key. What could not be stored is tried again by the next call with it. */
+async function storeIdempotently(
+  ports: BatchPorts,
+  { caller, scope, parsed, write, ...request }: Keyed,
+): Promise<StoredBatch> {
+  const { quota, idempotency } = ports;
+  const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
+  // A replay is not charged, so no charge proves that the key lives.
+  await quota.verify(caller);
+  const content = await inPieces(parsed, ({ text, metadata }) => [text, canonicalMetadata(metadata)]);
+  const asked = { scope, idempotencyKey, content: ["batch", ...content.flat()], several: true };
+  let written: Written | undefined;
+  const attempted = async (attempt: Attempt): Promise<Answered> => {
+    written = await write(attempt);
+    const [first] = written.results;
+    if (first === undefined || !written.results.every((result) => "stored" in result)) throw new Unfinished();
+    return { ...(first as { stored: Answered }).stored, id: attempt.memoryId };
+  };
+  try {
+    // What an attempt has stored stays paid: another one that was answered first found it, and paid nothing.
+    const { answered, replayed } = await idempotency.run(asked, { write: attempted, undo: async () => {} });
+    if (!replayed && written !== undefined) return { results: written.results, replayed };
+    const ids = memoryIdsLike(answered.id, parsed.length);
+    const known = await knownOf(ports, scope, ids);
+    return { results: ids.map((id) => resultOfKnown(known.get(id))), replayed: true };
+  } catch (error) {
+    if (!(error instanceof Unfinished) || written === undefined) throw error;
+    return { results: written.results, replayed: false };
+  }
+}

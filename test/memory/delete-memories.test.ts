@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { unavailable } from "../../src/errors.js";
+import { deleteMemories } from "../../src/memory/calls/several/delete-memories.js";
+import { newMemoryId } from "../../src/memory/input/id.js";
+import type { Clock } from "../../src/memory/pacing/clock.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
+import type { Erasure } from "../../src/memory/ports/erasures.js";
+import { aMemory } from "../contract/samples.js";
+import { CALLER, DIMENSIONS, House, type Room } from "./room.js";
+
+let house: House;
+let room: Room;
+let nowMs = 0;
+const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+const ids = Array.from({ length: 40 }, newMemoryId);
+const request = { caller: CALLER, namespace: "n", ids };
+
+beforeEach(async () => {
+  nowMs = 0;
+  house = await House.open({ clock });
+  const vectors = new Float32Array(DIMENSIONS).fill(0.25);
+  await house.write(
+    "n",
+    ids.map((id) => aMemory({ id, vectors })),
+  );
+  room = house.room();
+});
+afterEach(() => house.close());
+
+const left = async () => {
+  const logId = (await house.storage.log.find({ accountId: CALLER.accountId, namespace: "n" })) ?? "";
+  return (await house.storage.log.measure({ logId })).memories;
+};
+
+/** Ports whose erasures begin as told. */
+function beginning(begin: (nth: number) => void) {
+  const { erasures } = room.ports;
+  let nth = 0;
+  return {
+    ...room.ports,
+    erasures: {
+      begin: async (erasure: Erasure) => {
+        begin(++nth);
+        await erasures.begin(erasure);
+      },
+      end: (id: string) => erasures.end(id),
+      pending: (limit: number) => erasures.pending(limit),
+    },
+  };
+}
+
+it("begins no erasure when time is over, and says that more is left", async () => {
+  const slow = beginning((nth) => {
+    if (nth === 10) nowMs += 16_000;
+  });
+  const { deleted, more } = await deleteMemories(slow, request);
+  expect(more).toBe(true);
+  expect(deleted).toBeGreaterThanOrEqual(10);
+  expect(deleted).toBeLessThan(20);
+  expect(await left()).toBe(ids.length - deleted);
+  expect(await deleteMemories(room.ports, request)).toEqual({ deleted: ids.length - deleted, more: false });
+});
+
+it("ends with the error of the database, and finishes what it began", async () => {
+  const failing = beginning((nth) => {
+    if (nth > 5) throw unavailable("the database is away");
+  });
+  await expect(deleteMemories(failing, request)).rejects.toThrow("the database is away");
+  expect(await left()).toBe(ids.length - 5);
+});
+
+it("begins no other erasure once the caller has gone", async () => {
+  const gone = new AbortController();
+  const leaving = beginning(() => gone.abort(new Error("gone")));
+  const { signal } = gone;
+  await expect(deleteMemories(leaving, { ...request, signal })).rejects.toThrow("gone");
+  expect(await left()).toBeGreaterThan(ids.length - 20);
+});

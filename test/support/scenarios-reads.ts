@@ -1,0 +1,127 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { RpcName } from "./doors.js";
+import type { Scenario } from "./scenario.js";
+
+const namespace = "n";
+/** Makes ids of memories that nobody stored. */
+const ids = (count: number) =>
+  Array.from({ length: count }, (_, i) => `mem_01jdh2zz00e00r000000000${String(i).padStart(3, "0")}`);
+
+const fine = (name: string, rpc: RpcName, request: JsonValue): Scenario => {
+  return { name, rpc, request, code: "ok" };
+};
+
+const wrong = (
+  name: string,
+  rpc: RpcName,
+  [field, says, request]: [field: string, says: RegExp, request: JsonValue],
+): Scenario => ({ name, rpc, request, code: "invalid_argument", field, says });
+
+const inJson = (scenario: Scenario): Scenario => ({ ...scenario, jsonOnly: true });
+
+const LISTS: readonly Scenario[] = [
+  ...["ORDER_UNSPECIFIED", "NEWEST_FIRST", "OLDEST_FIRST"].map((order) =>
+    fine(`order ${order}`, "ListMemories", { namespace, order }),
+  ),
+  inJson(wrong("order oldest", "ListMemories", ["order", /OLDEST_FIRST/, { namespace, order: "oldest" }])),
+  ...[0, 101].map((page_size) =>
+    wrong(`page_size ${page_size}`, "ListMemories", ["page_size", /1 to 100/, { namespace, page_size }]),
+  ),
+  ...["1.5", "0x10", "+5", "05", "1e2", " 5", ""].map((page_size) =>
+    inJson(
+      wrong(`page_size ${JSON.stringify(page_size)}`, "ListMemories", [
+        "page_size",
+        /a whole number/,
+        { namespace, page_size },
+      ]),
+    ),
+  ),
+  ...[1, 100].map((page_size) => fine(`page_size ${page_size}`, "ListMemories", { namespace, page_size })),
+];
+
+const PREFIXES: readonly Scenario[] = [
+  ...["", "n", "nobody has it", "a/b c%2F", "é".repeat(128), " ", "__proto__"].map((prefix) =>
+    fine(`prefix ${JSON.stringify(prefix.slice(0, 20))}`, "ListNamespaces", { prefix }),
+  ),
+  wrong("prefix of 257 bytes", "ListNamespaces", [
+    "prefix",
+    /257 bytes; the limit is 256/,
+    { prefix: "n".repeat(257) },
+  ]),
+  wrong("prefix with a newline", "ListNamespaces", ["prefix", /control character/, { prefix: "a\n" }]),
+];
+
+const SEVERAL = (["GetMemories", "DeleteMemories"] as const).flatMap((rpc): Scenario[] => [
+  fine(`${rpc}: one id`, rpc, { namespace, ids: ids(1) }),
+  fine(`${rpc}: an id twice`, rpc, { namespace, ids: [...ids(1), ...ids(1)] }),
+  fine(`${rpc}: 256 ids`, rpc, { namespace, ids: ids(256) }),
+  fine(`${rpc}: a namespace that nobody stored to`, rpc, { namespace: "never", ids: ids(2) }),
+  wrong(`${rpc}: 257 ids`, rpc, ["ids", /257 ids; the limit is 256/, { namespace, ids: ids(257) }]),
+  wrong(`${rpc}: no ids`, rpc, ["ids", /missing/, { namespace }]),
+  wrong(`${rpc}: an empty list`, rpc, ["ids", /missing/, { namespace, ids: [] }]),
+  wrong(`${rpc}: an id of another form`, rpc, ["ids[1]", /mem_/, { namespace, ids: [...ids(1), "mem_1"] }]),
+  wrong(`${rpc}: an empty id`, rpc, ["ids[0]", /missing/, { namespace, ids: [""] }]),
+  wrong(`${rpc}: no namespace`, rpc, ["namespace", /missing/, { ids: ids(1) }]),
+  inJson(wrong(`${rpc}: ids a string`, rpc, ["ids", /an array/, { namespace, ids: "mem_1" }])),
+  inJson(
+    wrong(`${rpc}: a number among ids`, rpc, ["ids[1]", /a string/, { namespace, ids: [...ids(1), 5] }]),
+  ),
+  inJson(wrong(`${rpc}: null among ids`, rpc, ["ids[0]", /a string/, { namespace, ids: [null] }])),
+]);
+
+const recall = (request: Record<string, JsonValue>): JsonValue => {
+  return { query: "where is the cat?", namespace, ...request };
+};
+
+/** Rules of what a recall leaves out. */
+const RECALLS: readonly Scenario[] = [
+  ...["COSINE", "HYBRID"].flatMap((mode) =>
+    [0, 0.5, 1].map((min_score) =>
+      fine(`min_score ${min_score} with ${mode}`, "Recall", recall({ mode, min_score })),
+    ),
+  ),
+  ...[-0.001, 1.001, -1e300].map((min_score) =>
+    wrong(`min_score ${min_score}`, "Recall", ["min_score", /from 0 to 1/, recall({ min_score })]),
+  ),
+  inJson(wrong("min_score a string", "Recall", ["min_score", /send a number/, recall({ min_score: "0.5" })])),
+  inJson({ ...fine("min_score null, which is absent", "Recall", recall({ min_score: null })) }),
+  ...[
+    ...["id", "id,score", "text,metadata,created_at,match,words,explanation", "score,score"],
+    "etag,updated_at,external_id,superseded_by,expire_time",
+  ].map((fields) => fine(`fields ${fields}`, "Recall", recall({ fields, mode: "HYBRID", explain: true }))),
+  ...["tags", "id,tags", "metadata.source", "*", "Id", "id,", " id"].map((fields) =>
+    wrong(`fields ${JSON.stringify(fields)}`, "Recall", ["fields", /none of id, text/, recall({ fields })]),
+  ),
+  inJson(fine("fields in lowerCamelCase", "Recall", recall({ fields: "createdAt" }))),
+  inJson(wrong("no fields", "Recall", ["fields", /names no field/, recall({ fields: "" })])),
+  inJson(wrong("fields an array", "Recall", ["fields", /names with commas/, recall({ fields: ["id"] })])),
+];
+
+/** Rules of the calls that read several memories or whole namespaces, once for all doors. */
+export const READS: readonly Scenario[] = [
+  ...RECALLS,
+  ...LISTS,
+  ...PREFIXES,
+  ...SEVERAL,
+  fine("a count", "CountMemories", { namespace }),
+  fine("a count with superseded ones", "CountMemories", { namespace, include_superseded: true }),
+  inJson(
+    wrong("a count with a string", "CountMemories", [
+      "include_superseded",
+      /true or false/,
+      { namespace, include_superseded: "yes" },
+    ]),
+  ),
+  fine("a count of nothing", "CountMemories", { namespace: "never" }),
+  wrong("a count without a namespace", "CountMemories", ["namespace", /missing/, {}]),
+  { name: "facts of nothing", rpc: "GetNamespace", request: { namespace: "never" }, code: "not_found" },
+  wrong("facts of a name that is too long", "GetNamespace", [
+    "namespace",
+    /257 bytes/,
+    { namespace: "n".repeat(257) },
+  ]),
+  fine("the account", "GetAccount", {}),
+  fine("the usage of a day", "GetUsage", { days: 1 }),
+  wrong("the usage of 91 days", "GetUsage", ["days", /1 to 90/, { days: 91 }]),
+  fine("the keys", "ListKeys", {}),
+];
