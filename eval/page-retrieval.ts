@@ -2,7 +2,7 @@ import { table } from "../bench/compare/table.js";
 import { count, difference, interval, percent, share } from "./format.js";
 import { grouped, MEMORY_GROUP } from "./known-sets.js";
 import type { Metric } from "./metrics.js";
-import { hybridOf, isHybrid } from "./options.js";
+import { isHybrid } from "./options.js";
 import type { Results, RetrievalFigures, TopScores } from "./results.js";
 
 export function meansPage(results: Results): string {
@@ -146,10 +146,10 @@ function byGroup(results: Results, head: string[], cells: (figures: RetrievalFig
     .join("\n");
 }
 
-/** All systems, and those that the first is compared with: its own order by meaning, and keyword search. */
+/** All systems, and those that the first is compared with: all that do not order by words, too. */
 function systemsOf({ systems }: Results): [string[], string[]] {
   const ids = Object.keys(systems);
-  return [ids, ids.filter((id) => id === "bm25" || hybridOf(id) === ids[0])];
+  return [ids, ids.slice(1).filter((id) => !isHybrid(id))];
 }
 
 function modelsOf(results: Results): string[] {
