@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { mean } from "./bootstrap.js";
 import { type Metrics, metricsOf } from "./metrics.js";
 import type { Placed, Searcher } from "./searcher.js";
 
@@ -6,9 +7,6 @@ import type { Placed, Searcher } from "./searcher.js";
 type Sentences = Readonly<Record<string, readonly (readonly [fact: string, question: string])[]>>;
 
 const SENTENCES = JSON.parse(readFileSync(new URL("languages.json", import.meta.url), "utf8")) as Sentences;
-
-/** Number of facts of each language. */
-export const FACTS = Object.values(SENTENCES)[0]?.length ?? 0;
 
 /** Figures of one system in one language. */
 export interface LanguageFigures {
@@ -39,9 +37,10 @@ export async function measureLanguages(searcher: Searcher): Promise<Languages> {
         ),
       );
     }
-    const mean = (metric: "hit1" | "ndcg10") =>
-      outcomes.reduce((sum, each) => sum + each[metric], 0) / outcomes.length;
-    figures[language] = { hit1: mean("hit1"), ndcg10: mean("ndcg10") };
+    figures[language] = {
+      hit1: mean(outcomes.map(({ hit1 }) => hit1)),
+      ndcg10: mean(outcomes.map(({ ndcg10 }) => ndcg10)),
+    };
   }
   return figures;
 }

@@ -1,13 +1,8 @@
 import { table } from "../bench/compare/table.js";
 import { count, interval } from "./format.js";
+import { BENCHMARKS } from "./known-sets.js";
 import type { Metric } from "./metrics.js";
 import type { Results, RetrievalFigures } from "./results.js";
-
-/** Sets whose figures others publish, under the names that they use. */
-const BENCHMARKS: Readonly<Record<string, string>> = {
-  "longmemeval-s-user": "LongMemEval-S",
-  locomo: "LoCoMo",
-};
 
 const SESSIONS: Partial<Record<Metric, string>> = {
   sessionAny1: "any, R@1",

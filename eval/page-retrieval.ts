@@ -98,7 +98,7 @@ export function strongPage(results: Results): string {
 }
 
 export function unanswerablePage(results: Results): string {
-  // Rows in an order by words, too, are not in the order of their scores: `floors` is about these.
+  // In an order by words, too, the first row's score is not the best one.
   const ids = systemsOf(results)[0].filter((id) => !isHybrid(id));
   const scores = ({ low, median, high }: TopScores) => `${share(median)} (${share(low)} to ${share(high)})`;
   const rows = Object.entries(results.retrieval).flatMap(([set, { queries, unanswerable }]) =>
