@@ -1,3 +1,12 @@
+/**
+ * Sets whose figures others publish, under the names that they use. Their scopes are searched apart and, for
+ * the comparison, in one namespace.
+ */
+export const BENCHMARKS: Readonly<Record<string, string>> = {
+  "longmemeval-s-user": "LongMemEval-S",
+  locomo: "LoCoMo",
+};
+
 /** Groups of known sets, in the order of the page. Other sets come last. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Conversations and personal memories": [

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { mean } from "./bootstrap.js";
 import { type Metrics, metricsOf } from "./metrics.js";
 import type { Placed, Searcher } from "./searcher.js";
 
@@ -6,9 +7,6 @@ import type { Placed, Searcher } from "./searcher.js";
 type Sentences = Readonly<Record<string, readonly (readonly [fact: string, question: string])[]>>;
 
 const SENTENCES = JSON.parse(readFileSync(new URL("languages.json", import.meta.url), "utf8")) as Sentences;
-
-/** Number of facts of each language. */
-export const FACTS = Object.values(SENTENCES)[0]?.length ?? 0;
 
 /** Figures of one system in one language. */
 export interface LanguageFigures {
@@ -19,9 +17,13 @@ export interface LanguageFigures {
 
 export type Languages = Readonly<Record<string, LanguageFigures>>;
 
-/** Stores each language's facts in a namespace of its own, and asks all its questions there. */
+/**
+ * Stores each language's facts in a namespace of its own, and asks all its questions there, one language after
+ * the other: BM25 keeps what was stored last.
+ */
 export async function measureLanguages(searcher: Searcher): Promise<Languages> {
-  const figures = Object.entries(SENTENCES).map(async ([language, pairs]) => {
+  const figures: Record<string, LanguageFigures> = {};
+  for (const [language, pairs] of Object.entries(SENTENCES)) {
     const namespace = `languages ${language}`;
     const rows = pairs.map(([text], i): Placed => ({ namespace, row: { id: String(i), text } }));
     await searcher.store(rows, () => {});
@@ -35,11 +37,12 @@ export async function measureLanguages(searcher: Searcher): Promise<Languages> {
         ),
       );
     }
-    const mean = (metric: "hit1" | "ndcg10") =>
-      outcomes.reduce((sum, each) => sum + each[metric], 0) / outcomes.length;
-    return [language, { hit1: mean("hit1"), ndcg10: mean("ndcg10") }] as const;
-  });
-  return Object.fromEntries(await Promise.all(figures));
+    figures[language] = {
+      hit1: mean(outcomes.map(({ hit1 }) => hit1)),
+      ndcg10: mean(outcomes.map(({ ndcg10 }) => ndcg10)),
+    };
+  }
+  return figures;
 }
 
 function queryFor(id: string, text: string) {

@@ -1,13 +1,8 @@
 import { table } from "../bench/compare/table.js";
 import { count, interval } from "./format.js";
+import { BENCHMARKS } from "./known-sets.js";
 import type { Metric } from "./metrics.js";
 import type { Results, RetrievalFigures } from "./results.js";
-
-/** Sets whose figures others publish, under the names that they use. */
-const BENCHMARKS: Readonly<Record<string, string>> = {
-  "longmemeval-s-user": "LongMemEval-S",
-  locomo: "LoCoMo",
-};
 
 const SESSIONS: Partial<Record<Metric, string>> = {
   sessionAny1: "any, R@1",
@@ -18,6 +13,20 @@ const SESSIONS: Partial<Record<Metric, string>> = {
 };
 
 const TURNS: Partial<Record<Metric, string>> = { hit5: "hit@5", hit10: "hit@10" };
+
+/** Tells whether a run has all that the comparison with others is made of. */
+export function canCompare({ retrieval, pooled, languages }: Results): boolean {
+  const sets = Object.keys(BENCHMARKS);
+  return sets.every((set) => set in retrieval && set in pooled) && Object.keys(languages).length > 0;
+}
+
+/** Takes out of a run's results what the comparison is made of. */
+export function comparisonIn({ version, side, queriesMax, systems, ...results }: Results): Partial<Results> {
+  const sets = Object.keys(BENCHMARKS);
+  const retrieval = Object.entries(results.retrieval).filter(([set]) => sets.includes(set));
+  const { pooled, languages } = results;
+  return { version, side, queriesMax, systems, retrieval: Object.fromEntries(retrieval), pooled, languages };
+}
 
 /** Shows how often the sessions that answer are found, in both readings of recall. */
 export function comparedSessionsPage(results: Results): string {

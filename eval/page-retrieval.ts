@@ -2,7 +2,7 @@ import { table } from "../bench/compare/table.js";
 import { count, difference, interval, percent, share } from "./format.js";
 import { grouped, MEMORY_GROUP } from "./known-sets.js";
 import type { Metric } from "./metrics.js";
-import { hybridOf, isHybrid } from "./options.js";
+import { isHybrid } from "./options.js";
 import type { Results, RetrievalFigures, TopScores } from "./results.js";
 
 export function meansPage(results: Results): string {
@@ -98,7 +98,7 @@ export function strongPage(results: Results): string {
 }
 
 export function unanswerablePage(results: Results): string {
-  // Rows in an order by words, too, are not in the order of their scores: `floors` is about these.
+  // In an order by words, too, the first row's score is not the best one.
   const ids = systemsOf(results)[0].filter((id) => !isHybrid(id));
   const scores = ({ low, median, high }: TopScores) => `${share(median)} (${share(low)} to ${share(high)})`;
   const rows = Object.entries(results.retrieval).flatMap(([set, { queries, unanswerable }]) =>
@@ -146,10 +146,10 @@ function byGroup(results: Results, head: string[], cells: (figures: RetrievalFig
     .join("\n");
 }
 
-/** All systems, and those that the first is compared with: its own order by meaning, and keyword search. */
+/** All systems, and those that the first is compared with: all that do not order by words, too. */
 function systemsOf({ systems }: Results): [string[], string[]] {
   const ids = Object.keys(systems);
-  return [ids, ids.filter((id) => id === "bm25" || hybridOf(id) === ids[0])];
+  return [ids, ids.slice(1).filter((id) => !isHybrid(id))];
 }
 
 function modelsOf(results: Results): string[] {

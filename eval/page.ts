@@ -31,11 +31,14 @@ export const QUALITY: Sections = {
   strong: strongPage,
   unanswerable: unanswerablePage,
   pitfalls: pitfallsPage,
-  languages: languagesPage,
 };
 
 /** Tables of docs/compared.md. */
-export const COMPARED: Sections = { sessions: comparedSessionsPage, turns: comparedTurnsPage };
+export const COMPARED: Sections = {
+  sessions: comparedSessionsPage,
+  turns: comparedTurnsPage,
+  languages: languagesPage,
+};
 
 /**
  * Replaces the page's tables by those of a run.

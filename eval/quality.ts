@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hybridOf, MODELS, type Options, readOptions, USAGE } from "./options.js";
 import { allTables, COMPARED, QUALITY, withTables } from "./page.js";
+import { canCompare, comparisonIn } from "./page-compared.js";
 import { Progress } from "./progress.js";
 import type { Results } from "./results.js";
 import { Run } from "./run.js";
@@ -16,7 +17,12 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** Folder outside git for each run, query by query. */
 const RUNS = join(HERE, ".runs");
 const RESULTS = join(HERE, "results.json");
-const PAGES = { "../docs/quality.md": QUALITY, "../docs/compared.md": COMPARED };
+/** Figures of the sets that others publish, which need not be of the same run. */
+const COMPARISON = join(HERE, "compared.json");
+const PAGES = [
+  { path: join(HERE, "../docs/quality.md"), sections: QUALITY, from: RESULTS },
+  { path: join(HERE, "../docs/compared.md"), sections: COMPARED, from: COMPARISON },
+];
 
 const options = parse();
 if (options === "page") writePage();
@@ -41,8 +47,10 @@ async function measure(options: Options): Promise<void> {
   const path = join(RUNS, `${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json`);
   await run.run(() => writeFileSync(path, JSON.stringify(run.record)));
   console.log(`${allTables(summarize(run.record))}\nwritten to ${path}`);
-  if (options.quick || !run.isWhole([...MODELS, ...MODELS.map(hybridOf), "bm25"])) return;
-  writeFileSync(RESULTS, `${JSON.stringify(summarize(run.record), fourDigits, 2)}\n`);
+  if (options.quick) return;
+  const results = summarize(run.record);
+  if (canCompare(results)) write(COMPARISON, comparisonIn(results));
+  if (run.isWhole([...MODELS, ...MODELS.map(hybridOf), "bm25"])) write(RESULTS, results);
   writePage();
 }
 
@@ -51,10 +59,13 @@ function recordAt(path: string): RunRecord {
   return { pooled: {}, languages: {}, ...JSON.parse(readFileSync(path, "utf8")) } as RunRecord;
 }
 
+function write(path: string, results: Partial<Results>): void {
+  writeFileSync(path, `${JSON.stringify(results, fourDigits, 2)}\n`);
+}
+
 function writePage(): void {
-  const results = JSON.parse(readFileSync(RESULTS, "utf8")) as Results;
-  for (const [name, sections] of Object.entries(PAGES)) {
-    const path = join(HERE, name);
+  for (const { path, sections, from } of PAGES) {
+    const results = JSON.parse(readFileSync(from, "utf8")) as Results;
     writeFileSync(path, withTables(readFileSync(path, "utf8"), sections, results));
     console.log(`written to ${path}`);
   }

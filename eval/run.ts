@@ -2,6 +2,7 @@ import { machine } from "../bench/machine.js";
 import { VERSION } from "../dist/src/version.js";
 import { Bm25Searcher } from "./bm25-searcher.js";
 import { DataFolder, type Found } from "./data-folder.js";
+import { BENCHMARKS } from "./known-sets.js";
 import { measureLanguages } from "./languages.js";
 import { measurePairs } from "./measure-pairs.js";
 import { measureRetrieval } from "./measure-retrieval.js";
@@ -13,9 +14,6 @@ import type { RetrievalSet } from "./retrieval-set.js";
 import type { RetrievalRecord, RunRecord, SystemRecord } from "./run-record.js";
 import { pooled, type Sample, sampleOf, shuffled } from "./sample.js";
 import type { Searcher } from "./searcher.js";
-
-/** Sets whose scopes are searched apart and, for the comparison with others, in one namespace. */
-const POOLED: ReadonlySet<string> = new Set(["longmemeval-s-user", "locomo"]);
 
 /** A run in progress. Its record holds what was measured so far, set by set. */
 export class Run {
@@ -115,7 +113,7 @@ export class Run {
       return;
     }
     await this.#sample(this.record.retrieval, set, sample);
-    if (POOLED.has(name)) await this.#sample(this.record.pooled, set, pooled(sample));
+    if (name in BENCHMARKS) await this.#sample(this.record.pooled, set, pooled(sample));
   }
 
   async #sample(records: Record<string, RetrievalRecord>, set: RetrievalSet, sample: Sample): Promise<void> {

@@ -1,13 +1,15 @@
 import { call, type Json } from "./client.js";
 import { UsageError } from "./failure.js";
-import { print, short, tableOf, whole } from "./output.js";
+import { type Output, print, short, tableOf, whole } from "./output.js";
 import { profilePath, serverOf, writeProfile } from "./profile.js";
 import { metadataGiven, textGiven } from "./texts.js";
 
+/** Rows that the service gives at most in one page. */
+const PAGE_SIZE_MAX = 100;
+
 /** Options that each command has. */
-interface Common {
+interface Common extends Output {
   readonly url?: string;
-  readonly json?: boolean;
 }
 
 interface In extends Common {
@@ -31,7 +33,7 @@ export async function signUp({ email, ...given }: Common & { email?: string }): 
   });
   const path = profilePath(process.env);
   writeProfile(path, { url, api_key: String(answer.api_key) });
-  print({ json: given.json === true }, { account_id: answer.account_id, profile: path }, () => [
+  print(given, { account_id: answer.account_id, profile: path }, () => [
     `Account ${answer.account_id}. Its key is in ${path}, which only you can read.`,
   ]);
 }
@@ -47,9 +49,7 @@ export async function store(
     namespace,
     ...(fields && { metadata: fields }),
   });
-  print({ json: common.json === true }, answer, () => [
-    `${answer.id} stored in ${namespace}, ${answer.tokens} tokens`,
-  ]);
+  print(common, answer, () => [`${answer.id} stored in ${namespace}, ${answer.tokens} tokens`]);
 }
 
 export async function recall(
@@ -60,7 +60,7 @@ export async function recall(
   const body = { query, namespace, mode, ...(topK !== undefined && { top_k: topK }) };
   const answer = await service(common)("MemoryService.Recall", body);
   const results = rowsIn(answer, "results");
-  print({ json: common.json === true }, answer, () =>
+  print(common, answer, () =>
     results.length === 0
       ? [`nothing in ${namespace}`]
       : tableOf(
@@ -76,21 +76,9 @@ export async function recall(
 }
 
 export async function list({ namespace, limit, ...common }: In & { limit: number }): Promise<void> {
-  const ask = service(common);
-  const memories: Json[] = [];
-  let pageToken = "";
-  do {
-    const pageSize = Math.min(100, limit - memories.length);
-    if (pageSize <= 0) break;
-    const page = await ask("MemoryService.ListMemories", {
-      namespace,
-      page_size: pageSize,
-      page_token: pageToken,
-    });
-    memories.push(...rowsIn(page, "memories"));
-    pageToken = String(page.next_page_token ?? "");
-  } while (pageToken !== "");
-  print({ json: common.json === true }, { memories }, () =>
+  const asked = { body: { namespace }, rows: "memories", limit };
+  const memories = await allPages(common, "MemoryService.ListMemories", asked);
+  print(common, { memories }, () =>
     tableOf(
       {
         id: ({ id }) => String(id),
@@ -105,7 +93,7 @@ export async function list({ namespace, limit, ...common }: In & { limit: number
 export async function get(id: string, { namespace, ...common }: In): Promise<void> {
   const answer = await service(common)("MemoryService.GetMemory", { namespace, id });
   const memory = answer.memory as Json;
-  print({ json: common.json === true }, memory, () => [
+  print(common, memory, () => [
     whole(memory.text),
     ...(memory.metadata === undefined ? [] : [whole(JSON.stringify(memory.metadata))]),
     `${memory.id}, stored ${memory.created_at}, ${memory.tokens} tokens`,
@@ -114,19 +102,12 @@ export async function get(id: string, { namespace, ...common }: In): Promise<voi
 
 export async function forget(id: string, { namespace, ...common }: In): Promise<void> {
   const answer = await service(common)("MemoryService.DeleteMemory", { namespace, id });
-  print({ json: common.json === true }, answer, () => [`${id} erased`]);
+  print(common, answer, () => [`${id} erased`]);
 }
 
 export async function namespaces(common: Common): Promise<void> {
-  const ask = service(common);
-  const all: Json[] = [];
-  let pageToken = "";
-  do {
-    const page = await ask("MemoryService.ListNamespaces", { page_size: 100, page_token: pageToken });
-    all.push(...rowsIn(page, "namespaces"));
-    pageToken = String(page.next_page_token ?? "");
-  } while (pageToken !== "");
-  print({ json: common.json === true }, { namespaces: all }, () =>
+  const all = await allPages(common, "MemoryService.ListNamespaces", { rows: "namespaces" });
+  print(common, { namespaces: all }, () =>
     tableOf(
       {
         memories: ({ memories = 0 }) => Number(memories).toLocaleString("en-US"),
@@ -136,6 +117,33 @@ export async function namespaces(common: Common): Promise<void> {
       all,
     ),
   );
+}
+
+interface Listing {
+  readonly body?: Json;
+  /** Field of the answer that has the page. */
+  readonly rows: string;
+  /** Maximum number of rows; all if left out. */
+  readonly limit?: number;
+}
+
+/** Asks for page after page, until there are no more or there are enough. */
+async function allPages(
+  common: Common,
+  method: string,
+  { body = {}, rows, limit = Number.POSITIVE_INFINITY }: Listing,
+): Promise<Json[]> {
+  const ask = service(common);
+  const all: Json[] = [];
+  let pageToken = "";
+  while (all.length < limit) {
+    const pageSize = Math.min(PAGE_SIZE_MAX, limit - all.length);
+    const page = await ask(method, { ...body, page_size: pageSize, page_token: pageToken });
+    all.push(...rowsIn(page, rows));
+    pageToken = String(page.next_page_token ?? "");
+    if (pageToken === "") break;
+  }
+  return all;
 }
 
 function rowsIn(answer: Json, name: string): Json[] {

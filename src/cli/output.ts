@@ -1,3 +1,4 @@
+import { inColumns } from "../operator/show.js";
 import type { Json } from "./client.js";
 
 /** Columns of a table, with how each is shown. */
@@ -7,7 +8,7 @@ export type Columns = Readonly<Record<string, (row: Json) => string>>;
 const SHOWN_MAX = 72;
 
 export interface Output {
-  readonly json: boolean;
+  readonly json?: boolean;
 }
 
 /** Prints an answer: as it is for programs, or as the lines for people. */
@@ -16,14 +17,10 @@ export function print({ json }: Output, answer: unknown, lines: () => readonly s
   else for (const line of lines()) console.log(line);
 }
 
-/** Lays rows out in columns, the last of which is not padded. */
+/** Makes a table of rows, with the columns' names above. */
 export function tableOf(columns: Columns, rows: readonly Json[]): string[] {
   const names = Object.keys(columns);
-  const cells = [names, ...rows.map((row) => names.map((name) => columns[name]?.(row) ?? ""))];
-  const widths = names.map((_, i) => Math.max(...cells.map((line) => (line[i] ?? "").length)));
-  return cells.map((line) =>
-    line.map((cell, i) => (i === line.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join("  "),
-  );
+  return inColumns([names, ...rows.map((row) => names.map((name) => columns[name]?.(row) ?? ""))]);
 }
 
 /** Shortens a text to one line of a table. Control characters of a terminal are not passed on. */

@@ -11,16 +11,18 @@ export function show(answer: unknown): string {
 
 function table(rows: readonly Row[]): string {
   const names = Object.keys(rows[0] ?? {});
-  const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
-  const widths = names.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? "").length)));
-  return lines
-    .map((line) =>
-      line
-        .map((each, i) => each.padEnd(widths[i] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return inColumns([names, ...rows.map((row) => names.map((name) => cell(row[name])))]).join("\n");
+}
+
+/** Lays out rows of cells as lines whose columns stand below each other. */
+export function inColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? "").length)));
+  return rows.map((row) =>
+    row
+      .map((each, i) => each.padEnd(widths[i] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
 }
 
 /** Formats a value without control characters: users' texts must not control the terminal. */

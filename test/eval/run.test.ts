@@ -159,7 +159,6 @@ describe("an evaluation of made-up data, with the real service and the bundled m
       "strong",
       "unanswerable",
       "pitfalls",
-      "languages",
     ];
     const marked = (name: string, text: string) =>
       `Before ${name}.\n\n<!-- \`npm run eval\` writes: ${name} -->${text}<!-- End of ${name}. -->\n`;

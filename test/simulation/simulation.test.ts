@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { simulate } from "./simulation.js";
 
 /** Number of schedules. The long form (`npm run test:faults`) sets 100,000. */
-const SCHEDULES = Number(process.env.SIMULATED_SCHEDULES ?? 2000);
+const SCHEDULES = Number(process.env.SIMULATED_SCHEDULES ?? 1200);
 const FIRST = Number(process.env.SIMULATED_FIRST ?? 1);
 
 describe("the room under random schedules", () => {
