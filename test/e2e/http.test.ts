@@ -61,7 +61,7 @@ describe("paths and methods", () => {
     "//store",
     "/recalld.v1.MemoryService",
     "/recalld.v1.MemoryService/Nothing",
-    "/namespaces",
+    "/namespace",
   ])("answers not_found at %s", async (path) => {
     const init = { method: "POST", headers: authorized(JSON_TYPE), body: "{}" };
     expectError(await ask(path, init), { status: 404, code: "not_found" });
