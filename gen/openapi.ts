@@ -149,7 +149,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Stores up to 256 memories of one namespace, each as Store does",
+        "summary": "Stores up to 256 memories of one namespace, each as Store does, as if one after the other",
         "description": "Everything is checked before anything is stored, and a batch that the plan cannot pay is refused whole. After that each memory has a result of its own, in order: those that could not be stored cost nothing and may be sent again. A call that can store none of them has the error of the first.\n\n`Idempotency-Key` is as with Store, for the batch as a whole. What an attempt could not store, the next call with the key stores.\n\nAlso served as `POST /store/batch`.",
         "responses": {
           "200": {
@@ -1740,7 +1740,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Stores up to 256 memories of one namespace, each as Store does",
+        "summary": "Stores up to 256 memories of one namespace, each as Store does, as if one after the other",
         "description": "Everything is checked before anything is stored, and a batch that the plan cannot pay is refused whole. After that each memory has a result of its own, in order: those that could not be stored cost nothing and may be sent again. A call that can store none of them has the error of the first.\n\n`Idempotency-Key` is as with Store, for the batch as a whole. What an attempt could not store, the next call with the key stores.\n\nAlso served as `POST /store/batch`.",
         "responses": {
           "200": {
@@ -4771,6 +4771,53 @@ export const openapi: Record<string, unknown> = {
             ],
             "additionalProperties": true,
             "description": "Anything to hand back with the memory, as for Store."
+          },
+          "external_id": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "Your own id for the memory, as for Store.",
+            "maxLength": 256,
+            "x-max-bytes": 256,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+          },
+          "on_conflict": {
+            "anyOf": [
+              {
+                "$ref": "#/components/schemas/OnConflict"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "What to do if a memory has the external id already, as for Store; also one that stands before this one in the batch."
+          },
+          "expire_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "A time in the future."
+          },
+          "ttl": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+            "description": "How long from now."
+          },
+          "supersedes": {
+            "type": [
+              "array",
+              "null"
+            ],
+            "items": {
+              "type": "string"
+            },
+            "description": "Ids of up to 16 memories of the namespace that this one corrects, as for Store."
           }
         },
         "required": [
@@ -4828,7 +4875,15 @@ export const openapi: Record<string, unknown> = {
           "created_at": {
             "type": "string",
             "format": "date-time",
-            "description": "When it was stored."
+            "description": "When it was stored, as for Store."
+          },
+          "outcome": {
+            "$ref": "#/components/schemas/Outcome",
+            "description": "What happened. This and the etag are absent unless the memory of the request had any of `external_id`, `expire_time`, `ttl` or `supersedes`."
+          },
+          "etag": {
+            "type": "string",
+            "description": "Names this version of the memory; UpdateMemory takes it."
           }
         },
         "required": [

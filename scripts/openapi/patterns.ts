@@ -25,6 +25,7 @@ const PATTERNS: Record<string, string> = {
   "UpdateMemoryRequest.id": `^mem_${TYPE_ID}$`,
   "UpdateMemoryRequest.text": NOT_BLANK,
   "StoreRequest.external_id": `^[^${CONTROL}]*$`,
+  "StoreItem.external_id": `^[^${CONTROL}]*$`,
   "ListNamespacesRequest.prefix": `^[^${CONTROL}]*$`,
   "SignUpRequest.email": `^(${WORD}@${WORD})?$`,
   "CreateKeyRequest.name": `^[^${CONTROL}]*$`,

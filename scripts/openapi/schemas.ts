@@ -40,7 +40,7 @@ const SOMETIMES = [
   ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time"],
   ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar"],
   ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
-  ...["StoreBatchResult.stored", "StoreBatchResult.error"],
+  ...["StoreBatchResult.stored", "StoreBatchResult.error", "StoredItem.outcome", "StoredItem.etag"],
   ...["RecallResponse.considered", "GetNamespaceResponse.first", "GetNamespaceResponse.last"],
 ];
 

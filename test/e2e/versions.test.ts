@@ -262,4 +262,93 @@ describe.each(DOORS)("through $name", ({ name }) => {
     const none = await store({ namespace: aSpace(), text: "alone", similar_above: 0 });
     expect(none.similar).toEqual({ memories: [] });
   });
+
+  it("stores a batch as one store after the other, also with the same external id", async () => {
+    const namespace = aSpace();
+    const batch = async (memories: Body[], header = {}) => {
+      const { body } = await ok(call("StoreBatch", { namespace, memories }, header));
+      return body.results as { stored?: Body; error?: Body }[];
+    };
+    const old = await store({ namespace, text: "Ada lives in Paris." });
+    const start = await used();
+    const [first, second, third, fourth, fifth, sixth] = await batch([
+      { text: "Ada lives in Rome.", supersedes: [old.id], external_id: "ada" },
+      { text: "A dog barks.", external_id: "ada", on_conflict: "KEEP" },
+      { text: "A cow moos.", external_id: "ada", on_conflict: "REFUSE" },
+      { text: "Ada lives in Oslo.", external_id: "ada", on_conflict: "REPLACE", ttl: "86400s" },
+      { text: "Nobody.", supersedes: [old.id] },
+      { text: "The cat sleeps." },
+    ]);
+    const { id, created_at } = first?.stored ?? {};
+    expect(first?.stored).toMatchObject({ outcome: "CREATED", etag: expect.any(String) });
+    expect(second?.stored).toEqual({ ...first?.stored, outcome: "KEPT" });
+    expect(third?.error).toMatchObject({ code: "already_exists", reason: "EXTERNAL_ID_TAKEN" });
+    expect(fourth?.stored).toMatchObject({ id, created_at, outcome: "REPLACED" });
+    expect(fifth?.error).toMatchObject({ code: "failed_precondition", reason: "MEMORY_SUPERSEDED" });
+    expect(Object.keys(sixth?.stored ?? {}).sort()).toEqual(["created_at", "id", "tokens"]);
+    // Those that were kept or refused cost nothing.
+    expect(await used()).toBe(start + 3);
+    const memory = await get(namespace, id);
+    const etag = fourth?.stored?.etag;
+    expect(memory).toMatchObject({ text: "Ada lives in Oslo.", external_id: "ada", etag });
+    expect(Date.parse(String(memory.expire_time))).toBeGreaterThan(Date.now());
+    expect(await get(namespace, old.id)).toMatchObject({ superseded_by: id });
+    const texts = (await recalled(namespace, "Ada")).map(({ text }) => text).sort();
+    expect(texts).toEqual(["Ada lives in Oslo.", "The cat sleeps."]);
+  });
+
+  it("repeats the answer of a batch with conditions for an Idempotency-Key", async () => {
+    const namespace = aSpace();
+    const header = { "idempotency-key": `batch ${name}` };
+    const there = await store({ namespace, text: "kitten", external_id: "kept" });
+    await store({ namespace, text: "puppy", external_id: "replaced" });
+    const memories = [
+      { text: "cat", external_id: "kept", on_conflict: "KEEP" },
+      { text: "dog", external_id: "replaced", on_conflict: "REPLACE" },
+      { text: "cow", external_id: "new", on_conflict: "REFUSE" },
+      { text: "hen" },
+    ];
+    const start = await used();
+    const first = await ok(call("StoreBatch", { namespace, memories }, header));
+    const outcomes = [{ id: there.id, outcome: "KEPT" }, { outcome: "REPLACED" }, { outcome: "CREATED" }, {}];
+    expect(first.body.results).toMatchObject(outcomes.map((stored) => ({ stored })));
+    const again = await ok(call("StoreBatch", { namespace, memories }, header));
+    expect(again.body).toEqual(first.body);
+    expect(again.header.get("idempotent-replayed")).toBe("true");
+    expect(await used()).toBe(start + 3);
+    const other = [{ ...memories[0], on_conflict: "REPLACE" }, ...memories.slice(1)];
+    const reused = await call("StoreBatch", { namespace, memories: other }, header);
+    expect(reused).toMatchObject({ code: "already_exists", reason: "IDEMPOTENCY_KEY_REUSED" });
+    // Another replacement and an update change nothing about the answer; a deletion does.
+    await store({ namespace, text: "wolf", external_id: "replaced", on_conflict: "REPLACE" });
+    const results = first.body.results as { stored: Body }[];
+    await ok(call("UpdateMemory", { namespace, id: results[2]?.stored.id, metadata: { a: 1 } }));
+    expect((await ok(call("StoreBatch", { namespace, memories }, header))).body).toEqual(first.body);
+    await ok(call("DeleteMemory", { namespace, id: there.id }));
+    const { body } = await ok(call("StoreBatch", { namespace, memories }, header));
+    const gone = { error: { code: "failed_precondition", reason: "IDEMPOTENT_MEMORY_DELETED" } };
+    expect(body.results).toMatchObject([gone, ...results.slice(1)]);
+    expect(await used()).toBe(start + 4);
+  });
+
+  it("answers a batch whose memories are all there without a call, and refuses one of which none can go in", async () => {
+    const namespace = aSpace();
+    const ids = ["a", "b", "c"];
+    const asked = (on_conflict: string) => ({
+      namespace,
+      memories: ids.map((external_id) => ({ text: `cat ${external_id}`, external_id, on_conflict })),
+    });
+    await ok(call("StoreBatch", asked("REFUSE")));
+    const start = await used();
+    const kept = await ok(call("StoreBatch", asked("KEEP")));
+    expect(kept.body.results).toMatchObject(ids.map(() => ({ stored: { outcome: "KEPT" } })));
+    const refused = await call("StoreBatch", asked("REFUSE"));
+    expect(refused).toMatchObject({ code: "already_exists", fields: ["memories[0].external_id"] });
+    expect(refused.message).toMatch(/^memories\[0\].external_id is taken by mem_/);
+    expect(await used()).toBe(start);
+    const replaced = await ok(call("StoreBatch", asked("REPLACE")));
+    expect(replaced.body.results).toMatchObject(ids.map(() => ({ stored: { outcome: "REPLACED" } })));
+    expect(await used()).toBe(start + 3);
+    expect(await recalled(namespace)).toHaveLength(3);
+  });
 });

@@ -245,13 +245,16 @@ function messageOf(method: DescMethodUnary, request: JsonObject): Message {
   const mask = (paths: unknown) => create(FieldMaskSchema, { paths: String(paths).split(",") });
   const changes = {
     ...(metadata !== undefined && { metadata }),
-    ...(memories !== undefined && {
-      memories: (memories as never[]).map((each) => create(StoreItemSchema, each)),
-    }),
+    ...(memories !== undefined && { memories: (memories as JsonObject[]).map(itemOf) }),
     ...(update_mask !== undefined && { updateMask: mask(update_mask) }),
     ...(fields !== undefined && { fields: mask(fields) }),
   };
   return create(method.input, { ...message, ...changes } as never);
+}
+
+function itemOf({ metadata, ...rest }: JsonObject): Message {
+  const item = fromJson(StoreItemSchema, rest);
+  return create(StoreItemSchema, { ...item, ...(metadata !== undefined && { metadata }) } as never);
 }
 
 function methodOf(rpc: RpcName): DescMethodUnary {

@@ -1,4 +1,4 @@
-import type { JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Scenario } from "./scenario.js";
 
 const NOBODY = `mem_${"0".repeat(26)}`;
@@ -22,7 +22,7 @@ const replacing = { on_conflict: "REPLACE" };
 const jsonOnly = { jsonOnly: true } as const;
 
 /** Rules of the fields by which memories replace, supersede and expire. */
-export const VERSION_SCENARIOS: readonly Scenario[] = [
+const SINGLE: readonly Scenario[] = [
   taken("external_id of 256 bytes", { external_id: "é".repeat(128), ...replacing }),
   refused(
     "external_id too long",
@@ -110,5 +110,27 @@ export const VERSION_SCENARIOS: readonly Scenario[] = [
     rpc: "Recall",
     request: { query: "cat", namespace: "versions", include_superseded: true },
     code: "ok",
+  },
+];
+
+/** Makes the rule of a single store one of a batch. */
+function inBatch({ name, request, field, ...rest }: Scenario): Scenario[] {
+  const { namespace, ...memory } = request as JsonObject;
+  if (rest.rpc !== "Store" || "similar_above" in memory) return [];
+  const batch = { namespace, memories: [memory] } as JsonValue;
+  const named = field === undefined ? {} : { field: `memories[0].${field}` };
+  return [{ ...rest, name: `a batch: ${name}`, rpc: "StoreBatch", request: batch, ...named }];
+}
+
+export const VERSION_SCENARIOS: readonly Scenario[] = [
+  ...SINGLE,
+  ...SINGLE.flatMap(inBatch),
+  {
+    name: "a batch: similar_above",
+    rpc: "StoreBatch",
+    request: { namespace: "versions", memories: [{ text: "a", similar_above: 0.5 }] },
+    code: "invalid_argument",
+    field: "memories[0].similar_above",
+    jsonOnly: true,
   },
 ];

@@ -1,14 +1,14 @@
 import { MemoryError } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
 import type { Answered, Attempt, Similar } from "../idempotency/idempotency.js";
-import type { Appending } from "../log/namespaces.js";
+import type { Appending, Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
 import { rank } from "../log/score.js";
 import { vectorsOf } from "../log/windows.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { StoreOutcome } from "../ports/claims.js";
 import { generationOf } from "../ports/generation.js";
-import type { Scope, Seen, Stored } from "../ports/log.js";
+import type { Entry, Erased, Scope, Seen, Stored } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import type { CallStep, Steps } from "../ports/steps.js";
 import type { Conditional, LogView } from "../versions/condition.js";
@@ -26,37 +26,41 @@ const SPARE_CANDIDATES = 8;
 export type WishPorts = Ports & ErasurePorts;
 
 /**
- * Looks up, before anything is charged, whether the memory is there already: the answer then. Refuses a store
- * that the namespace's memories do not allow.
+ * Opens a view of a namespace's log as it is now, before anything is charged; undefined if there is none.
  *
- * @throws MemoryError as `decideStore`; `unauthenticated`
+ * @throws MemoryError `unauthenticated`
  */
-export async function findStanding(
-  { quota, log, clock }: WishPorts,
-  { caller, scope, wishes, attempt }: Looking,
-): Promise<Answered | undefined> {
+export async function viewNow(
+  { quota, log, clock }: Pick<WishPorts, "quota" | "log" | "clock">,
+  { caller, scope }: { caller: Caller; scope: Scope },
+): Promise<LogView | undefined> {
   const logId = await log.find(scope);
   if (logId === undefined) return undefined;
   // No charge has proved that the key lives.
   await quota.verify(caller);
-  const view = { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
-  return unlessWritten(view, attempt, async () => {
-    const standing = await checkStore(view, wishes.conditions);
-    return standing && answerOf(standing, { id: undefined });
-  });
+  return { log, logId, from: Number.POSITIVE_INFINITY, nowMs: clock.wallMs() };
 }
 
-interface Looking {
-  readonly caller: Caller;
-  readonly scope: Scope;
-  readonly wishes: Wishes;
-  readonly attempt: Attempt | undefined;
+/**
+ * Looks up whether the memory is there already: the answer then. Refuses a store that the namespace's memories
+ * do not allow.
+ *
+ * @throws MemoryError as `decideStore`
+ */
+export async function findStanding(
+  view: LogView,
+  { wishes, attempt }: { wishes: Wishes; attempt: Pick<Attempt, "memoryId"> | undefined },
+): Promise<Answered | undefined> {
+  return unlessWritten(view, attempt, async () => {
+    const standing = await checkStore(view, wishes.conditions);
+    return standing && answerByWishes(standing, { id: undefined });
+  });
 }
 
 /** Answers what a look at the log finds or refuses, unless an attempt that came before has written it itself. */
 export async function unlessWritten<T>(
   { log, logId }: Pick<LogView, "log" | "logId">,
-  attempt: Attempt | undefined,
+  attempt: Pick<Attempt, "memoryId"> | undefined,
   look: () => Promise<T>,
 ): Promise<T | undefined> {
   // Asked afterwards: an entry that the look has found is written by then.
@@ -88,33 +92,55 @@ export async function writeByWishes(ports: WishPorts, writing: WritingByWishes):
   const nowMs = clock.wallMs();
   let similar: readonly Similar[] | undefined;
   const conditionFor = async (replica: Replica): Promise<Conditional> => {
-    const embedded = await appending.memoryIn(generationOf(replica.logId));
-    const { externalId } = wishes.conditions;
-    const memory: Stored = {
-      ...embedded,
-      ...(externalId !== undefined && { externalId }),
-      ...(wishes.expiresAtMs !== undefined && { expiresAtMs: wishes.expiresAtMs }),
-    };
+    const memory = await appending.memoryIn(generationOf(replica.logId));
     similar = await findSimilar(replica, { memory, above: wishes.similarAbove, steps, signal });
-    return {
-      opId: id,
-      bytes: weightOf(memory),
-      decide: (view) => decideStore({ ...view, nowMs }, { memory, conditions: wishes.conditions }),
-    };
+    return conditionalOf(memory, { wishes, nowMs });
   };
   const { admit, idempotent } = appending;
   const changed = await steps.time("append", () =>
     namespaces.change(scope, { conditionFor, admit, idempotent }),
   );
-  const standing = changed?.standing;
-  if (changed === undefined || (standing?.op !== "store" && standing?.op !== "erased")) {
-    throw new MemoryError("internal", "another entry was appended in place of a memory");
-  }
-  const answered = answerOf(standing, { id });
+  // A store creates the namespace, so there is an outcome.
+  const answered = await finishByWishes(ports, { changed: changed as Changed, id });
+  return { ...answered, ...(similar && { similar: others(similar, answered.id) }) };
+}
+
+/** Makes the condition under which a memory is appended. */
+export function conditionalOf(
+  made: Stored,
+  { wishes, nowMs }: { wishes: Wishes; nowMs: number },
+): Conditional {
+  const { conditions, expiresAtMs } = wishes;
+  const { externalId } = conditions;
+  const memory: Stored = {
+    ...made,
+    ...(externalId !== undefined && { externalId }),
+    ...(expiresAtMs !== undefined && { expiresAtMs }),
+  };
+  return {
+    opId: made.opId,
+    bytes: weightOf(memory),
+    decide: (view) => decideStore({ ...view, nowMs }, { memory, conditions }),
+  };
+}
+
+/** Answers a store from its outcome, and erases the version that it replaced; `id` is that of the operation. */
+export async function finishByWishes(
+  ports: ErasurePorts,
+  { changed, id }: { changed: Changed; id: string },
+): Promise<Answered> {
+  const standing = asMemory(changed.standing);
+  const answered = answerByWishes(standing, { id });
   if (answered.outcome === "REPLACED" && standing.replaces !== undefined) {
     await eraseEntry(ports, { logIds: [changed.logId], sequence: standing.replaces });
   }
-  return { ...answered, ...(similar && { similar: others(similar, answered.id) }) };
+  return answered;
+}
+
+/** Answers an entry that must be a memory, or what remains of one. */
+export function asMemory(standing: Entry<"head">): Seen["head"] | Erased {
+  if (standing.op === "store" || standing.op === "erased") return standing;
+  throw new MemoryError("internal", "another entry was appended in place of a memory");
 }
 
 /** Finds the memories that are most like a text that is about to be stored. */
@@ -141,7 +167,7 @@ function others(similar: readonly Similar[], id: string): readonly Similar[] {
 }
 
 /** Makes the answer from the log's entry; `id` is that of the operation. */
-function answerOf(
+export function answerByWishes(
   standing: Pick<Seen["head"], "opId" | "id" | "tokens" | "createdAtMs">,
   { id }: { id: string | undefined },
 ): Answered {

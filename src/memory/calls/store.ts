@@ -1,4 +1,3 @@
-import { MemoryError } from "../../errors.js";
 import {
   type Answered,
   type Attempt,
@@ -16,7 +15,7 @@ import type { Entry, Scope } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import type { Ports } from "./ports.js";
-import { findStanding, type WishPorts, writeByWishes } from "./store-if.js";
+import { asMemory, findStanding, viewNow, type WishPorts, writeByWishes } from "./store-if.js";
 import { parseWishes, type Wishes, type WishRequest } from "./store-wishes.js";
 import { withinQuota } from "./within-quota.js";
 
@@ -81,7 +80,8 @@ async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered
   const { caller, text, metadata, scope, attempt, wishes, steps = untimed } = writing;
   const { quota, generations, namespaces } = ports;
   // What is there already, or forbids the store, costs neither a call nor the model's time.
-  const kept = wishes && (await findStanding(ports, { caller, scope, wishes, attempt }));
+  const view = wishes && (await viewNow(ports, { caller, scope }));
+  const kept = wishes && view && (await findStanding(view, { wishes, attempt }));
   if (kept !== undefined) return kept;
   return withinQuota({ quota, caller, steps, signal: writing.signal }, async ({ paid, signal }) => {
     const asked = { text, field: "text", owner: caller.accountId, deadlineMs: writing.deadlineMs } as const;
@@ -116,11 +116,8 @@ async function append(
 }
 
 /** Makes the answer from the log's entry: all attempts answer what the first that arrived has written. */
-function answerOf(standing: Entry<"head">): Answered {
-  if (standing.op !== "store" && standing.op !== "erased") {
-    throw new MemoryError("internal", "another entry was appended in place of a memory");
-  }
-  const { id, tokens, createdAtMs } = standing;
+export function answerOf(standing: Entry<"head">): Answered {
+  const { id, tokens, createdAtMs } = asMemory(standing);
   return { id, tokens, createdAtMs };
 }
 

@@ -67,7 +67,7 @@ export interface IdempotentWork {
 /** Answer of a store or an update; `outcome`, `etag` and `similar` only if the store asked for more. */
 export interface Answered
   extends Pick<Stored, "id" | "tokens" | "createdAtMs">,
-    Pick<ClaimAnswer, "outcome" | "etag"> {
+    Pick<ClaimAnswer, "outcome" | "etag" | "kept"> {
   readonly similar?: readonly Similar[];
 }
 
@@ -239,12 +239,13 @@ export class Idempotency {
 }
 
 /** Leaves out all that is no part of an answer. */
-function onlyAnswer({ id, tokens, createdAtMs, outcome, etag, similar }: Answered): Answered {
+function onlyAnswer({ id, tokens, createdAtMs, outcome, etag, similar, kept }: Answered): Answered {
   return {
     ...{ id, tokens, createdAtMs },
     ...(outcome !== undefined && { outcome }),
     ...(etag !== undefined && { etag }),
     ...(similar !== undefined && { similar }),
+    ...(kept !== undefined && { kept }),
   };
 }
 

@@ -74,14 +74,14 @@ export class Appender {
   }
 
   /**
-   * Appends an entry. Resolves once it is in the log for good and applied to the replica, with the entry as
-   * the log has it: of several attempts at one operation, the first that arrived.
+   * Appends an entry, or what a condition decides. Resolves once it is in the log for good and applied to the
+   * replica, with the entry as the log has it: of several attempts at one operation, the first that arrived.
    *
    * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; Sealed if the log
    * has ended and the entry is not in it.
    */
-  append(entry: Appended): Promise<Entry<"head">> {
-    return this.#wait(entry, { ready: true });
+  append(what: Appended | Conditional): Promise<Entry<"head">> {
+    return this.#wait(what, { ready: true });
   }
 
   /**
@@ -93,8 +93,8 @@ export class Appender {
     return standing as Promise<Entry<"head">>;
   }
 
-  /** Appends several memories like `appendOnce`, in their order, and asks the log once for all of them. */
-  appendAllOnce(entries: readonly Stored[]): Promise<Entry<"head">>[] {
+  /** Appends several like `appendOnce`, in their order, and asks the log once for all of them. */
+  appendAllOnce(entries: readonly (Stored | Conditional)[]): Promise<Entry<"head">>[] {
     // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
     const standing = entries.map((entry) => this.#wait(entry, { ready: false }));
     void this.#lookUp(entries);
@@ -108,9 +108,8 @@ export class Appender {
    * @throws MemoryError also if the condition refuses: then nothing is written, now or later.
    */
   appendIf(conditional: Conditional, { once }: { once: boolean }): Promise<Entry<"head">> {
-    const standing = this.#wait(conditional, { ready: !once });
-    if (once) void this.#lookUp([conditional]);
-    return standing;
+    const [standing] = once ? this.appendAllOnce([conditional]) : [this.append(conditional)];
+    return standing as Promise<Entry<"head">>;
   }
 
   #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"head">> {

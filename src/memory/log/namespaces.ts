@@ -39,10 +39,13 @@ export interface Appending {
 
 /** Memories to append together. */
 export interface AppendingAll extends Pick<Appending, "admit" | "idempotent"> {
-  /** Makes the memories for the log's model generation; called again if the namespace gets another log. */
-  memoriesIn(generation: Generation): Promise<readonly Stored[]>;
-  /** Outcomes by the memories' ids; those of which are known are not appended again. */
-  readonly settled: Map<string, PromiseSettledResult<Entry<"head">>>;
+  /**
+   * Makes the memories, or the conditions under which they are appended, for the log's model generation; called
+   * again if the namespace gets another log.
+   */
+  memoriesIn(generation: Generation): Promise<readonly (Stored | Conditional)[]>;
+  /** Outcomes by the operations' ids; those of which are known are not appended again. */
+  readonly settled: Map<string, PromiseSettledResult<Changed>>;
 }
 
 /** A change that depends on what the namespace holds. */
@@ -120,17 +123,23 @@ export class Namespaces {
   async appendAll(scope: Scope, { memoriesIn, admit, idempotent, settled }: AppendingAll): Promise<void> {
     await this.#following(scope, this.#creating(scope, admit), async ({ replica, appender }) => {
       const all = await memoriesIn(generationOf(replica.logId));
-      const memories = all.filter(({ id }) => !settled.has(id));
+      const memories = all.filter(({ opId }) => !settled.has(opId));
       const appended = idempotent
         ? appender.appendAllOnce(memories)
         : memories.map((memory) => appender.append(memory));
       const outcomes = await Promise.allSettled(appended);
       const ended = outcomes.find((each) => each.status === "rejected" && each.reason instanceof Sealed);
-      for (const [i, { id }] of memories.entries()) {
+      for (const [i, { opId }] of memories.entries()) {
         const outcome = outcomes[i] as PromiseSettledResult<Entry<"head">>;
         // What the log's end has kept out goes to the name's next log.
-        const isOut = outcome.status === "rejected" && outcome.reason instanceof Sealed;
-        if (!isOut) settled.set(id, outcome);
+        if (outcome.status === "rejected" && outcome.reason instanceof Sealed) continue;
+        const { logId } = replica;
+        settled.set(
+          opId,
+          outcome.status === "rejected"
+            ? outcome
+            : { status: "fulfilled", value: { logId, standing: outcome.value } },
+        );
       }
       if (ended?.status === "rejected") throw ended.reason;
     });

@@ -24,6 +24,18 @@ export interface ClaimAnswer {
   readonly etag?: string;
   /** Similar memories; their texts are read again when the answer is repeated. */
   readonly similar?: readonly { readonly id: string; readonly score: number }[];
+  /** Memories of a batch that were kept, of which the log says nothing. */
+  readonly kept?: readonly Kept[];
+}
+
+/** A memory that a store of a batch kept. */
+export interface Kept {
+  /** The store's place in the batch. */
+  readonly place: number;
+  readonly id: string;
+  readonly tokens: number;
+  readonly createdAtMs: number;
+  readonly etag: string;
 }
 
 /** Outcome of a store with conditions: it made a memory, or a new version of one, or found it there. */

@@ -1,20 +1,54 @@
 import type { Answered } from "../../idempotency/idempotency.js";
 import { findMemories } from "../../log/fetch.js";
 import type { Clock } from "../../pacing/clock.js";
+import { mapSome } from "../../pacing/map-some.js";
+import type { Kept } from "../../ports/claims.js";
 import type { Log, Scope } from "../../ports/log.js";
+import { answerOf } from "../store.js";
+import { answerByWishes, asMemory } from "../store-if.js";
+import type { BatchItem } from "./batch.js";
+
+/** Items that are looked up at a time. */
+const LOOKING_MAX = 8;
 
 /** A memory as a log has it: its answer, or a note that it was deleted since, or has expired. */
 export type Known = Answered | "gone";
 
-/** Looks up which of these memories the present log of a namespace holds, or held until they were deleted. */
+interface Asked {
+  readonly items: readonly Pick<BatchItem, "id" | "wishes">[];
+  /** Memories that the batch found there. */
+  readonly kept?: readonly Kept[] | undefined;
+}
+
+/** Looks up what an earlier attempt at a batch has stored, by the items' ids. */
 export async function knownOf(
   { log, clock }: { readonly log: Log; readonly clock: Clock },
   scope: Scope,
-  ids: readonly string[],
+  { items, kept = [] }: Asked,
 ): Promise<Map<string, Known>> {
   const logId = await log.find(scope);
   if (logId === undefined) return new Map();
-  const written = [...(await log.written({ logId, opIds: ids })).keys()];
-  const found = await findMemories({ log, clock }, { logId, ids: written, what: "head" });
-  return new Map(written.map((id) => [id, found.get(id) ?? "gone"]));
+  const numbers = await log.written({ logId, opIds: items.map(({ id }) => id) });
+  const answers = new Map<string, Answered>();
+  for (const { place, ...answer } of kept)
+    answers.set(items[place]?.id ?? "", { ...answer, outcome: "KEPT" });
+  await mapSome(items, LOOKING_MAX, async ({ id, wishes }) => {
+    const from = numbers.get(id);
+    if (wishes === undefined || from === undefined) return;
+    // It may be the next version of another memory.
+    const [written] = (await log.read({ logId, from, limit: 1, what: "head" })).entries;
+    // The last version of a memory that it stored may be another operation's.
+    if (written !== undefined)
+      answers.set(id, answerByWishes({ ...asMemory(written.entry), opId: id }, { id }));
+  });
+  const ids = new Set([...numbers.keys()].map((id) => answers.get(id)?.id ?? id));
+  for (const { id } of kept) ids.add(id);
+  const found = await findMemories({ log, clock }, { logId, ids: [...ids], what: "head" });
+  const knownBy = (id: string): Known => {
+    const answer = answers.get(id);
+    if (answer !== undefined) return found.has(answer.id) ? answer : "gone";
+    const memory = found.get(id);
+    return memory === undefined ? "gone" : answerOf(memory);
+  };
+  return new Map([...numbers.keys(), ...answers.keys()].map((id) => [id, knownBy(id)]));
 }

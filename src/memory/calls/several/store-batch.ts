@@ -12,21 +12,29 @@ import { scopeOf } from "../../input/namespace.js";
 import { parseText } from "../../input/text.js";
 import { Piece } from "../../pacing/bounds.js";
 import { turn } from "../../pacing/turn.js";
-import type { Log, Scope } from "../../ports/log.js";
+import type { Kept } from "../../ports/claims.js";
+import type { Scope } from "../../ports/log.js";
 import type { Caller } from "../../ports/quota.js";
 import type { CallStep, Steps } from "../../ports/steps.js";
-import type { Ports } from "../ports.js";
+import type { WishPorts } from "../store-if.js";
+import { parseWishes, type WishRequest } from "../store-wishes.js";
+import type { BatchItem, BatchResult } from "./batch.js";
 import { knownOf } from "./known.js";
-import { type BatchItem, type BatchResult, resultOfKnown, type Written, writeBatch } from "./write-batch.js";
+import { ofItem } from "./of-item.js";
+import { resultOfKnown, type Written, writeBatch } from "./write-batch.js";
 
 export const BATCH_MAX = 256;
 
-type BatchPorts = Ports & { readonly log: Log };
+/** One memory of a batch. A batch lists no similar memories. */
+export interface BatchMemory extends Omit<WishRequest, "similarAbove"> {
+  readonly text: string;
+  readonly metadata?: JsonObject | undefined;
+}
 
 export interface StoreBatchRequest {
   readonly caller: Caller;
   readonly namespace: string;
-  readonly memories: readonly { readonly text: string; readonly metadata?: JsonObject | undefined }[];
+  readonly memories: readonly BatchMemory[];
   /** Calls with the same key store the same memories once. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal;
@@ -42,15 +50,16 @@ export interface StoredBatch {
 }
 
 /**
- * Stores several memories in one namespace. Everything is parsed before anything is done. A memory that cannot
- * be stored has an error in its place and costs nothing; if none can be stored, the call has that error.
+ * Stores several memories in one namespace, as if one after the other. Everything is parsed before anything is
+ * done. A memory that cannot be stored has an error in its place and costs nothing; if none can be stored, the
+ * call has the error of the first.
  *
  * @throws MemoryError as `store`; `resource_exhausted` if the plan cannot pay for all of them.
  */
-export async function storeBatch(ports: BatchPorts, request: StoreBatchRequest): Promise<StoredBatch> {
+export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): Promise<StoredBatch> {
   const { caller } = request;
   const scope = scopeOf(request);
-  const parsed = await parseMemories(request.memories);
+  const parsed = await parseMemories(request.memories, ports.clock.wallMs());
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const write = async (attempt?: Attempt) => {
     const ids = memoryIdsLike(attempt?.memoryId ?? newMemoryId(), parsed.length);
@@ -72,15 +81,18 @@ export async function storeBatch(ports: BatchPorts, request: StoreBatchRequest):
 type Parsed = Omit<BatchItem, "id">;
 
 /** Parses all memories, with pauses: they may have megabytes of metadata. */
-async function parseMemories(memories: StoreBatchRequest["memories"]): Promise<Parsed[]> {
+async function parseMemories(memories: readonly BatchMemory[], nowMs: number): Promise<Parsed[]> {
   if (memories.length === 0) throw invalid("memories", "is missing");
   if (memories.length > BATCH_MAX) {
     throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
   }
-  return inPieces(memories, ({ text, metadata }, i) => ({
-    text: parseText(`memories[${i}].text`, text),
-    metadata: parseMetadata(metadata, `memories[${i}].metadata`),
-  }));
+  return inPieces(memories, (memory, i) =>
+    ofItem(`memories[${i}]`, () => ({
+      text: parseText("text", memory.text),
+      metadata: parseMetadata(memory.metadata),
+      wishes: parseWishes(memory, nowMs),
+    })),
+  );
 }
 
 async function inPieces<T, R>(items: readonly T[], work: (item: T, i: number) => R): Promise<R[]> {
@@ -104,7 +116,7 @@ interface Keyed extends Pick<StoreBatchRequest, "caller"> {
 
 /** Stores a batch for an idempotency key. What could not be stored is tried again by the next call with it. */
 async function storeIdempotently(
-  ports: BatchPorts,
+  ports: WishPorts,
   { caller, scope, parsed, write, ...request }: Keyed,
 ): Promise<StoredBatch> {
   const { quota, idempotency } = ports;
@@ -112,23 +124,36 @@ async function storeIdempotently(
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
   const content = await inPieces(parsed, ({ text, metadata }) => [text, canonicalMetadata(metadata)]);
-  const asked = { scope, idempotencyKey, content: ["batch", ...content.flat()], several: true };
+  const wished = parsed.map(({ wishes }) => wishes?.asked ?? null);
+  const more = wished.some((each) => each !== null) ? [JSON.stringify(wished)] : [];
+  const asked = { scope, idempotencyKey, content: ["batch", ...content.flat(), ...more], several: true };
   let written: Written | undefined;
   const attempted = async (attempt: Attempt): Promise<Answered> => {
     written = await write(attempt);
-    const [first] = written.results;
-    if (first === undefined || !written.results.every((result) => "stored" in result)) throw new Unfinished();
-    return { ...(first as { stored: Answered }).stored, id: attempt.memoryId };
+    const stored = written.results.flatMap((result) => ("stored" in result ? [result.stored] : []));
+    const [first] = stored;
+    if (first === undefined || stored.length < parsed.length) throw new Unfinished();
+    const { tokens, createdAtMs } = first;
+    const kept = keptOf(stored);
+    return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
   };
   try {
     // What an attempt has stored stays paid: another one that was answered first found it, and paid nothing.
     const { answered, replayed } = await idempotency.run(asked, { write: attempted, undo: async () => {} });
     if (!replayed && written !== undefined) return { results: written.results, replayed };
     const ids = memoryIdsLike(answered.id, parsed.length);
-    const known = await knownOf(ports, scope, ids);
+    const items = ids.map((id, i) => ({ id, wishes: parsed[i]?.wishes }));
+    const known = await knownOf(ports, scope, { items, kept: answered.kept });
     return { results: ids.map((id) => resultOfKnown(known.get(id))), replayed: true };
   } catch (error) {
     if (!(error instanceof Unfinished) || written === undefined) throw error;
     return { results: written.results, replayed: false };
   }
+}
+
+/** Lists the memories that a batch kept. */
+function keptOf(stored: readonly Answered[]): Kept[] {
+  return stored.flatMap(({ id, tokens, createdAtMs, outcome, etag = "" }, place) =>
+    outcome === "KEPT" ? [{ place, id, tokens, createdAtMs, etag }] : [],
+  );
 }

@@ -24,7 +24,7 @@ import { HeldAnswers } from "./held-answers.js";
 import { memoryOf, textsOf } from "./memory-fields.js";
 import { memoryStreams, type StreamPorts } from "./memory-streams.js";
 import { detailsOf, foundOf, measured, modeOf, orderOf, stringsOf } from "./read-fields.js";
-import { batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
+import { batchMemories, batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
 export type MemoryPorts = Ports & ErasurePorts & StreamPorts & { readonly maps: Maps };
@@ -51,7 +51,8 @@ export function memoryService(
       return { namespace, ...storedOf(answered) };
     },
     async storeBatch({ namespace, memories }, context) {
-      const request = { ...common(context), ...once(context), namespace, memories };
+      const asked = { namespace, memories: batchMemories(memories) };
+      const request = { ...common(context), ...once(context), ...asked };
       const { results, replayed } = await storeBatch(ports, request);
       if (replayed) context.responseHeader.set("idempotent-replayed", "true");
       return { results: results.map(batchResult), namespace };

@@ -1,13 +1,16 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Duration, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
+  type StoreItem,
   type StoreRequest,
   StoreRequest_OnConflict,
   StoreResponse_Outcome,
   type StoreResponseSchema,
 } from "../../../../gen/recalld/v1/memory_pb.js";
 import { invalid } from "../../../errors.js";
-import type { BatchResult } from "../../../memory/calls/several/write-batch.js";
+import type { BatchResult } from "../../../memory/calls/several/batch.js";
+import { ofItem } from "../../../memory/calls/several/of-item.js";
+import type { BatchMemory } from "../../../memory/calls/several/store-batch.js";
 import type { Answered } from "../../../memory/calls/store.js";
 import type { WishRequest } from "../../../memory/calls/store-wishes.js";
 import type { Expiry } from "../../../memory/input/expiry.js";
@@ -24,7 +27,8 @@ export function wishesOf({
   expiry,
   supersedes,
   similarAbove,
-}: Pick<StoreRequest, "externalId" | "onConflict" | "expiry" | "supersedes" | "similarAbove">): WishRequest {
+}: Pick<StoreRequest, "externalId" | "onConflict" | "expiry" | "supersedes"> &
+  Partial<Pick<StoreRequest, "similarAbove">>): WishRequest {
   return {
     externalId,
     onConflict: onConflictOf(onConflict),
@@ -32,6 +36,13 @@ export function wishesOf({
     supersedes,
     similarAbove,
   };
+}
+
+/** Translates the memories of a batch. */
+export function batchMemories(memories: readonly StoreItem[]): BatchMemory[] {
+  return memories.map(({ text, metadata, ...asked }, i) =>
+    ofItem(`memories[${i}]`, () => ({ text, metadata, ...wishesOf(asked) })),
+  );
 }
 
 function onConflictOf(value: StoreRequest_OnConflict): OnConflict | undefined {
@@ -61,19 +72,19 @@ function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "na
 }
 
 /** Translates the answer of a store. */
-export function storedOf({
-  id,
-  tokens,
-  createdAtMs,
-  outcome,
-  etag,
-  similar,
-}: Answered): MessageInitShape<typeof StoreResponseSchema> {
+export function storedOf(answered: Answered): MessageInitShape<typeof StoreResponseSchema> {
+  const { similar } = answered;
+  return {
+    ...storedItem(answered),
+    ...(similar !== undefined && { similar: { memories: similar.map((each) => ({ ...each })) } }),
+  };
+}
+
+function storedItem({ id, tokens, createdAtMs, outcome, etag }: Answered) {
   return {
     ...{ id, tokens, createdAt: timestampFromMs(createdAtMs) },
     ...(outcome !== undefined && { outcome: StoreResponse_Outcome[outcome] }),
     ...(etag !== undefined && { etag }),
-    ...(similar !== undefined && { similar: { memories: similar.map((each) => ({ ...each })) } }),
   };
 }
 
@@ -83,9 +94,7 @@ export function batchResult(result: BatchResult) {
     const { code, message, reason = "" } = result.error;
     return { result: { case: "error", value: { code, message, reason } } } as const;
   }
-  const { id, tokens, createdAtMs } = result.stored;
-  const value = { id, tokens, createdAt: timestampFromMs(createdAtMs) };
-  return { result: { case: "stored", value } } as const;
+  return { result: { case: "stored", value: storedItem(result.stored) } } as const;
 }
 
 /** Lists the texts of a store's answer. */

@@ -1,0 +1,38 @@
+import { MemoryError } from "../../../errors.js";
+import type { Answered, Attempt } from "../../idempotency/idempotency.js";
+import type { Scope } from "../../ports/log.js";
+import type { Caller } from "../../ports/quota.js";
+import type { CallStep, Steps } from "../../ports/steps.js";
+import type { Wishes } from "../store-wishes.js";
+
+export interface BatchItem {
+  readonly id: string;
+  readonly text: string;
+  /** JSON of an object. */
+  readonly metadata: string;
+  /** Absent in a store that depends on nothing. */
+  readonly wishes: Wishes | undefined;
+}
+
+/** Result of one memory of a batch. */
+export type BatchResult = { readonly stored: Answered } | { readonly error: MemoryError };
+
+export interface Batch {
+  readonly caller: Caller;
+  readonly scope: Scope;
+  readonly items: readonly BatchItem[];
+  /** Absent if no other attempt can store the same memories. */
+  readonly attempt: Attempt | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly deadlineMs?: number | undefined;
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
+/** Codes of errors that are about one memory, and not about the call. */
+const OWN_CODES = ["unavailable", "resource_exhausted", "already_exists", "not_found", "failed_precondition"];
+
+/** Answers the error of one memory. @throws anything that is not about this memory, or a fault of the server */
+export function itemError(reason: unknown): MemoryError {
+  if (reason instanceof MemoryError && OWN_CODES.includes(reason.code)) return reason;
+  throw reason;
+}
