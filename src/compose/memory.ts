@@ -57,6 +57,7 @@ export function openMemory(
     vectors,
     words,
     recent,
+    exclusive,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
     steps: telemetry.steps,
     onCaughtUp: (entries) => telemetry.caughtUp(entries),

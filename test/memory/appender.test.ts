@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { APPEND_TIMEOUT_MS, Appender, WaitingBytes } from "../../src/memory/log/appender.js";
 import { Replica, Sealed } from "../../src/memory/log/replica.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
+import type { Conditional } from "../../src/memory/versions/condition.js";
 import { aMemory, memories } from "../contract/samples.js";
 import { HandClock } from "./clock.js";
 import { plainIndex } from "./plain-index.js";
@@ -269,6 +271,38 @@ describe("appending", () => {
     ]);
     expect(first).toBeUndefined();
     expect(second).toBeInstanceOf(Sealed);
+  });
+
+  it("lets another process decide in between, however many decisions wait", async () => {
+    const log = new ScriptedLog();
+    const wait = () => systemClock.sleep(2);
+    log.onAppend = async (insert) => {
+      await wait();
+      return insert();
+    };
+    log.onRead = wait;
+    const anAppender = () => {
+      const options = { log: log.port, clock: systemClock };
+      return new Appender(
+        new Replica("i", { ...options, index: plainIndex(), words: plainWords().words }),
+        options,
+      );
+    };
+    const deciding = (): Conditional => {
+      const entry = aMemory();
+      const decide = async () => {
+        await wait();
+        return { entry };
+      };
+      return { opId: entry.opId, bytes: 100, decide };
+    };
+    const busy = anAppender();
+    const all = Array.from({ length: 100 }, () => busy.append(deciding()));
+    await all[9];
+    // It has to read what the other has written before each of its attempts.
+    const standing = await anAppender().append(deciding());
+    expect(log.entries.findIndex(({ opId }) => opId === standing.opId)).toBeLessThan(60);
+    await Promise.all(all);
   });
 
   it("is one for two that append the same operation at once, and tells both", async () => {

@@ -60,7 +60,7 @@ const SINGLE: readonly Scenario[] = [
     "both expire_time and ttl",
     "ttl",
     { expire_time: "2090-01-01T00:00:00Z", ttl: "60s" },
-    { ...jsonOnly, says: /beside expire_time/ },
+    { ...jsonOnly, says: /beside .*expire_time/ },
   ),
 
   taken("supersedes nothing", { supersedes: [] }),

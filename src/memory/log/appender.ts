@@ -17,6 +17,11 @@ const ALL_WAITING_BYTES_MAX = 134_217_728;
 export const APPEND_TIMEOUT_MS = 10_000;
 /** Maximum of the random pause after a lost race or a failed write. */
 const RETRY_PAUSE_MS_MAX = 50;
+/** Number of decided entries after which other processes get time for one. */
+const DECIDED_IN_TURN_MAX = 8;
+/** That time, in multiples of what one of them has taken: others first read what was written. */
+const DECISIONS_LEFT_OUT = 3;
+const OTHERS_TIME_MS_MAX = 500;
 
 /** Bytes of the waiting entries in all namespaces of a process. */
 export class WaitingBytes {
@@ -47,6 +52,8 @@ export interface AppenderOptions {
   readonly steps?: Steps<SharedStep> | undefined;
   /** Counter that all appenders of a process share. */
   readonly allWaiting?: WaitingBytes | undefined;
+  /** True if no other process can write to the log. */
+  readonly exclusive?: boolean | undefined;
 }
 
 /**
@@ -59,6 +66,9 @@ export class Appender {
   readonly #allWaiting: WaitingBytes;
   #waitingBytes = 0;
   #writing = false;
+  /** Number of entries decided since the last pause or lost race, and the time when the first of them began. */
+  #decided = 0;
+  #decidingSinceMs = 0;
 
   constructor(
     readonly replica: Replica,
@@ -177,6 +187,7 @@ export class Appender {
         faulty = await this.#look();
       } else {
         faulty = await this.#writeGroup();
+        await this.#letOthersDecide();
       }
     }
     this.#writing = false;
@@ -200,11 +211,15 @@ export class Appender {
   /** Decides an entry and writes it alone: it depends on all that comes before it. */
   async #writeDecided(conditional: Conditional): Promise<unknown> {
     const { logId, applied } = this.replica;
+    if (this.#decided === 0) this.#decidingSinceMs = this.options.clock.nowMs();
     let decision: Decision;
     try {
       decision = await conditional.decide({ log: this.options.log, logId, from: applied + 1 });
     } catch (error) {
-      if (error instanceof Behind) return this.#look();
+      if (error instanceof Behind) {
+        this.#decided = 0;
+        return this.#look();
+      }
       if (isAway(error)) return error;
       this.#settle(conditional, ({ reject }) => reject(error));
       return undefined;
@@ -214,6 +229,7 @@ export class Appender {
       this.#settle(conditional, ({ resolve }) => resolve(standing));
       return undefined;
     }
+    this.#decided++;
     // The decision took time: others may have written, and its deadline may be over.
     const waiting = this.#waiting.get(conditional.opId);
     const isLate = waiting === undefined || waiting.deadlineMs < this.options.clock.nowMs();
@@ -231,7 +247,9 @@ export class Appender {
       // reports that itself, and is replaced.
       this.replica.apply(ours).catch(() => {});
       if (inserted === entries.length) return undefined;
-      await this.#pause();
+      // Who has decided has let others write for long enough.
+      if (this.#decided === 0) await this.#pause();
+      this.#decided = 0;
       return await this.#look();
     } catch (error) {
       return error;
@@ -272,6 +290,18 @@ export class Appender {
     for (const { what, deadlineMs } of [...this.#waiting.values()]) {
       if (!overdueOnly || deadlineMs < nowMs) this.#settle(what, (waiting) => waiting.reject(why()));
     }
+  }
+
+  /**
+   * Leaves other processes time to decide an entry. Whoever wrote last has nothing to read before it decides
+   * again, so without pauses the others would always be too late.
+   */
+  async #letOthersDecide(): Promise<void> {
+    const { clock, exclusive = false } = this.options;
+    if (exclusive || this.#decided < DECIDED_IN_TURN_MAX || this.#ready.length === 0) return;
+    const eachMs = (clock.nowMs() - this.#decidingSinceMs) / this.#decided;
+    this.#decided = 0;
+    await clock.sleep(Math.min(eachMs * DECISIONS_LEFT_OUT, OTHERS_TIME_MS_MAX));
   }
 
   async #pause(): Promise<void> {

@@ -20,6 +20,8 @@ export interface NamespacesOptions extends MaintenanceOptions {
   readonly mover: Mover;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
+  /** True if no other process can use this database. */
+  readonly exclusive?: boolean | undefined;
   readonly steps?: Steps<SharedStep> | undefined;
   /** See `ReplicaOptions`. */
   onCaughtUp?: ((entries: number) => void) | undefined;
@@ -289,7 +291,8 @@ export class Namespaces {
       onTrouble,
       ...(onLost && { onLost }),
     });
-    const appender = new Appender(replica, { log, clock, steps, allWaiting: this.#allWaiting });
+    const { exclusive } = this.#options;
+    const appender = new Appender(replica, { log, clock, steps, exclusive, allWaiting: this.#allWaiting });
     return { replica, appender, scope, touchedMs: Number.NEGATIVE_INFINITY, gone: false };
   }
 
