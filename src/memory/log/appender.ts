@@ -293,8 +293,8 @@ export class Appender {
   }
 
   /**
-   * Leaves other processes time to decide an entry. Whoever wrote last has nothing to read before it decides
-   * again, so without pauses the others would always be too late.
+   * Leaves other processes time to decide an entry. The process that wrote last has nothing to read before it
+   * decides again, so without pauses the others would always be too late.
    */
   async #letOthersDecide(): Promise<void> {
     const { clock, exclusive = false } = this.options;

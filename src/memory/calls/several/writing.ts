@@ -27,7 +27,7 @@ export class Writing {
   /** Those that this attempt has stored, and no other one. */
   readonly fresh: Answered[] = [];
   readonly #results = new Map<string, BatchResult>();
-  /** What this attempt has written or tried to write, by the items' ids. */
+  /** Memories that this attempt has written or tried to write, by their items' ids. */
   readonly #made = new Map<string, Pick<Stored, "createdAtMs" | "updatedAtMs">>();
   /** Times by `Clock.nowMs` at which the last text may begin, and must be done. */
   readonly #beginUntilMs: number;
