@@ -119,6 +119,8 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/server/rpc/memory", "../../http/cors.js"],
     ["src/server/http", "../app.js"],
     ["src/server/portal", "../rpc/caller.js"],
+    ["src/server/mcp", "../rpc/memory/memory-service.js"],
+    ["src/server/mcp/tools", "../asking.js"],
     ["src/embedding/encode", "../pool/pool.js"],
     ["src/embedding/convention", "../pool/pool.js"],
     ["src/embedding/download", "../pool/pool.js"],

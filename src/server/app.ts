@@ -16,6 +16,7 @@ import { PLAIN_PATHS } from "./http/plain-paths.js";
 import { addProbes } from "./http/probes.js";
 import { addResourcePaths } from "./http/resource-paths.js";
 import { addStreamPaths } from "./http/stream-paths.js";
+import { addMcp } from "./mcp/door.js";
 import { clientAddresses, clientAddressKey } from "./port/client-address.js";
 import { addPortal } from "./portal/portal.js";
 import type { PortalFile } from "./portal/portal-files.js";
@@ -78,7 +79,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   const limitSignUp = limitSignUps(new SignUpLimit(options.signUps));
   const { authenticate, plans } = options;
   const shed = shedLoad(options.load);
-  const admit = gate({ authenticate, plans, keyLimits: new KeyLimits(), open: OPEN_TO_ALL });
+  const admission = { authenticate, plans, keyLimits: new KeyLimits() };
+  const admit = gate({ ...admission, open: OPEN_TO_ALL });
   const bodyRoom = new BodyRoom();
   const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {
@@ -108,6 +110,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   const handlerOf = (rpc: string) => handlers.get(rpc) as UniversalHandler;
   addResourcePaths(app, handlerOf);
   addStreamPaths(app, handlerOf);
+  addMcp(app, {
+    ...{ gate: admission, load: options.load, corsOrigins: options.corsOrigins, onFault },
+    ...{ bodyRoom, bodyBytesMax: BODY_BYTES_MAX, handlerOf, addressOf },
+  });
   answerOtherMethods();
   return app;
 }

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { invalid } from "../../errors.js";
 import { patchedKey } from "../rpc/bodies.js";
 import { contextOf } from "../rpc/caller.js";
-import { plainKey } from "../rpc/observe.js";
+import { protocolKey } from "../rpc/observe.js";
 import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
 import { readQuery } from "../wire/query.js";
 
@@ -91,7 +91,7 @@ async function patch(request: FastifyRequest, { reply, handler }: Asked): Promis
 
 /** Makes the request of the RPC, without its body. */
 function postedBy(request: FastifyRequest, reply: FastifyReply): UniversalServerRequest {
-  const values = contextOf(request.raw).set(plainKey, true);
+  const values = contextOf(request.raw).set(protocolKey, "json");
   const posted = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
   posted.header.set("content-type", "application/json");
   return posted;

@@ -65,8 +65,12 @@ function endCheaply(context: HandlerContext): void {
   if (abort !== undefined) ending.abort = (reason: unknown = ENDED) => abort(reason);
 }
 
-async function admit(
-  context: HandlerContext,
+/** Parts of a call that the gate reads and writes. */
+export type Admitted = Pick<HandlerContext, "requestHeader" | "responseHeader" | "values">;
+
+/** Finds the caller, and counts the call. @throws MemoryError `unauthenticated`, or `resource_exhausted`. */
+export async function admit(
+  context: Admitted,
   { authenticate, plans, keyLimits }: Omit<GateOptions, "open">,
 ): Promise<void> {
   const caller = await authenticate(keyOf(context.requestHeader));
@@ -79,7 +83,7 @@ async function admit(
 }
 
 /** Reads the key of `Authorization: Bearer KEY` or `X-API-Key: KEY`; the former wins. */
-function keyOf(header: Headers): string | undefined {
+export function keyOf(header: Headers): string | undefined {
   const authorization = header.get("authorization");
   if (authorization === null) return header.get("x-api-key") ?? undefined;
   return /^Bearer +(\S+)$/i.exec(authorization)?.[1];

@@ -8,7 +8,7 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { CallStep, Steps } from "../../memory/ports/steps.js";
 import { callerKey } from "./caller.js";
 
-export type Protocol = "connect" | "grpc" | "grpc-web" | "json";
+export type Protocol = "connect" | "grpc" | "grpc-web" | "json" | "mcp";
 
 /** One call that has ended, as it is logged, whatever its protocol and however it ended. */
 export interface Call {
@@ -51,8 +51,8 @@ export interface ObserveOptions {
 /** Timer of the steps of a call. */
 export const stepsKey = createContextKey<Steps<CallStep> | undefined>(undefined, { description: "steps" });
 
-/** Set when a plain path's request is handed to an RPC's handler. */
-export const plainKey = createContextKey(false, { description: "plain path" });
+/** Protocol of a request that was not made for an RPC, and is handed to its handler. */
+export const protocolKey = createContextKey<Protocol | undefined>(undefined, { description: "protocol" });
 
 /** Trace id in a `traceparent` header of W3C Trace Context, version 00 and later ones. */
 const TRACE_PARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
@@ -70,8 +70,7 @@ export function observed(handler: UniversalHandler, options: ObserveOptions): Un
   const observe = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const startMs = performance.now();
     const { header, contextValues = createContextValues() } = request;
-    const plain = options.plain === true || contextValues.get(plainKey);
-    const protocol = plain ? "json" : protocolOf(header);
+    const protocol = options.plain ? "json" : (contextValues.get(protocolKey) ?? protocolOf(header));
     const streams = handler.method.methodKind !== "unary";
     const watcher = options.onBegin({ method, protocol, header, streams });
     contextValues.set(stepsKey, watcher.steps);

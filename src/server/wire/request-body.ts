@@ -78,6 +78,17 @@ export async function* decodedBody(
   }
 }
 
+/** Reads and unpacks a body that is no message of an RPC. @throws like `decodedBody`, and MemoryError. */
+export async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  { compression, ...reading }: Pick<BodyOptions, "bytesMax" | "bytesSaid" | "claim" | "compression">,
+): Promise<Uint8Array> {
+  const bytes = await readAll(body, { ...reading, enveloped: false });
+  const plain = await unwrap(bytes, { enveloped: false, compression, bytesMax: reading.bytesMax });
+  await reading.claim(DECODED_TIMES * (bytes.length + unpacked(bytes, plain)));
+  return plain ?? bytes;
+}
+
 /** Creates the error for a body over the limit. */
 export function tooLarge(bytesMax: number): MemoryError {
   const message = `the body is larger than ${bytesMax.toLocaleString("en-US")} bytes`;

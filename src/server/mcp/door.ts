@@ -1,0 +1,137 @@
+import { ConnectError, type ContextValues } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { invalid } from "../../errors.js";
+import { clientAddressKey } from "../port/client-address.js";
+import { type BodyRoom, bodyRoomKey, reservationOf } from "../rpc/body-room.js";
+import { admit, callerKey, contextOf, type GateOptions, keyOf } from "../rpc/caller.js";
+import type { Load } from "../rpc/load.js";
+import { protocolKey } from "../rpc/observe.js";
+import { masked, translated } from "../wire/errors.js";
+import { sendError, unsupported } from "../wire/plain-errors.js";
+import { readBody } from "../wire/request-body.js";
+import { scopeOf } from "./address.js";
+import { asking, HANDED_BACK } from "./asking.js";
+import { isForeign } from "./origin.js";
+import { openProtocol } from "./protocol.js";
+
+export interface McpOptions {
+  readonly gate: Omit<GateOptions, "open">;
+  readonly load: Pick<Load, "admit">;
+  readonly bodyRoom: BodyRoom;
+  readonly bodyBytesMax: number;
+  /** Origins whose pages may call from a browser. */
+  readonly corsOrigins: readonly string[];
+  handlerOf(rpc: string): UniversalHandler;
+  addressOf(request: FastifyRequest["raw"]): string;
+  onFault(error: unknown, requestId: string): void;
+}
+
+/**
+ * Serves the Model Context Protocol. Each call of a tool is a call of an RPC, by the RPC's own handler: that
+ * is where it is admitted, charged, measured and logged.
+ */
+export function addMcp(app: FastifyInstance, options: McpOptions): void {
+  const answer = openProtocol();
+  app.route({
+    method: "POST",
+    url: "/mcp",
+    handler: async (request, reply) => {
+      if (isForeign(request.headers, options.corsOrigins)) {
+        return sendError(reply, 403, "pages of other origins may not call /mcp");
+      }
+      try {
+        const type = request.headers["content-type"] ?? "none";
+        if (!JSON_TYPE.test(type)) return sendError(reply, 415, unsupported(type));
+        const { response, handedBack } = await serve(request, { ...options, answer, signal: endOf(reply) });
+        for (const name of HANDED_BACK) {
+          const value = handedBack.get(name);
+          if (value !== null) reply.header(name, value);
+        }
+        const body = await response.text();
+        if (body === "") return reply.code(response.status).send();
+        return reply.code(response.status).type("application/json").send(body);
+      } catch (error) {
+        return refuse(reply, error, (fault) => options.onFault(fault, request.id));
+      }
+    },
+  });
+}
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
+
+interface Serving extends McpOptions {
+  readonly answer: ReturnType<typeof openProtocol>;
+  readonly signal: AbortSignal;
+}
+
+async function serve(request: FastifyRequest, options: Serving) {
+  const { gate, bodyRoom, addressOf, answer, signal } = options;
+  const header = new Headers(request.headers as Record<string, string>);
+  const values = () =>
+    contextOf(request.raw)
+      .set(clientAddressKey, addressOf(request.raw))
+      .set(bodyRoomKey, bodyRoom)
+      .set(protocolKey, "mcp");
+  options.load.admit(undefined);
+  const caller = await gate.authenticate(keyOf(header));
+  const scope = scopeOf(request.url, caller);
+  const message = await messageIn(request, { ...options, values: values().set(callerKey, caller) });
+  const handedBack = new Headers();
+  // A tool's call is admitted where its RPC is; all else here.
+  if (message.method !== "tools/call") {
+    await admit({ requestHeader: header, responseHeader: handedBack, values: values() }, gate);
+  }
+  const onAnswer = (answered: Headers) => {
+    for (const [name, value] of answered) handedBack.set(name, value);
+  };
+  const ask = asking({ ...options, header, values, onAnswer });
+  return { response: await answer({ message, header, signal, exchange: { scope, ask } }), handedBack };
+}
+
+interface Reading extends Pick<McpOptions, "bodyBytesMax"> {
+  readonly values: ContextValues;
+}
+
+async function messageIn(
+  { raw, headers }: FastifyRequest,
+  { values, bodyBytesMax }: Reading,
+): Promise<{ readonly method?: unknown }> {
+  const place = reservationOf(values);
+  const said = headers["content-length"];
+  const bytes = await readBody(raw, {
+    bytesMax: bodyBytesMax,
+    bytesSaid: said === undefined ? undefined : Number(said),
+    compression: headers["content-encoding"] ?? null,
+    claim: (size) => place.resize(size),
+  });
+  const message = parse(bytes);
+  if (typeof message === "object" && message !== null && !Array.isArray(message)) return message;
+  throw invalid("body", "is not one message of JSON-RPC");
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid("body", "is not JSON in UTF-8");
+  }
+}
+
+/** Makes a signal that aborts when the client no longer waits. */
+function endOf({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once("close", () => raw.writableFinished || gone.abort());
+  return gone.signal;
+}
+
+/** Answers what the protocol's own answers cannot say: who may not ask, and what cannot be read. */
+function refuse(reply: FastifyReply, thrown: unknown, onFault: (fault: unknown) => void): FastifyReply {
+  const known = translated(thrown);
+  if (!(known instanceof ConnectError)) onFault(thrown);
+  const error = known instanceof ConnectError ? known : masked(thrown);
+  error.metadata.forEach((value, name) => void reply.header(name, value));
+  const body = errorToJson(error, { useProtoFieldName: true });
+  return reply.code(codeToHttpStatus(error.code)).type("application/json").send(JSON.stringify(body));
+}

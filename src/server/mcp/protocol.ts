@@ -1,0 +1,92 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpRequestContext,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { VERSION } from "../../version.js";
+import { callTool } from "./tools/call.js";
+import type { Ask, Json } from "./tools/tool.js";
+import { INSTRUCTIONS, type Scope, TOOLS, toolsFor } from "./tools/tools.js";
+
+/** Rights and means of one request. */
+export interface Exchange {
+  readonly scope: Scope;
+  readonly ask: Ask;
+}
+
+/** Headers by which both the versions with sessions and the one without choose their form. */
+const PROTOCOL_HEADERS = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+
+/** One message, with the request's headers. */
+export interface Asked {
+  readonly message: unknown;
+  readonly header: Headers;
+  readonly signal: AbortSignal;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Answers messages of the Model Context Protocol, each for itself: nothing is kept between two of them. The
+ * protocol's own package speaks it, in the current version and in those of 2025.
+ */
+export function openProtocol(): (asked: Asked) => Promise<Response> {
+  const current = createMcpHandler(({ authInfo }: McpRequestContext) => serverFor(exchangeIn(authInfo)), {
+    legacy: "reject",
+    // Nothing that one can subscribe to ever changes.
+    maxSubscriptions: 0,
+  });
+  return async ({ message, header, signal, exchange }) => {
+    const request = requestOf(header, signal);
+    if (await isLegacyRequest(request, message)) return answerEarlier(request, message, exchange);
+    const authInfo = { token: "", clientId: "", scopes: [], extra: { exchange } };
+    return current.fetch(request, { parsedBody: message, authInfo });
+  };
+}
+
+function exchangeIn(authInfo: McpRequestContext["authInfo"]): Exchange {
+  return authInfo?.extra?.exchange as Exchange;
+}
+
+/** Answers a client of 2025 by one body of JSON: there is nothing to stream. */
+async function answerEarlier(request: Request, message: unknown, exchange: Exchange): Promise<Response> {
+  const server = serverFor(exchange);
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody: message });
+  } finally {
+    await server.close();
+  }
+}
+
+/** Makes the request that the package reads: its body is read already, and what is accepted is known. */
+function requestOf(header: Headers, signal: AbortSignal): Request {
+  const headers = new Headers({
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  });
+  for (const name of PROTOCOL_HEADERS) {
+    const value = header.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  return new Request("http://localhost/mcp", { method: "POST", headers, signal });
+}
+
+/** Makes a server for one message. */
+function serverFor({ scope, ask }: Exchange): Server {
+  const server = new Server(
+    { name: "recalld", title: "recalld memory", version: VERSION },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: toolsFor(scope) }));
+  server.setRequestHandler("tools/call", ({ params }) => {
+    const tool = TOOLS.find(({ name }) => name === params.name);
+    if (tool !== undefined) return callTool(tool, (params.arguments ?? {}) as Json, { scope, ask });
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${params.name.slice(0, 64)}`);
+  });
+  return server;
+}

@@ -1,0 +1,82 @@
+import type { Json } from "./tool.js";
+
+/** Characters of ASCII that count as one token. Prose has about four, ids and JSON about three. */
+const CHARACTERS_PER_TOKEN = 3;
+/** Tokens for what stands around the memories: braces, names, a note. */
+const AROUND = 100;
+/** Tokens that must be free for a part of a text to be worth showing. */
+const PART_MIN = 100;
+
+/**
+ * Estimates the tokens of a text from above, whatever the model's tokenizer: a letter of another script may
+ * be one by itself.
+ */
+export function tokensOf(text: string): number {
+  let plain = 0;
+  let others = 0;
+  for (const character of text) {
+    if (character <= "\u007f") plain += 1;
+    else others += 1;
+  }
+  return Math.ceil(plain / CHARACTERS_PER_TOKEN) + others;
+}
+
+/** A memory that an answer may show. */
+export interface Showable extends Json {
+  readonly id: string;
+  readonly text: string;
+  readonly metadata?: Json;
+}
+
+/** Memories that an answer has room for. */
+export interface Fitted {
+  readonly memories: readonly Json[];
+  /** Ids of the memories that it has no room for. */
+  readonly left_out?: readonly string[];
+}
+
+/**
+ * Shows as many memories as the budget allows, in their order. The first that does not fit is cut; of it and
+ * of those behind it the ids are given, so that they can be read by another call. `centreOf` names the code
+ * point that matters most in a text.
+ */
+export function fitInto(
+  memories: readonly Showable[],
+  tokensMax: number,
+  centreOf: (memory: Showable) => number = () => 0,
+): Fitted {
+  const shown: Json[] = [];
+  // What is not shown is named, and that takes room too.
+  const ids = memories.map(({ id }) => tokensOf(JSON.stringify(id)) + 1);
+  let free = tokensMax - AROUND - ids.reduce((sum, tokens) => sum + tokens, 0);
+  for (const [at, memory] of memories.entries()) {
+    const tokens = tokensOf(JSON.stringify(memory)) + 1;
+    free += ids[at] as number;
+    if (tokens > free) {
+      if (free >= PART_MIN) shown.push(cut(memory, free, centreOf(memory)));
+      break;
+    }
+    free -= tokens;
+    shown.push(memory);
+  }
+  const left = memories.slice(shown.length).map(({ id }) => id);
+  return { memories: shown, ...(left.length > 0 && { left_out: left }) };
+}
+
+/** Cuts a memory to a number of tokens: its metadata goes, and all of its text but a part. */
+function cut({ metadata: _, text, ...memory }: Showable, tokensMax: number, centre: number): Json {
+  const rest = { ...memory, text: "", cut: true };
+  const free = tokensMax - tokensOf(JSON.stringify(rest)) - 2;
+  const points = [...text];
+  let [start, end] = [Math.min(centre, points.length), Math.min(centre, points.length)];
+  // It grows to both sides, by pieces that shrink where the next would be too much.
+  for (let piece = Math.max(1, free); piece >= 1; piece = Math.floor(piece / 2)) {
+    for (;;) {
+      const [from, to] = [Math.max(0, start - piece), Math.min(points.length, end + piece)];
+      if (from === start && to === end) break;
+      if (tokensOf(JSON.stringify(points.slice(from, to).join(""))) > free) break;
+      [start, end] = [from, to];
+    }
+  }
+  return { ...rest, text: points.slice(start, end).join("") };
+}

@@ -1,0 +1,85 @@
+import { type Ask, type Json, Refusal, type Tool } from "./tool.js";
+import type { Scope } from "./tools.js";
+
+const NAMESPACE_DEFAULT = "default";
+const TOKENS = { min: 500, default: 2_000, max: 20_000 };
+
+/** Result of a tool's call, as the protocol has it. */
+export interface ToolResult {
+  readonly content: [{ readonly type: "text"; readonly text: string }];
+  readonly structuredContent?: Record<string, unknown>;
+  readonly isError?: boolean;
+  readonly [more: string]: unknown;
+}
+
+/**
+ * Calls a tool. What goes wrong is a result too, in words that tell a model what to do, because only results
+ * reach it.
+ */
+export async function callTool(
+  tool: Tool,
+  args: Json,
+  { scope, ask }: { readonly scope: Scope; readonly ask: Ask },
+): Promise<ToolResult> {
+  try {
+    const { namespace, max_tokens, ...given } = args;
+    const call = { given, namespace: namespaceOf(scope, namespace), tokensMax: tokensOf(max_tokens), ask };
+    const answer = await tool.run(call);
+    return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: { ...answer } };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { content: [{ type: "text", text: explained(error) }], isError: true };
+  }
+}
+
+/** Chooses the namespace: what the key or the address fixes comes before what the model says. */
+function namespaceOf({ namespace: fixed }: Scope, asked: unknown): string {
+  if (asked !== undefined && typeof asked !== "string") throw wrong("namespace is no text");
+  if (fixed === undefined) return asked ?? NAMESPACE_DEFAULT;
+  if (asked === undefined || asked === fixed) return fixed;
+  throw new Refusal("permission_denied", `this connection is for the namespace ${fixed} alone`, {
+    reason: "KEY_OTHER_NAMESPACE",
+  });
+}
+
+function tokensOf(asked: unknown): number {
+  if (asked === undefined) return TOKENS.default;
+  if (Number.isInteger(asked) && Number(asked) >= TOKENS.min && Number(asked) <= TOKENS.max)
+    return Number(asked);
+  throw wrong(`max_tokens must be a whole number from ${TOKENS.min} to ${TOKENS.max}`);
+}
+
+function wrong(message: string): Refusal {
+  return new Refusal("invalid_argument", message);
+}
+
+/** Says what went wrong, and what to do. */
+function explained({ code, message, more }: Refusal): string {
+  const { reason, retryAfterSeconds, requestId } = more;
+  const advice = BY_REASON[reason ?? ""] ?? BY_CODE[code] ?? "Tell the user.";
+  const wait = retryAfterSeconds === undefined ? "" : ` Wait ${retryAfterSeconds} s first.`;
+  const id = code === "internal" && requestId !== undefined ? ` Request id: ${requestId}.` : "";
+  return `${message} (${code}${reason === undefined ? "" : `, ${reason}`}). ${advice}${wait}${id}`;
+}
+
+const AGAIN = "Try the same call again.";
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  invalid_argument: "Correct that argument and call again.",
+  unauthenticated: "The user must set a valid API key for this server.",
+  permission_denied: "The user must give this server a key that may do this.",
+  not_found: "Find the id by memory_recall or memory_list.",
+  aborted: "Read it by memory_list with ids, then decide anew.",
+  unavailable: AGAIN,
+  deadline_exceeded: "It may have been done: look before you try again.",
+  internal: "This is a fault of the server: tell the user.",
+};
+
+const BY_REASON: Readonly<Record<string, string>> = {
+  QUOTA_EXHAUSTED: "Do not try again: the user must change the account's plan.",
+  KEY_RATE_LIMITED: AGAIN,
+  CONCURRENCY_LIMITED: "Make fewer calls at a time.",
+  KEY_OTHER_NAMESPACE: "Leave the argument namespace out.",
+  MEMORY_SUPERSEDED: "Another memory has replaced it: change that one.",
+  BODY_TOO_LARGE: "Store less text at a time.",
+};

@@ -1,0 +1,43 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Showable } from "./budget.js";
+import { type Json, type ObjectSchema, text, texts } from "./tool.js";
+
+/** Decimals of a score that mean something to a reader. */
+const SCORE_DECIMALS = 3;
+
+/** Shows a memory of an RPC's answer as a model needs it: without what is empty. */
+export function shown(memory: Json): Showable {
+  const { id, text, score, metadata, created_at, updated_at, expire_time, superseded_by } = memory;
+  return {
+    id: String(id),
+    text: String(text),
+    ...(typeof score === "number" && { score: Number(score.toFixed(SCORE_DECIMALS)) }),
+    ...(Object.keys(metadata ?? {}).length > 0 && { metadata: metadata as Json }),
+    created_at,
+    ...(updated_at !== undefined && updated_at !== created_at && { updated_at }),
+    ...(expire_time !== undefined && { expire_time }),
+    ...(superseded_by !== undefined && { superseded_by }),
+  };
+}
+
+/** Schema of an answer with memories; `more` are further fields of the answer. */
+export function memoriesSchema(more: JsonObject = {}): ObjectSchema {
+  const memory = {
+    type: "object",
+    properties: { id: text, text, cut: { type: "boolean" } },
+    required: ["id", "text"],
+  };
+  const properties = { memories: { type: "array", items: memory }, left_out: texts, note: text, ...more };
+  return { type: "object", properties, required: ["memories"] };
+}
+
+/** Says how to read on; absent where everything is shown. */
+export function noteOn({ memories, left_out }: { memories: readonly Json[]; left_out?: readonly string[] }) {
+  const isCut = memories.some(({ cut }) => cut === true);
+  const notes = [
+    ...(isCut ? ["a text is cut"] : []),
+    ...(left_out === undefined ? [] : [`${left_out.length} memories are left out`]),
+  ];
+  if (notes.length === 0) return {};
+  return { note: `${notes.join(" and ")} for max_tokens: read on by memory_list with ids` };
+}

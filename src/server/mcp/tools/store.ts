@@ -1,0 +1,51 @@
+import { fitInto } from "./budget.js";
+import { shown } from "./memories.js";
+import { type Json, NAMESPACE, type Tool, text, texts } from "./tool.js";
+
+/** Score from which a memory counts as one that says much the same. */
+const SIMILAR_ABOVE = 0.8;
+
+export const store: Tool = {
+  name: "memory_store",
+  title: "Store a memory",
+  description:
+    "Remembers one lasting fact, preference, decision or event across sessions. Use it when the user states one or asks to remember. Write one self-contained statement with names and dates, no secrets. The answer lists similar memories that exist: if one says the same or is outdated, memory_update it and memory_forget the new one.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      text: { ...text, description: "What to remember" },
+      metadata: { type: "object", description: "Optional labels, such as source" },
+      ttl: { ...text, description: 'Lifetime, such as "86400s"; default: for ever' },
+      supersedes: { ...texts, description: "Ids of memories that this one replaces; they are hidden" },
+      namespace: NAMESPACE,
+    },
+    required: ["text"],
+  },
+  outputSchema: {
+    type: "object",
+    properties: {
+      id: text,
+      namespace: text,
+      similar: {
+        type: "array",
+        items: { type: "object", properties: { id: text, text, score: { type: "number" } } },
+      },
+      note: text,
+    },
+    required: ["id", "namespace"],
+  },
+  writes: true,
+  async run({ given, namespace, tokensMax, ask }) {
+    const stored = await ask("Store", { ...given, namespace, similar_above: SIMILAR_ABOVE });
+    const { memories = [] } = (stored.similar ?? {}) as { memories?: Json[] };
+    return { id: stored.id, namespace, ...similarIn(memories, tokensMax) };
+  },
+};
+
+function similarIn(memories: readonly Json[], tokensMax: number) {
+  if (memories.length === 0) return {};
+  const { memories: similar } = fitInto(memories.map(shown), tokensMax);
+  return { similar, note: NOTE };
+}
+
+const NOTE = "similar memories existed: update the one that is outdated, forget the one that is doubled";

@@ -1,0 +1,77 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+
+/** An object of JSON. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** RPC that a tool asks, by its name in MemoryService. */
+export type Rpc =
+  | "Store"
+  | "Recall"
+  | "ListMemories"
+  | "GetMemories"
+  | "UpdateMemory"
+  | "DeleteMemories"
+  | "ListNamespaces";
+
+/** Asks an RPC of MemoryService, and returns its answer in JSON. @throws Refusal */
+export type Ask = (rpc: Rpc, request: Json) => Promise<Json>;
+
+/** A call of a tool. */
+export interface ToolCall {
+  /** Arguments that are the RPC's own business: it refuses those that it does not know. */
+  readonly given: Json;
+  /** Namespace that the call is about. */
+  readonly namespace: string;
+  /** Number of tokens that the answer may take. */
+  readonly tokensMax: number;
+  readonly ask: Ask;
+}
+
+/** JSON Schema of an object. */
+export type ObjectSchema = {
+  readonly type: "object";
+  readonly properties: JsonObject;
+  readonly required?: string[];
+};
+
+/** One tool, as clients see it and as it works. */
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  /** When to use it, and what for: the words by which a model decides. */
+  readonly description: string;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+  /** True if it changes memories: a key that may only read is not offered it. */
+  readonly writes: boolean;
+  /** True if what it changes cannot be brought back. */
+  readonly destroys?: boolean;
+  /** True if calling it twice is as good as once. */
+  readonly repeats?: boolean;
+  run(call: ToolCall): Promise<Json>;
+}
+
+/** Error that an RPC answered. */
+export class Refusal extends Error {
+  constructor(
+    /** Code as in the answers: `not_found`. */
+    readonly code: string,
+    message: string,
+    readonly more: {
+      readonly reason?: string | undefined;
+      readonly retryAfterSeconds?: number | undefined;
+      readonly requestId?: string | undefined;
+    } = {},
+  ) {
+    super(message);
+  }
+}
+
+export const NAMESPACE = { type: "string", description: "Default: default" };
+export const MAX_TOKENS = {
+  type: "integer",
+  description: "Budget of the answer, 500 to 20000; default 2000",
+};
+
+export const text = { type: "string" };
+export const texts = { type: "array", items: text };

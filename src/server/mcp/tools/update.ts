@@ -1,0 +1,32 @@
+import { type Json, NAMESPACE, type Tool, text } from "./tool.js";
+
+export const update: Tool = {
+  name: "memory_update",
+  title: "Update a memory",
+  description:
+    "Replaces the text or the metadata of one memory. Use it when a fact has changed or was wrong, in place of storing a second version; recall first to find the id.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      id: text,
+      text: { ...text, description: "The whole new text" },
+      metadata: { type: "object", description: "All metadata, anew" },
+      ttl: { ...text, description: 'New lifetime, such as "86400s"' },
+      etag: { ...text, description: "Refuse if it was changed since" },
+      namespace: NAMESPACE,
+    },
+    required: ["id"],
+  },
+  outputSchema: {
+    type: "object",
+    properties: { id: text, namespace: text, updated_at: text, etag: text },
+    required: ["id", "namespace", "updated_at"],
+  },
+  writes: true,
+  destroys: true,
+  repeats: true,
+  async run({ given, namespace, ask }) {
+    const { id, updated_at, etag } = (await ask("UpdateMemory", { ...given, namespace })).memory as Json;
+    return { id, namespace, updated_at, etag };
+  },
+};

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signUp } from "../support/caller.js";
+import { doorsOf } from "../support/doors.js";
+import { openAccount } from "../support/keys.js";
+import { connect, overHttp, type Result, type Tools, VERSIONS, type Version } from "../support/mcp.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+const NAMES = [
+  ...["memory_store", "memory_recall", "memory_list", "memory_update", "memory_forget"],
+  "memory_namespaces",
+];
+const READING = ["memory_recall", "memory_list", "memory_namespaces"];
+
+describe("the Model Context Protocol at /mcp", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  }, 60_000);
+  afterAll(() => server?.stop());
+
+  const open = async (version?: Version): Promise<Tools & { key: string }> => {
+    const { key } = await signUp(server.url);
+    return { ...(await connect(overHttp({ url: server.url, key }), version)), key };
+  };
+  const post = (body: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${server.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+
+  describe.each(Object.keys(VERSIONS) as Version[])("in its version %s", (version) => {
+    it("lists six tools, each annotated and with a schema of its answer", async () => {
+      const { client } = await open(version);
+      expect(client.getNegotiatedProtocolVersion()).toBe(version);
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(NAMES);
+      for (const { name, annotations, outputSchema, description } of tools) {
+        const readOnlyHint = READING.includes(name);
+        const destroys = ["memory_update", "memory_forget"].includes(name);
+        expect(annotations).toMatchObject({ readOnlyHint, openWorldHint: false });
+        expect(annotations?.destructiveHint).toBe(readOnlyHint ? undefined : destroys);
+        expect(annotations?.idempotentHint).toBe(name !== "memory_store");
+        expect(outputSchema).toMatchObject({ type: "object" });
+        expect(description?.length).toBeGreaterThan(80);
+      }
+    });
+
+    it("stores, recalls, updates, lists and forgets", async () => {
+      const { call } = await open(version);
+      const stored = await call("memory_store", { text: "Ada prefers tea.", metadata: { from: "chat" } });
+      expect(stored.data).toEqual({ id: stored.data.id, namespace: "default" });
+      const found = await call("memory_recall", { query: "What does Ada drink?" });
+      expect(found.data.memories).toMatchObject([
+        { id: stored.data.id, text: "Ada prefers tea.", metadata: { from: "chat" } },
+      ]);
+      expect(JSON.parse(found.text)).toEqual(found.data);
+      const updated = await call("memory_update", { id: stored.data.id, text: "Ada prefers coffee now." });
+      expect(updated.data).toMatchObject({ id: stored.data.id, namespace: "default" });
+      const listed = await call("memory_list");
+      expect(listed.data.memories.map(({ text }: { text: string }) => text)).toEqual([
+        "Ada prefers coffee now.",
+      ]);
+      const spaces = await call("memory_namespaces");
+      expect(spaces.data).toEqual({ namespaces: [{ namespace: "default", memories: 1 }] });
+      const forgotten = await call("memory_forget", {
+        ids: [stored.data.id, stored.data.id.replace(/.$/, "0")],
+      });
+      expect(forgotten.data).toEqual({ deleted: 1, note: "1 of the ids have no memory in default" });
+      const after = await call("memory_recall", { query: "What does Ada drink?" });
+      expect(after.data).toEqual({ memories: [], note: "nothing in default fits" });
+    });
+
+    it("says what is wrong as a result that a model reads", async () => {
+      const { call, client } = await open(version);
+      const told = async (name: string, args: Record<string, unknown>) => {
+        const { isError, text } = await call(name, args);
+        expect(isError).toBe(true);
+        return text;
+      };
+      expect(await told("memory_store", {})).toBe(
+        "text is missing (invalid_argument). Correct that argument and call again.",
+      );
+      expect(await told("memory_recall", { query: "tea", top_k: 21 })).toContain("top_k is 21");
+      expect(await told("memory_recall", { query: "tea", topic: "x" })).toContain("topic");
+      expect(await told("memory_recall", { query: "tea", max_tokens: 5 })).toContain("from 500 to 20000");
+      expect(await told("memory_update", { id: "mem_01m81g5085fqavwjwpgewms4ta", text: "x" })).toContain(
+        "Find the id by memory_recall",
+      );
+      await expect(client.callTool({ name: "memory_burn", arguments: {} })).rejects.toThrow("no tool");
+    });
+  });
+
+  it("finds what the words say, not only what they mean", async () => {
+    const { call } = await open();
+    await call("memory_store", { text: "The spare key hangs behind the cellar door." });
+    await call("memory_store", { text: "Parcel QX-9917-B arrives on Monday." });
+    const { data } = await call("memory_recall", { query: "QX-9917-B", top_k: 1 });
+    expect(data.memories[0].text).toContain("QX-9917-B");
+  });
+
+  it("names what a stored memory resembles", async () => {
+    const { call } = await open();
+    const first = await call("memory_store", { text: "The office is closed on Friday." });
+    const second = await call("memory_store", { text: "The office is closed on Fridays." });
+    expect(second.data.similar).toMatchObject([
+      { id: first.data.id, text: "The office is closed on Friday." },
+    ]);
+    expect(second.data.note).toContain("update");
+  });
+
+  it("keeps to the budget, says what it left out, and lets it be read", async () => {
+    const { call } = await open();
+    for (const drink of ["tea", "coffee", "water"]) {
+      await call("memory_store", { text: `About ${drink}: ${`${drink} is fine. `.repeat(250)}` });
+    }
+    const { data, text } = await call("memory_recall", { query: "What about drinks?", max_tokens: 1_000 });
+    expect(text.length).toBeLessThan(3_000);
+    expect(data.memories).toHaveLength(1);
+    expect(data.memories[0].cut).toBe(true);
+    expect(data.left_out).toHaveLength(2);
+    expect(data.note).toBe(
+      "a text is cut and 2 memories are left out for max_tokens: read on by memory_list with ids",
+    );
+    const read = await call("memory_list", { ids: [data.memories[0].id], max_tokens: 5_000 });
+    expect(read.data.memories[0].text.length).toBeGreaterThan(3_000);
+    expect(read.data.memories[0].cut).toBeUndefined();
+  });
+
+  it("lists page by page", async () => {
+    const { call } = await open();
+    for (let n = 1; n <= 3; n++) await call("memory_store", { text: `Note ${n}` });
+    const args = { page_size: 2, order: "OLDEST_FIRST" };
+    const first = await call("memory_list", args);
+    const second = await call("memory_list", { ...args, page_token: first.data.next_page_token });
+    const texts = [first, second].flatMap(({ data }) => data.memories.map(({ text }: Result) => text));
+    expect(texts).toEqual(["Note 1", "Note 2", "Note 3"]);
+    expect(second.data.next_page_token).toBeUndefined();
+  });
+
+  describe("the namespace", () => {
+    it("comes from the model where neither key nor address say", async () => {
+      const { call } = await open();
+      expect((await call("memory_store", { text: "a", namespace: "work" })).data.namespace).toBe("work");
+      expect((await call("memory_recall", { query: "a" })).data.memories).toEqual([]);
+    });
+
+    it("comes from the address before the model, which then has no say", async () => {
+      const { key } = await signUp(server.url);
+      const { client, call } = await connect(
+        overHttp({ url: server.url, key, query: "?namespace=team%2Fa" }),
+      );
+      expect((await call("memory_store", { text: "a" })).data.namespace).toBe("team/a");
+      const { isError, text } = await call("memory_store", { text: "a", namespace: "other" });
+      expect(isError).toBe(true);
+      expect(text).toContain("Leave the argument namespace out");
+      for (const { inputSchema } of (await client.listTools()).tools) {
+        expect(Object.keys(inputSchema.properties ?? {})).not.toContain("namespace");
+      }
+    });
+
+    it("comes from the key before all", async () => {
+      const { keys } = await openAccount(doorsOf(server.url)[0] as never);
+      const mine = await connect(overHttp({ url: server.url, key: keys.mine }));
+      expect((await mine.call("memory_store", { text: "a" })).data.namespace).toBe("mine");
+      const answer = await post(LIST, { authorization: `Bearer ${keys.mine}` });
+      expect(answer.status).toBe(200);
+      const url = `${server.url}/mcp?namespace=other`;
+      const other = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${keys.mine}` },
+        body: JSON.stringify(LIST),
+      });
+      expect(other.status).toBe(403);
+      expect(await other.json()).toMatchObject({ code: "permission_denied" });
+    });
+
+    it("is not lost by a mistyped name in the address", async () => {
+      const { key } = await signUp(server.url);
+      const transport = overHttp({ url: server.url, key, query: "?namspace=x" });
+      await expect(connect(transport)).rejects.toThrow(/namspace/);
+    });
+  });
+
+  it("offers a read-only key what it may do", async () => {
+    const { keys } = await openAccount(doorsOf(server.url)[0] as never);
+    const { client, call } = await connect(overHttp({ url: server.url, key: keys["read-only"] }));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(READING);
+    const { isError, text } = await call("memory_store", { text: "a" });
+    expect(isError).toBe(true);
+    expect(text).toContain("KEY_READ_ONLY");
+    expect((await call("memory_recall", { query: "a", namespace: "mine" })).isError).toBe(false);
+  });
+
+  it("refuses a missing or wrong key before it reads, by 401", async () => {
+    for (const headers of [{}, { authorization: "Bearer rcl_nonsense" }]) {
+      const response = await post(LIST, headers as Record<string, string>);
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+      expect(await response.json()).toMatchObject({ code: "unauthenticated" });
+    }
+  });
+
+  it("refuses pages of other origins, and lets those of its own call", async () => {
+    const { key } = await signUp(server.url);
+    const authorization = `Bearer ${key}`;
+    const statusFor = async (origin: string) => (await post(LIST, { authorization, origin })).status;
+    expect(await statusFor("https://evil.example")).toBe(403);
+    expect(await statusFor("null")).toBe(403);
+    expect(await statusFor(server.url)).toBe(200);
+  });
+
+  it("takes one message of JSON at a time, and no streams", async () => {
+    const { key } = await signUp(server.url);
+    const authorization = `Bearer ${key}`;
+    expect((await post([LIST], { authorization })).status).toBe(400);
+    expect((await post("{", { authorization })).status).toBe(400);
+    expect((await post(`${"[".repeat(500_000)}`, { authorization })).status).toBe(400);
+    expect((await post("x".repeat(1_100_000), { authorization })).status).toBe(429);
+    expect((await post("{}", { authorization, "content-type": "text/plain" })).status).toBe(415);
+    const stream = await fetch(`${server.url}/mcp`, { headers: { authorization } });
+    expect([stream.status, stream.headers.get("allow")]).toEqual([405, "POST"]);
+    const notification = { jsonrpc: "2.0", method: "notifications/initialized" };
+    expect((await post(notification, { authorization })).status).toBe(202);
+  });
+
+  it("stores once when a call is sent again with its Idempotency-Key", async () => {
+    const { key } = await signUp(server.url);
+    const params = { name: "memory_store", arguments: { text: "Once." } };
+    const send = async () => {
+      const headers = { authorization: `Bearer ${key}`, "idempotency-key": "k1" };
+      return post({ jsonrpc: "2.0", id: 1, method: "tools/call", params }, headers);
+    };
+    const [first, second] = [await send(), await send()];
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect(await second.json()).toEqual(await first.json());
+  });
+
+  it("is logged, traced and measured as a protocol of its own", async () => {
+    const { call } = await open();
+    await call("memory_store", { text: "a secret text" });
+    expect(server.output()).toMatch(
+      /"method":"recalld.v1.MemoryService\/Store","protocol":"mcp","code":"ok"/,
+    );
+    expect(server.output()).not.toContain("a secret text");
+  });
+});
+
+describe("the limits of a plan", () => {
+  it("hold over MCP, are charged by its calls, and are explained to the model", async () => {
+    const server = await startServer({ env: { FREE_CALLS: "2" } });
+    const account = await signUp(server.url);
+    const { call } = await connect(overHttp({ url: server.url, key: account.key }));
+    expect((await call("memory_store", { text: "one" })).isError).toBe(false);
+    expect((await call("memory_recall", { query: "one" })).isError).toBe(false);
+    expect(await account.used()).toBe(2);
+    const { isError, text } = await call("memory_store", { text: "two" });
+    expect(isError).toBe(true);
+    expect(text).toContain("QUOTA_EXHAUSTED). Do not try again");
+    expect((await call("memory_list")).data.memories).toHaveLength(1);
+    await server.stop();
+  });
+
+  it("hold for what calls no tool, too", async () => {
+    const server = await startServer({ env: { PLANS_FILE: "" } });
+    const { key } = await signUp(server.url);
+    const ask = () =>
+      fetch(`${server.url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+      });
+    const statuses = await Promise.all(Array.from({ length: 150 }, async () => (await ask()).status));
+    expect(statuses).toContain(200);
+    expect(statuses).toContain(429);
+    await server.stop();
+  });
+});
