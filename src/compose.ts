@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { openAuthenticator } from "./accounts/authenticate.js";
-import { FREE } from "./accounts/plan.js";
+import { FREE, type Plans } from "./accounts/plan.js";
 import { audited } from "./compose/audit-log.js";
 import { CallsInFlight } from "./compose/calls-in-flight.js";
 import type { Closers } from "./compose/closers.js";
@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly stopping: AbortSignal;
   /** Called when another program has made the database too new for this one, which must end. */
   onTooNew(error: unknown): void;
+  /** Plans in place of those that the settings name. */
+  readonly plans?: Plans;
 }
 
 /** Builds the service from its settings: the only place that names concrete adapters. */
@@ -73,7 +75,7 @@ export async function openService(config: Config, options: ServiceOptions): Prom
 async function openHouse(config: Config, options: ServiceOptions & { closers: Closers }) {
   const { logger, closers } = options;
   const tls = await openCertificate(config, options);
-  const plans = await readPlans(config);
+  const plans = options.plans ?? (await readPlans(config));
   const telemetry = await openTelemetry(config, logger);
   closers.push(() => telemetry.close());
   const operator = new Operator();
@@ -100,13 +102,18 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     parseNamespace,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
-  operator.open({ ...accountPorts, plans, systemRecords: storage.systemRecords, backUp });
+  let address: string | undefined;
+  operator.open({
+    ...{ ...accountPorts, plans, systemRecords: storage.systemRecords, backUp },
+    address: () => address,
+  });
   const { leave, ...addresses } = await openDoors(config, {
     ...{ logger, closers, telemetry, readiness, models, plans, memory, tls, calls },
     accounts: accountPorts,
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
     droppedLines: options.droppedLines,
   });
+  address = addresses.address;
   await warm({
     recent: storage.recent,
     namespaces: memory.namespaces,

@@ -7,6 +7,7 @@ const PARTS: Readonly<Record<string, () => Promise<unknown>>> = {
   serve: () => import("./main.js"),
   admin: () => import("./admin.js"),
   model: () => import("./model.js"),
+  mcp: () => import("./mcp.js"),
 };
 const part = PARTS[command ?? "serve"];
 

@@ -146,6 +146,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/words/snapshot", "../contents.js"],
     ["src/operator", "../storage/storage.js"],
     ["src/cli", "../errors.js"],
+    ["src/mcp", "../compose.js"],
     ["src/importing", "../operator/operations.js"],
     ["src/importing", "../memory/calls/store.js"],
     ["src/importing/readers", "../store-over-http.js"],

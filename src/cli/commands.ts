@@ -7,7 +7,7 @@ import { EXIT } from "./exit.js";
 const NAMESPACE_DEFAULT = "default";
 
 const HELP = `
-serve, admin and model are the other parts of this program: see their own --help.
+serve, admin, model and mcp are the other parts of this program: see their own --help.
 
 The server is named by --url, RECALLD_URL or the profile that \`recalld signup\` writes; the key by
 RECALLD_API_KEY or the profile. The exit code is 0, or 1 if the server refused or failed, 2 for a line

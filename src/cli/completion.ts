@@ -3,7 +3,7 @@ import { commandsOf, nameOf } from "../operator/command-line.js";
 import { UsageError } from "./failure.js";
 
 /** Commands of the other parts of the program. */
-const PARTS = ["serve", "admin", "model"];
+const PARTS = ["serve", "admin", "model", "mcp"];
 
 /**
  * Writes a completion script, made from the commands themselves.

@@ -23,6 +23,8 @@ export type OperatorPorts = KeysOptions &
     readonly systemRecords: SystemRecords;
     /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
     readonly backUp?: ((path: string) => Promise<void>) | undefined;
+    /** Returns the address of the server; undefined before it listens, and where there is none. */
+    readonly address?: (() => string | undefined) | undefined;
   };
 
 /** Arguments and options of a command, by name: strings, numbers and flags. */
@@ -51,6 +53,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "keys revoke": revokeKey,
   usage: readUsage,
   backup: backUp,
+  address: addressOf,
   "reembed look": ({ systemRecords }) => standingOf(systemRecords),
   "reembed begin": async ({ systemRecords }, given) => ({
     generation: await begin(systemRecords, { modelId: String(given.model), atOnce: given.atOnce === true }),
@@ -151,6 +154,12 @@ async function backUp(ports: OperatorPorts, given: Given) {
     );
   }
   await ports.backUp(text(given, "path"));
+}
+
+async function addressOf({ address }: OperatorPorts) {
+  const known = address?.();
+  if (known === undefined) throw unavailable("the server does not listen yet; try again");
+  return { address: known };
 }
 
 async function theAccount(accounts: Accounts, given: Given): Promise<Account> {

@@ -1,4 +1,6 @@
+import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 /** Versions of the protocol that the tests speak, by the way in which a client asks for them. */
 export const VERSIONS = {
@@ -6,6 +8,9 @@ export const VERSIONS = {
   "2026-07-28": { versionNegotiation: { mode: { pin: "2026-07-28" } } },
 } as const;
 export type Version = keyof typeof VERSIONS;
+
+/** Time in which a server starts on a machine that does much else. */
+const CALL_TIMEOUT_MS = 120_000;
 
 /** Result of a tool's call, as tests read it. */
 export interface Result {
@@ -31,7 +36,7 @@ export async function connect(transport: Transport, version: Version = "2025-11-
         content,
         structuredContent,
         isError = false,
-      } = await client.callTool({ name, arguments: args });
+      } = await client.callTool({ name, arguments: args }, { timeout: CALL_TIMEOUT_MS });
       const [first] = content as { text: string }[];
       return { isError: isError === true, text: first?.text ?? "", data: structuredContent };
     },
@@ -50,4 +55,29 @@ export function overHttp({ url, key, headers = {}, query = "" }: At): Transport 
   return new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), {
     requestInit: { headers: { ...authorization, ...headers } },
   });
+}
+
+const PROGRAM = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
+
+/** A session of `recalld mcp`, in a process of its own. */
+export interface Session extends Tools {
+  readonly transport: StdioClientTransport;
+  /** Returns what it wrote to the standard error. */
+  readonly log: () => string;
+}
+
+/** Starts `recalld mcp` as an agent's program does, with nothing but these settings. */
+export async function startSession(
+  env: Record<string, string>,
+  { version, args = [] }: { version?: Version; args?: string[] } = {},
+): Promise<Session> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAM, "mcp", ...args],
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stderr: "pipe",
+  });
+  let text = "";
+  transport.stderr?.on("data", (chunk) => (text += chunk));
+  return { ...(await connect(transport, version)), transport, log: () => text };
 }

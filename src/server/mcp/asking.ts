@@ -14,7 +14,7 @@ const PASSED_ON = [
 ];
 
 /** Headers of a call's answer that the request's answer has too. */
-export const HANDED_BACK = ["ratelimit", "ratelimit-policy", "idempotent-replayed"];
+export const HANDED_BACK = ["ratelimit", "ratelimit-policy", "retry-after", "idempotent-replayed"];
 
 export interface Asking {
   handlerOf(rpc: string): UniversalHandler;

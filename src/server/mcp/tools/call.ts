@@ -28,8 +28,13 @@ export async function callTool(
     return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: { ...answer } };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { content: [{ type: "text", text: explained(error) }], isError: true };
+    return refused(error);
   }
+}
+
+/** Makes the result of a call that was refused: what went wrong, and what to do. */
+export function refused(error: Refusal): ToolResult {
+  return { content: [{ type: "text", text: explained(error) }], isError: true };
 }
 
 /** Chooses the namespace: what the key or the address fixes comes before what the model says. */
@@ -53,7 +58,6 @@ function wrong(message: string): Refusal {
   return new Refusal("invalid_argument", message);
 }
 
-/** Says what went wrong, and what to do. */
 function explained({ code, message, more }: Refusal): string {
   const { reason, retryAfterSeconds, requestId } = more;
   const advice = BY_REASON[reason ?? ""] ?? BY_CODE[code] ?? "Tell the user.";

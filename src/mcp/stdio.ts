@@ -1,0 +1,46 @@
+import { type ListToolsResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { refused, type ToolResult } from "../server/mcp/tools/call.js";
+import { Refusal } from "../server/mcp/tools/tool.js";
+import { INSTRUCTIONS } from "../server/mcp/tools/tools.js";
+import { VERSION } from "../version.js";
+import type { Answer, Remote } from "./remote.js";
+
+/**
+ * Serves a client on the standard input and output, in whichever version of the protocol it speaks. The tools
+ * are the server's, so that they are the same by every way in.
+ */
+export function serveOnStdio(remote: Pick<Remote, "ask">, onerror: (error: Error) => void) {
+  return serveStdio(
+    () => {
+      const server = new Server(
+        { name: "recalld", title: "recalld memory", version: VERSION },
+        { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+      );
+      server.setRequestHandler("tools/list", async (_request, { mcpReq }) => {
+        const answer = await remote.ask("tools/list", {}, mcpReq.signal);
+        if (answer.result !== undefined) return answer.result as ListToolsResult;
+        throw protocolError(answer);
+      });
+      server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+        const { name, arguments: args } = params;
+        return resultOf(await remote.ask("tools/call", { name, arguments: args ?? {} }, mcpReq.signal));
+      });
+      return server;
+    },
+    { onerror },
+  );
+}
+
+function protocolError({ protocolCode, message }: Answer): ProtocolError {
+  return new ProtocolError(protocolCode ?? ProtocolErrorCode.InternalError, message);
+}
+
+/** Makes a result of what kept the call from being made, too: only results reach the model. */
+function resultOf(answer: Answer): ToolResult {
+  const { result, protocolCode, code, message, retryAfterSeconds } = answer;
+  if (protocolCode !== undefined) throw protocolError(answer);
+  return result === undefined
+    ? refused(new Refusal(code, message, { retryAfterSeconds }))
+    : (result as unknown as ToolResult);
+}

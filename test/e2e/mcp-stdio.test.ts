@@ -1,0 +1,130 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { signUp } from "../support/caller.js";
+import { type Session, startSession, VERSIONS, type Version } from "../support/mcp.js";
+import { newDataDir, startServer } from "../support/server.js";
+
+// Each session starts a process, beside all other tests.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
+const SESSIONS = 4;
+const CALLS_EACH = 100;
+
+describe("recalld mcp", () => {
+  let home: string;
+  let sessions: Session[];
+  beforeEach(() => {
+    home = newDataDir();
+    sessions = [];
+  });
+  afterEach(async () => {
+    for (const { client } of sessions) await client.close();
+  });
+  const start = async (...given: Parameters<typeof startSession>) => {
+    const session = await startSession(...given);
+    sessions.push(session);
+    return session;
+  };
+
+  describe.each(Object.keys(VERSIONS) as Version[])("with a client of %s", (version) => {
+    it("speaks to a server by its address and a key", async () => {
+      const server = await startServer();
+      const { key } = await signUp(server.url);
+      const env = { HOME: home, RECALLD_URL: server.url, RECALLD_API_KEY: key };
+      const { client, call } = await start(env, { version, args: ["--namespace", "work"] });
+      expect(client.getNegotiatedProtocolVersion()).toBe(version);
+      expect(client.getInstructions()).toContain("memory");
+      expect((await client.listTools()).tools).toHaveLength(6);
+      const { data } = await call("memory_store", { text: "Ada prefers tea." });
+      expect(data.namespace).toBe("work");
+      const found = await call("memory_recall", { query: "What does Ada drink?" });
+      expect(found.data.memories).toMatchObject([{ id: data.id }]);
+      expect((await call("memory_update", { id: data.id, text: "Ada prefers milk." })).isError).toBe(false);
+      expect((await call("memory_forget", { ids: [data.id] })).data).toEqual({ deleted: 1 });
+      await expect(client.callTool({ name: "memory_burn", arguments: {} })).rejects.toThrow("no tool");
+      expect(server.output()).toContain('"protocol":"mcp"');
+      await server.stop();
+    });
+  });
+
+  it("tells the model when the key is wrong, or the server away", async () => {
+    const server = await startServer();
+    const env = { HOME: home, RECALLD_URL: server.url, RECALLD_API_KEY: "rcl_nonsense" };
+    const wrong = await start(env);
+    const refused = await wrong.call("memory_recall", { query: "a" });
+    expect(refused.isError).toBe(true);
+    expect(refused.text).toContain("The user must set a valid API key");
+    await server.stop();
+    const away = await wrong.call("memory_recall", { query: "a" });
+    expect(away.isError).toBe(true);
+    expect(away.text).toContain("cannot be reached");
+  });
+
+  it("keeps memories on this machine when no server is named, for the next session too", async () => {
+    const first = await start({ HOME: home });
+    await first.call("memory_store", { text: "The spare key hangs in the cellar." });
+    await first.client.close();
+    const second = await start({ HOME: home });
+    const { data } = await second.call("memory_recall", { query: "Where is the spare key?" });
+    expect(data.memories[0].text).toBe("The spare key hangs in the cellar.");
+    const file = join(home, ".local/share/recalld/mcp-key");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(home, ".local/share/recalld")).mode & 0o777).toBe(0o700);
+    for (const { log } of sessions) {
+      expect(log()).not.toContain(readFileSync(file, "utf8").trim());
+      expect(log()).not.toContain("spare key");
+    }
+  });
+
+  it("shares one folder between sessions that begin at once, and loses nothing when the first ends", async () => {
+    const env = { DATA_DIR: home, HOME: home };
+    await Promise.all(Array.from({ length: SESSIONS }, () => start(env)));
+    const stored: string[] = [];
+    const failures: string[] = [];
+    const work = async ({ call }: Session, name: number, calls: number, from = 0) => {
+      for (let n = from; n < from + calls; n += 2) {
+        const told = await call("memory_store", { text: `Session ${name} counts to ${n}` });
+        if (told.isError) failures.push(told.text);
+        else stored.push(told.data.id);
+        const found = await call("memory_recall", { query: `Session ${name} counts to ${n}` });
+        if (found.isError) failures.push(found.text);
+        else if (!found.data.memories.some(({ id }: { id: string }) => id === told.data.id))
+          failures.push(`store ${n} of session ${name} is not found`);
+      }
+    };
+    await Promise.all(sessions.map((session, name) => work(session, name, CALLS_EACH / 2)));
+    // One after the other ends as an agent's program does, and each of them may have been the server.
+    const [last, ...others] = sessions as [Session, ...Session[]];
+    const going = work(last, 9, CALLS_EACH, CALLS_EACH);
+    for (const { client } of others) await client.close();
+    await going;
+    expect(failures).toEqual([]);
+    const all = await listed(last);
+    expect(new Set(stored)).toEqual(new Set(all));
+    expect(all).toHaveLength(stored.length);
+  });
+
+  it("goes on when the session that served is killed", async () => {
+    const env = { DATA_DIR: home, HOME: home };
+    const first = await start(env);
+    await first.call("memory_store", { text: "Before." });
+    const second = await start(env);
+    await second.call("memory_store", { text: "Between." });
+    process.kill(first.transport.pid as number, "SIGKILL");
+    const { data, isError } = await second.call("memory_store", { text: "After." });
+    expect(isError).toBe(false);
+    expect(await listed(second)).toContain(data.id);
+    expect(await listed(second)).toHaveLength(3);
+  });
+});
+
+async function listed({ call }: Session): Promise<string[]> {
+  const ids: string[] = [];
+  for (let page_token = ""; ; ) {
+    const { data } = await call("memory_list", { page_size: 100, page_token, max_tokens: 20_000 });
+    ids.push(...data.memories.map(({ id }: { id: string }) => id));
+    if (data.next_page_token === undefined) return ids;
+    page_token = data.next_page_token;
+  }
+}
