@@ -24,7 +24,7 @@ export interface Answer {
 
 export interface RemoteOptions {
   readonly find: FindPlace;
-  /** What the address says beside the path, such as `?namespace=work`. */
+  /** Query of the address, such as `?namespace=work`. */
   readonly query: string;
 }
 

@@ -26,7 +26,7 @@ export interface Ended {
   readonly accountId: string | undefined;
 }
 
-/** OpenTelemetry's names of our four protocols: two are Connect's, two are gRPC's. */
+/** OpenTelemetry's names of our protocols: two are gRPC's, and all others ask RPCs as Connect does. */
 export function systemOf(protocol: string): "connectrpc" | "grpc" {
   return protocol.startsWith("grpc") ? "grpc" : "connectrpc";
 }

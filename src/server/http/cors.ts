@@ -8,6 +8,7 @@ const METHODS = [...new Set([...cors.allowedMethods, "DELETE", "PATCH"])].join("
 const REQUEST_HEADERS = [
   ...cors.allowedHeaders,
   ...["Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key", "Recalld-Namespace"],
+  ...["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"],
 ].join(", ");
 const ANSWER_HEADERS = [
   ...cors.exposedHeaders,

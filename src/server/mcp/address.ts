@@ -1,8 +1,9 @@
+import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../accounts/authenticate.js";
 import { invalid, MemoryError } from "../../errors.js";
 import { shown } from "../wire/json-text.js";
 import { readQuery } from "../wire/query.js";
-import type { Scope } from "./tools/tools.js";
+import { type Scope, TOOL_SETS } from "./tools/tools.js";
 
 /**
  * Reads what the key and the address fix for all calls. A name that is not known is refused: with a mistyped
@@ -10,16 +11,36 @@ import type { Scope } from "./tools/tools.js";
  *
  * @throws MemoryError `invalid_argument`, or `permission_denied` if the key is for another namespace.
  */
-export function scopeOf(url: string, { access, namespace: own }: Principal): Scope {
-  let asked: string | undefined;
-  for (const [name, value] of readQuery(url)) {
-    if (name !== "namespace") throw invalid(shown(name), "is not read in this address; namespace is");
-    if (asked !== undefined) throw invalid("namespace", "is in the address twice");
-    asked = value;
+export function scopeOf(url: string, { access, namespace: own }: Principal): Omit<Scope, "site"> {
+  const { namespace, tools = "memory" } = wishesIn(url);
+  if (!isToolSet(tools)) {
+    throw invalid("tools", `in the address must be one of ${Object.keys(TOOL_SETS).join(", ")}`);
   }
-  if (own !== undefined && asked !== undefined && asked !== own) {
+  if (own !== undefined && namespace !== undefined && namespace !== own) {
     const message = `this key is for the namespace ${own} alone; the address names another`;
     throw new MemoryError("permission_denied", message, { reason: "KEY_OTHER_NAMESPACE" });
   }
-  return { namespace: own ?? asked, readOnly: access !== "full" };
+  return { namespace: own ?? namespace, readOnly: access !== "full", tools };
+}
+
+function wishesIn(url: string): { namespace?: string; tools?: string } {
+  const wishes: { namespace?: string; tools?: string } = {};
+  for (const [name, value] of readQuery(url)) {
+    if (name !== "namespace" && name !== "tools") {
+      throw invalid(shown(name), "is not read in this address; namespace and tools are");
+    }
+    if (wishes[name] !== undefined) throw invalid(name, "is in the address twice");
+    wishes[name] = value;
+  }
+  return wishes;
+}
+
+function isToolSet(name: string): name is Scope["tools"] {
+  return Object.hasOwn(TOOL_SETS, name);
+}
+
+/** Names the server as its caller does; a proxy in front of it may speak TLS for it. */
+export function siteOf({ protocol, headers }: Pick<FastifyRequest, "protocol" | "headers">): string {
+  const isSecure = protocol === "https" || headers["x-forwarded-proto"] === "https";
+  return `${isSecure ? "https" : "http"}://${headers[":authority"] ?? headers.host}`;
 }

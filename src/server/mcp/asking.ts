@@ -34,13 +34,23 @@ export function asking({ handlerOf, header, values, signal, onAnswer }: Asking):
       ...{ httpVersion: "1.1", method: "POST", url: `http://localhost${url}`, signal },
       header: headersOf(header),
       contextValues: values(),
-      body: once(Buffer.from(JSON.stringify(request))),
+      body: once(Buffer.from(written(request))),
     });
     onAnswer(response.header ?? new Headers());
     const answer = await jsonIn(response.body ?? []);
     if (response.status === 200) return answer;
     throw refusalIn(answer, response.header ?? new Headers(), header.get("x-request-id"));
   };
+}
+
+/** Writes a request as JSON, which recursion limits in depth where reading it has none. */
+function written(request: Json): string {
+  try {
+    return JSON.stringify(request);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Refusal("invalid_argument", "the arguments are nested too deep");
+  }
 }
 
 function headersOf(header: Headers): Headers {

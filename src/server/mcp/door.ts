@@ -1,20 +1,20 @@
-import { ConnectError, type ContextValues } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { invalid } from "../../errors.js";
 import { clientAddressKey } from "../port/client-address.js";
-import { type BodyRoom, bodyRoomKey, reservationOf } from "../rpc/body-room.js";
+import { type BodyRoom, bodyRoomKey } from "../rpc/body-room.js";
 import { admit, callerKey, contextOf, type GateOptions, keyOf } from "../rpc/caller.js";
 import type { Load } from "../rpc/load.js";
 import { protocolKey } from "../rpc/observe.js";
 import { masked, translated } from "../wire/errors.js";
 import { sendError, unsupported } from "../wire/plain-errors.js";
-import { readBody } from "../wire/request-body.js";
-import { scopeOf } from "./address.js";
+import { scopeOf, siteOf } from "./address.js";
 import { asking, HANDED_BACK } from "./asking.js";
+import { messageIn } from "./message.js";
 import { isForeign } from "./origin.js";
 import { openProtocol } from "./protocol.js";
+import { type Ask, Refusal } from "./tools/tool.js";
 
 export interface McpOptions {
   readonly gate: Omit<GateOptions, "open">;
@@ -76,8 +76,8 @@ async function serve(request: FastifyRequest, options: Serving) {
       .set(protocolKey, "mcp");
   options.load.admit(undefined);
   const caller = await gate.authenticate(keyOf(header));
-  const scope = scopeOf(request.url, caller);
-  const message = await messageIn(request, { ...options, values: values().set(callerKey, caller) });
+  const scope = { ...scopeOf(request.url, caller), site: siteOf(request) };
+  const { message, loss } = await messageIn(request, { ...options, values: values().set(callerKey, caller) });
   const handedBack = new Headers();
   // A tool's call is admitted where its RPC is; all else here.
   if (message.method !== "tools/call") {
@@ -86,37 +86,13 @@ async function serve(request: FastifyRequest, options: Serving) {
   const onAnswer = (answered: Headers) => {
     for (const [name, value] of answered) handedBack.set(name, value);
   };
-  const ask = asking({ ...options, header, values, onAnswer });
-  return { response: await answer({ message, header, signal, exchange: { scope, ask } }), handedBack };
-}
-
-interface Reading extends Pick<McpOptions, "bodyBytesMax"> {
-  readonly values: ContextValues;
-}
-
-async function messageIn(
-  { raw, headers }: FastifyRequest,
-  { values, bodyBytesMax }: Reading,
-): Promise<{ readonly method?: unknown }> {
-  const place = reservationOf(values);
-  const said = headers["content-length"];
-  const bytes = await readBody(raw, {
-    bytesMax: bodyBytesMax,
-    bytesSaid: said === undefined ? undefined : Number(said),
-    compression: headers["content-encoding"] ?? null,
-    claim: (size) => place.resize(size),
-  });
-  const message = parse(bytes);
-  if (typeof message === "object" && message !== null && !Array.isArray(message)) return message;
-  throw invalid("body", "is not one message of JSON-RPC");
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    throw invalid("body", "is not JSON in UTF-8");
-  }
+  const askRpc = asking({ ...options, header, values, onAnswer });
+  const ask: Ask = async (...asked) => {
+    if (loss !== undefined) throw new Refusal(loss.code, loss.message);
+    return askRpc(...asked);
+  };
+  const exchange = { scope, ask, onFault: (fault: unknown) => options.onFault(fault, request.id) };
+  return { response: await answer({ message, header, signal, exchange }), handedBack };
 }
 
 /** Makes a signal that aborts when the client no longer waits. */

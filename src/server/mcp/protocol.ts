@@ -8,14 +8,17 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { VERSION } from "../../version.js";
+import { INTERNAL_MESSAGE } from "../wire/errors.js";
 import { callTool } from "./tools/call.js";
 import type { Ask, Json } from "./tools/tool.js";
-import { INSTRUCTIONS, type Scope, TOOLS, toolsFor } from "./tools/tools.js";
+import { INSTRUCTIONS, type Scope, toolFor, toolsFor } from "./tools/tools.js";
 
 /** Rights and means of one request. */
 export interface Exchange {
   readonly scope: Scope;
   readonly ask: Ask;
+  /** Called with an error that is the server's own. */
+  onFault(fault: unknown): void;
 }
 
 /** Headers by which both the versions with sessions and the one without choose their form. */
@@ -77,16 +80,25 @@ function requestOf(header: Headers, signal: AbortSignal): Request {
 }
 
 /** Makes a server for one message. */
-function serverFor({ scope, ask }: Exchange): Server {
+function serverFor({ scope, ask, onFault }: Exchange): Server {
   const server = new Server(
     { name: "recalld", title: "recalld memory", version: VERSION },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler("tools/list", () => ({ tools: toolsFor(scope) }));
   server.setRequestHandler("tools/call", ({ params }) => {
-    const tool = TOOLS.find(({ name }) => name === params.name);
-    if (tool !== undefined) return callTool(tool, (params.arguments ?? {}) as Json, { scope, ask });
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${params.name.slice(0, 64)}`);
+    const tool = toolFor(scope, params.name);
+    if (tool === undefined) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `there is no tool ${params.name.slice(0, 64)}`,
+      );
+    }
+    return callTool(tool, (params.arguments ?? {}) as Json, { scope, ask }).catch((fault) => {
+      // The package would send the fault's own words.
+      onFault(fault);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, INTERNAL_MESSAGE);
+    });
   });
   return server;
 }

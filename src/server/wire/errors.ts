@@ -22,7 +22,7 @@ const WIRE_CODES: Record<ErrorCode, Code> = {
   internal: Code.Internal,
 };
 
-const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
+export const INTERNAL_MESSAGE = "internal error; the server's log has it under this request's id";
 
 /** Converts an error of ours to Connect's: code, message, details and headers. */
 export function toConnectError(error: MemoryError): ConnectError {

@@ -23,7 +23,11 @@ export async function callTool(
 ): Promise<ToolResult> {
   try {
     const { namespace, max_tokens, ...given } = args;
-    const call = { given, namespace: namespaceOf(scope, namespace), tokensMax: tokensOf(max_tokens), ask };
+    const call = {
+      ...{ given, ask, site: scope.site },
+      namespace: namespaceOf(scope, namespace),
+      tokensMax: tokensOf(max_tokens),
+    };
     const answer = await tool.run(call);
     return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: { ...answer } };
   } catch (error) {

@@ -9,6 +9,7 @@ export type Rpc =
   | "Recall"
   | "ListMemories"
   | "GetMemories"
+  | "GetMemory"
   | "UpdateMemory"
   | "DeleteMemories"
   | "ListNamespaces";
@@ -24,6 +25,8 @@ export interface ToolCall {
   readonly namespace: string;
   /** Number of tokens that the answer may take. */
   readonly tokensMax: number;
+  /** Address of the server, as its caller named it. */
+  readonly site: string;
   readonly ask: Ask;
 }
 
