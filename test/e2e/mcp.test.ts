@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signUp } from "../support/caller.js";
@@ -231,6 +232,17 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(await statusFor("https://evil.example")).toBe(403);
     expect(await statusFor("null")).toBe(403);
     expect(await statusFor(server.url)).toBe(200);
+    // A page whose name leads to this machine by now: it is of the host that it asks.
+    const rebound = { authorization, origin: "http://evil.example", host: "evil.example" };
+    const status = await new Promise((resolve, reject) => {
+      const headers = { ...rebound, "content-type": "application/json" };
+      const sent = request(`${server.url}/mcp`, { method: "POST", headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      sent.on("error", reject).end(JSON.stringify(LIST));
+    });
+    expect(status).toBe(403);
   });
 
   it("takes one message of JSON at a time, and no streams", async () => {

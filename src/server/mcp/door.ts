@@ -38,7 +38,8 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
     method: "POST",
     url: "/mcp",
     handler: async (request, reply) => {
-      if (isForeign(request.headers, options.corsOrigins)) {
+      const asker = { headers: request.headers, address: options.addressOf(request.raw) };
+      if (isForeign(asker, options.corsOrigins)) {
         return sendError(reply, 403, "pages of other origins may not call /mcp");
       }
       try {
