@@ -1,4 +1,5 @@
 import { MemoryError } from "../../src/errors.js";
+import type { BatchResult } from "../../src/memory/calls/several/write-batch.js";
 import { type Entry, isEnd } from "../../src/memory/ports/log.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
@@ -19,6 +20,8 @@ interface Version {
   readonly expiresMs?: number | undefined;
   readonly startedMs: number;
   storedMs?: number;
+  /** Number of calls that tried to store it among several. */
+  attempts?: number;
   /** True if its callers were told that nothing is stored. */
   refused?: boolean;
 }
@@ -78,6 +81,8 @@ export class History {
   readonly #paid = new Map<string, number>();
   /** Calls whose caller was told that they failed, or nothing. They may have been charged. */
   #unanswered = 0;
+  /** Memories of batches that were tried again: an earlier attempt may have stored them late, and paid nothing. */
+  #unsure = 0;
 
   constructor(private readonly time: VirtualTime) {}
 
@@ -93,15 +98,37 @@ export class History {
     if (!replayed && !isKept) this.#pay(accountId);
     if (isKept) {
       // The memory that was there is the answer, and this text is stored nowhere.
+      this.#checkKept(answered.id, startedMs);
       version.refused = version.storedMs === undefined;
       return;
     }
-    if (version.id !== undefined && version.id !== answered.id)
-      this.#break(`${of.text} was stored as two memories`);
-    version.id = answered.id;
+    this.#checkId(version, answered.id);
     version.storedMs ??= this.time.nowMs;
     if (replayed) return;
     for (const removal of removals) this.#finish(removal, of.text);
+  }
+
+  /** Stores several memories in one call, each of which may fail by itself. */
+  async storingBatch(
+    { accountId, name, texts }: { accountId: string; name: Name; texts: readonly string[] },
+    work: () => Promise<{ results: readonly BatchResult[]; replayed: boolean }>,
+  ): Promise<void> {
+    const startedMs = this.time.nowMs;
+    const versions: Version[] = texts.map((text) => this.#versions.get(text) ?? { name, text, startedMs });
+    for (const version of versions) version.attempts = (version.attempts ?? 0) + 1;
+    for (const version of versions) this.#versions.set(version.text, version);
+    const { results, replayed } = await this.#unlessUnanswered(work, texts.length);
+    for (const [i, result] of results.entries()) {
+      const version = versions[i] as Version;
+      if (!("stored" in result)) continue;
+      // Of several attempts, one has paid for it, if it was told that it stored it.
+      if (!replayed && version.storedMs === undefined) {
+        this.#pay(accountId);
+        if (version.attempts !== 1) this.#unsure++;
+      }
+      this.#checkId(version, result.stored.id);
+      version.storedMs ??= this.time.nowMs;
+    }
   }
 
   /** Gives a memory another text. */
@@ -112,25 +139,51 @@ export class History {
     const startedMs = this.time.nowMs;
     const before = [...this.#versions.values()].find((each) => each.id === id);
     const { externalId, expiresMs } = before ?? {};
-    const version: Version = { name, text, id, externalId, expiresMs, startedMs };
+    const tried = this.#versions.get(text);
+    const version: Version = tried ?? { name, text, id, externalId, expiresMs, startedMs };
     this.#versions.set(text, version);
     try {
       const { replayed } = await this.#unlessUnanswered(work);
       if (!replayed) this.#pay(accountId);
     } catch (error) {
-      version.refused = isRefusal(error);
+      this.#checkMissing(error, { id, text, span: { startedMs, endedMs: this.time.nowMs } });
+      // Another attempt may have stored what this one was refused.
+      version.refused = tried === undefined && isRefusal(error);
       throw error;
     }
-    version.storedMs = this.time.nowMs;
-    const gone = this.#removals.find((each) => each.id === id && (each.doneMs ?? Infinity) < startedMs);
+    version.refused = false;
+    version.storedMs ??= this.time.nowMs;
+    const firstMs = version.startedMs;
+    const gone = this.#removals.find((each) => each.id === id && (each.doneMs ?? Infinity) < firstMs);
     if (gone !== undefined) this.#break(`${text} updated a memory that was ${gone.how} before`);
-    if (expiresMs !== undefined && expiresMs < startedMs) this.#break(`${text} updated what had expired`);
+    if (expiresMs !== undefined && expiresMs < firstMs) this.#break(`${text} updated what had expired`);
   }
 
-  /** Picks the id of a memory that a caller knows of. */
+  /** Checks that a memory which a store keeps was not gone before. */
+  #checkKept(id: string, startedMs: number): void {
+    const versions = [...this.#versions.values()].filter((each) => each.id === id);
+    if (versions.length === 0 || versions.some((each) => !this.#mustNotShow(each, startedMs))) return;
+    this.#break(`${versions[0]?.text} was kept at ${startedMs}, and forgotten before`);
+  }
+
+  /** Checks that a call which finds no memory was right. */
+  #checkMissing(error: unknown, { id, text, span }: { id: string; text: string; span: Span }): void {
+    if (!(error instanceof MemoryError && error.code === "not_found")) return;
+    const versions = [...this.#versions.values()].filter((each) => each.id === id);
+    if (versions.some((each) => this.#isKept(each, span)))
+      this.#break(`${text} found no memory at ${span.startedMs}–${span.endedMs}, which is there`);
+  }
+
+  #checkId(version: Version, id: string): void {
+    if (version.id !== undefined && version.id !== id)
+      this.#break(`${version.text} was stored as two memories`);
+    version.id = id;
+  }
+
+  /** Picks the id of a memory that a caller knows of, mostly of a late one, so that calls meet. */
   pick(name: Name, chance: number): string | undefined {
     const known = [...this.#versions.values()].filter((each) => each.name === name && each.id !== undefined);
-    return known[Math.floor(chance * known.length)]?.id;
+    return known.at(-1 - Math.floor(chance ** 3 * known.length))?.id;
   }
 
   async deleting(
@@ -224,13 +277,19 @@ export class History {
    */
   #checkLog(logId: string, { log, living }: { log: ReadonlyMap<number, Entry>; living: boolean }): void {
     const seen = new Map<string, number>();
+    const operations = new Set<string>();
+    const deleted = new Set<number>();
     for (let sequence = 1; sequence <= log.size; sequence++) {
       const entry = log.get(sequence);
       if (entry === undefined) this.#break(`${logId} has a hole at ${sequence}`);
       if (entry !== undefined && isEnd(entry) && sequence < log.size)
         this.#break(`${logId} goes on behind its end`);
+      if (entry?.op === "delete") deleted.add(entry.target);
       if (entry?.op !== "store" && entry?.op !== "erased") continue;
-      const { id, replaces } = entry;
+      const { id, opId, replaces } = entry;
+      if (operations.has(opId)) this.#break(`${logId} holds a write of ${id} twice`);
+      operations.add(opId);
+      if (deleted.has(replaces ?? 0)) this.#break(`${logId} has a version of ${id} behind its tombstone`);
       if (seen.get(id) !== replaces) this.#break(`${id} is in ${logId} twice`);
       seen.set(id, sequence);
       if (replaces !== undefined && log.get(replaces)?.op === "store")
@@ -261,7 +320,8 @@ export class History {
     for (const accountId of db.accounts.keys()) {
       const [charged, paid] = [db.charged.get(accountId) ?? 0, this.#paid.get(accountId) ?? 0];
       const excused = this.#unanswered + db.unclearCharges;
-      if (charged < paid) this.#break(`${paid} calls of ${accountId} were answered, and ${charged} charged`);
+      if (charged < paid - this.#unsure)
+        this.#break(`${paid} calls of ${accountId} were answered, and ${charged} charged`);
       if (charged > paid + excused) {
         this.#break(`${charged} calls of ${accountId} were charged, ${paid} answered, ${excused} unclear`);
       }
@@ -291,11 +351,11 @@ export class History {
   }
 
   /** A call that fails by itself is refunded. For one that was cut off, this is not known. */
-  async #unlessUnanswered<T>(work: () => Promise<T>): Promise<T> {
+  async #unlessUnanswered<T>(work: () => Promise<T>, calls = 1): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Error && error.name === "MemoryError")) this.#unanswered++;
+      if (!(error instanceof Error && error.name === "MemoryError")) this.#unanswered += calls;
       throw error;
     }
   }

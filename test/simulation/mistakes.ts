@@ -44,7 +44,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a call that fails stays paid",
-    changes: [["memory/calls/within-quota.ts", "quota.refund(caller)", "Promise.resolve()"]],
+    changes: [["memory/calls/within-quota.ts", "quota.refund(caller, refunded)", "Promise.resolve()"]],
   },
   {
     what: "whoever asks joins the look at the log that is under way",
@@ -112,6 +112,11 @@ export const MISTAKES: readonly Mistake[] = [
         "const target = forgottenBy(entry);",
         "const target = entry.op === 'delete' ? entry.target : undefined;",
       ],
+      [
+        "memory/log/score.ts",
+        "    return latest.get(entry.id) === sequence;",
+        "    return latest.get(entry.id) === sequence || true;",
+      ],
     ],
   },
   {
@@ -123,7 +128,7 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/calls/delete-memory.ts",
-        "    found = await locate(ports, { scope, id });\n  }",
+        "    found = await locate(ports, of);\n  }",
         "    found = undefined;\n  }",
       ],
     ],
@@ -209,6 +214,16 @@ export const MISTAKES: readonly Mistake[] = [
         "memory/calls/store.ts",
         'if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));',
         "",
+      ],
+    ],
+  },
+  {
+    what: "a change is refused by what a log held which another process has ended",
+    changes: [
+      [
+        "memory/log/appender.ts",
+        "this.#current.has(conditional) ? undefined : await this.#look()",
+        "undefined as unknown",
       ],
     ],
   },

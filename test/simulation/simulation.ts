@@ -32,6 +32,8 @@ const END_MS = 900_000;
  * Time in which everything that waits for the dead ends: a sweep comes every minute, for work a minute old.
  */
 const SETTLING_MS = 130_000;
+/** Number of memories that are stored in one call. */
+const BATCH = 3;
 /** Maximum updates of a schedule. */
 const UPDATES_MAX = 12;
 const EXTERNAL_IDS = ["x", "y"];
@@ -63,6 +65,14 @@ export async function simulate({ seed, mistakes }: Setup): Promise<void> {
   const time = new VirtualTime(seed);
   const schedule = new Schedule(time, { shape: shapeOf(time), mistakes });
   await schedule.run();
+}
+
+/** A write that may be tried several times. */
+interface Attempts {
+  readonly caller: Caller;
+  readonly namespace: string;
+  attempt(): Promise<unknown>;
+  readonly isRepeated: boolean;
 }
 
 /** Fields of a store beyond those of a memory. */
@@ -118,9 +128,9 @@ class Schedule {
     const caller = time.pick([...this.#callers, this.#callers[0] as Caller]);
     const namespace = NAMESPACES[time.chance(0.8) ? 0 : 1] as string;
     const kind = time.random();
-    if (kind < 0.44 && this.#stores < STORES_MAX) this.#planStore(atMs, caller, namespace);
-    else if (kind < 0.56 && this.#updates < UPDATES_MAX)
-      this.#begin(atMs, () => this.#update(caller, namespace));
+    if (kind < 0.38 && this.#stores < STORES_MAX) this.#planStore(atMs, caller, namespace);
+    else if (kind < 0.44 && this.#stores + BATCH <= STORES_MAX) this.#planBatch(atMs, caller, namespace);
+    else if (kind < 0.56 && this.#updates < UPDATES_MAX) this.#planUpdate(atMs, caller, namespace);
     else if (kind < 0.74) this.#begin(atMs, () => this.#recall(this.#any, caller, namespace));
     else if (kind < 0.88) this.#begin(atMs, () => this.#delete(caller, namespace));
     else if (kind < 0.94) this.#begin(atMs, () => this.#drop(caller, namespace));
@@ -132,7 +142,7 @@ class Schedule {
     const text = `text ${this.#stores++}`;
     const idempotencyKey = this.time.chance(0.5) ? text : undefined;
     const name = keyOf({ ...caller, namespace });
-    const { superseded, ...wishes } = this.#wishes();
+    const { superseded, ...wishes } = this.#wishes(atMs);
     let supersedes: string | undefined;
     let tried = false;
     const attempt = async () => {
@@ -143,19 +153,33 @@ class Schedule {
       const of = { accountId: caller.accountId, name, text, ...asked };
       const request = { namespace, text, idempotencyKey, ...expiryOf(asked), ...asked };
       await this.#history.storing(of, () => this.#any.store(caller, request));
-      // The very next recall must find it, on any process.
-      await this.#recall(this.#any, caller, namespace);
     };
-    this.#begin(atMs, attempt);
-    if (idempotencyKey === undefined) return;
+    this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
+  }
+
+  /** Plans several stores in one call. */
+  #planBatch(atMs: number, caller: Caller, namespace: string): void {
+    const texts = Array.from({ length: BATCH }, () => `text ${this.#stores++}`);
+    const idempotencyKey = this.time.chance(0.5) ? texts[0] : undefined;
+    const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }), texts };
+    const request = { namespace, memories: texts.map((text) => ({ text })), idempotencyKey };
+    const attempt = () => this.#history.storingBatch(of, () => this.#any.storeBatch(caller, request));
+    this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
+  }
+
+  /** Plans a write, and recalls after it: even the very next one must find it, on any process. */
+  #planAttempts(atMs: number, { caller, namespace, attempt, isRepeated }: Attempts): void {
+    const tried = () => attempt().finally(() => this.#recall(this.#any, caller, namespace));
+    this.#begin(atMs, tried);
+    if (!isRepeated) return;
     // A caller with a key tries again, maybe while the first call still runs, maybe long after.
     for (let tries = this.time.pick([1, 1, 2]); tries > 0; tries--) {
-      this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 120_000])), attempt);
+      this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 120_000])), tried);
     }
   }
 
-  /** Chooses what a store asks for beyond a memory: mostly nothing. */
-  #wishes(): Wishes {
+  /** Chooses what a store at a time asks for beyond a memory: mostly nothing. */
+  #wishes(atMs: number): Wishes {
     const { time } = this;
     const kind = time.random();
     if (kind < 0.55) return {};
@@ -164,21 +188,25 @@ class Schedule {
       return { externalId: time.pick(EXTERNAL_IDS), onConflict };
     }
     if (kind < 0.92) return { superseded: time.random() };
-    return { expiresMs: time.nowMs + time.between(0, time.pick([2_000, 60_000, 200_000])) };
+    return { expiresMs: atMs + time.between(0, time.pick([2_000, 60_000, 200_000])) };
   }
 
-  /** Gives some memory a new text. */
-  async #update(caller: Caller, namespace: string): Promise<void> {
-    const name = keyOf({ ...caller, namespace });
-    const id = this.#history.pick(name, this.time.random());
-    if (id === undefined) return;
+  /** Plans a new text for some memory. */
+  #planUpdate(atMs: number, caller: Caller, namespace: string): void {
     const text = `text ${this.#updates++} updated`;
     const idempotencyKey = this.time.chance(0.3) ? text : undefined;
-    const of = { accountId: caller.accountId, name, text, id };
-    await this.#history.updating(of, () =>
-      this.#any.updateMemory(caller, { namespace, id, text, idempotencyKey }),
-    );
-    await this.#recall(this.#any, caller, namespace);
+    const name = keyOf({ ...caller, namespace });
+    const chosen = this.time.random();
+    let id: string | undefined;
+    const attempt = async () => {
+      // All attempts make the same request.
+      id ??= this.#history.pick(name, chosen);
+      if (id === undefined) return;
+      const of = { accountId: caller.accountId, name, text, id };
+      const request = { namespace, id, text, idempotencyKey };
+      await this.#history.updating(of, () => this.#any.updateMemory(caller, request));
+    };
+    this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
 
   async #recall(process: Process, caller: Caller, namespace: string): Promise<void> {
