@@ -180,10 +180,10 @@ export class History {
     version.id = id;
   }
 
-  /** Picks the id of a memory that a caller knows of, mostly of a late one, so that calls meet. */
+  /** Picks the id of a memory that a caller knows of; 0 picks the latest. */
   pick(name: Name, chance: number): string | undefined {
     const known = [...this.#versions.values()].filter((each) => each.name === name && each.id !== undefined);
-    return known.at(-1 - Math.floor(chance ** 3 * known.length))?.id;
+    return known.at(-1 - Math.floor(chance * known.length))?.id;
   }
 
   async deleting(

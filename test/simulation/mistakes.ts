@@ -121,7 +121,13 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    changes: [["memory/versions/standing.ts", 'if (last?.how === "deleted") return undefined;', ""]],
+    changes: [
+      [
+        "memory/versions/standing.ts",
+        'if (last?.how === "deleted") return undefined;',
+        'if (last?.how === "deleted" && found) return { ...found, supersededBy: undefined };',
+      ],
+    ],
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",

@@ -20,7 +20,15 @@ interface Shape {
   readonly spreadMs: number;
   readonly changesModel: boolean;
   readonly closesAccount: boolean;
+  /** Frequency of each kind of operation: schedules that lack some, or have many, find more. */
+  readonly weights: Record<Kind, number>;
+  /** The higher, the more calls are about the latest memory. */
+  readonly focus: number;
 }
+
+/** Operations, and how often they occur in the mean of all schedules. */
+const KINDS = { store: 38, batch: 6, update: 14, recall: 16, delete: 14, drop: 5, kill: 6 };
+type Kind = keyof typeof KINDS;
 
 const OFTEN_FAULTY = { lost: 0.03, unanswered: 0.03, late: 0.02, twice: 0.03 };
 const NAMESPACES = ["a", "b"];
@@ -51,7 +59,15 @@ function shapeOf(time: VirtualTime): Shape {
     spreadMs: time.pick(changesModel ? [300, 5_000, 60_000, 150_000] : [300, 300, 5_000, 60_000]),
     changesModel,
     closesAccount: time.chance(0.4),
+    weights: weightsOf(time),
+    focus: time.pick([1, 3, 12]),
   };
+}
+
+function weightsOf(time: VirtualTime): Record<Kind, number> {
+  const entries = Object.entries(KINDS) as [Kind, number][];
+  const weights = entries.map(([kind, weight]) => [kind, weight * time.pick([0, 1, 1, 2])]);
+  return { ...Object.fromEntries(weights), store: KINDS.store } as Record<Kind, number>;
 }
 
 /**
@@ -122,20 +138,33 @@ class Schedule {
     await this.#settle();
   }
 
-  /** Plans one operation of a random kind. */
   #plan(atMs: number): void {
     const { time } = this;
     const caller = time.pick([...this.#callers, this.#callers[0] as Caller]);
     const namespace = NAMESPACES[time.chance(0.8) ? 0 : 1] as string;
-    const kind = time.random();
-    if (kind < 0.38 && this.#stores < STORES_MAX) this.#planStore(atMs, caller, namespace);
-    else if (kind < 0.44 && this.#stores + BATCH <= STORES_MAX) this.#planBatch(atMs, caller, namespace);
-    else if (kind < 0.56 && this.#updates < UPDATES_MAX) this.#planUpdate(atMs, caller, namespace);
-    else if (kind < 0.74) this.#begin(atMs, () => this.#recall(this.#any, caller, namespace));
-    else if (kind < 0.88) this.#begin(atMs, () => this.#delete(caller, namespace));
-    else if (kind < 0.94) this.#begin(atMs, () => this.#drop(caller, namespace));
+    this.#plans[this.#anyKind()](atMs, caller, namespace);
+  }
+
+  /** Plans one operation of each kind. */
+  readonly #plans: Record<Kind, (atMs: number, caller: Caller, namespace: string) => void> = {
+    store: (...of) => this.#stores < STORES_MAX && this.#planStore(...of),
+    batch: (...of) => this.#stores + BATCH <= STORES_MAX && this.#planBatch(...of),
+    update: (...of) => this.#updates < UPDATES_MAX && this.#planUpdate(...of),
+    recall: (atMs, ...of) => this.#begin(atMs, () => this.#recall(this.#any, ...of)),
+    delete: (atMs, ...of) => this.#begin(atMs, () => this.#delete(...of)),
+    drop: (atMs, ...of) => this.#begin(atMs, () => this.#drop(...of)),
     // A process dies in the middle of its work, and another takes its place.
-    else time.at(atMs, () => this.#kill());
+    kill: (atMs) => this.time.at(atMs, () => this.#kill()),
+  };
+
+  #anyKind(): Kind {
+    const weights = Object.entries(this.shape.weights);
+    let left = this.time.random() * weights.reduce((sum, [, weight]) => sum + weight, 0);
+    for (const [kind, weight] of weights) {
+      left -= weight;
+      if (left < 0) return kind as Kind;
+    }
+    return "store";
   }
 
   #planStore(atMs: number, caller: Caller, namespace: string): void {
@@ -187,7 +216,7 @@ class Schedule {
       const onConflict = time.pick(["replace", "replace", "replace", "keep", "refuse"] as const);
       return { externalId: time.pick(EXTERNAL_IDS), onConflict };
     }
-    if (kind < 0.92) return { superseded: time.random() };
+    if (kind < 0.92) return { superseded: this.#anyMemory() };
     return { expiresMs: atMs + time.between(0, time.pick([2_000, 60_000, 200_000])) };
   }
 
@@ -196,7 +225,7 @@ class Schedule {
     const text = `text ${this.#updates++} updated`;
     const idempotencyKey = this.time.chance(0.3) ? text : undefined;
     const name = keyOf({ ...caller, namespace });
-    const chosen = this.time.random();
+    const chosen = this.#anyMemory();
     let id: string | undefined;
     const attempt = async () => {
       // All attempts make the same request.
@@ -219,7 +248,7 @@ class Schedule {
   }
 
   #delete(caller: Caller, namespace: string): Promise<void> {
-    const of = { name: keyOf({ ...caller, namespace }), chance: this.time.random() };
+    const of = { name: keyOf({ ...caller, namespace }), chance: this.#anyMemory() };
     return this.#history.deleting(of, (id) => this.#any.deleteMemory(caller, { namespace, id }));
   }
 
@@ -259,6 +288,11 @@ class Schedule {
     const i = Math.floor(this.time.random() * this.#processes.length);
     (this.#processes[i] as Process).die();
     this.#processes[i] = this.#newProcess();
+  }
+
+  /** Chooses a memory by a number below 1: low for the latest. */
+  #anyMemory(): number {
+    return this.time.random() ** this.shape.focus;
   }
 
   get #any(): Process {
