@@ -1,5 +1,5 @@
 import { MemoryError } from "../../src/errors.js";
-import type { BatchResult } from "../../src/memory/calls/several/write-batch.js";
+import type { BatchResult } from "../../src/memory/calls/several/batch.js";
 import { type Entry, isEnd } from "../../src/memory/ports/log.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
@@ -20,8 +20,8 @@ interface Version {
   readonly expiresMs?: number | undefined;
   readonly startedMs: number;
   storedMs?: number;
-  /** Number of calls that tried to store it among several. */
-  attempts?: number;
+  /** Number of calls that tried to store it. */
+  attempts: number;
   /** True if its callers were told that nothing is stored. */
   refused?: boolean;
 }
@@ -55,7 +55,8 @@ interface Span {
   readonly endedMs: number;
 }
 
-interface Storing {
+/** A memory to store. */
+export interface Storing {
   readonly accountId: string;
   readonly name: Name;
   readonly text: string;
@@ -67,6 +68,18 @@ interface Storing {
 interface StoreAnswer {
   readonly answered: { readonly id: string; readonly outcome?: string };
   readonly replayed: boolean;
+}
+
+interface BatchAnswer {
+  readonly results: readonly BatchResult[];
+  readonly replayed: boolean;
+}
+
+/** An attempt to store a memory, and what it supersedes. */
+interface Tried {
+  readonly version: Version;
+  readonly removals: Removal[];
+  readonly startedMs: number;
 }
 
 /** Callers' requests and answers, and what callers may therefore expect. */
@@ -87,48 +100,51 @@ export class History {
   constructor(private readonly time: VirtualTime) {}
 
   async storing(of: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
-    const { accountId, supersedes = [], ...described } = of;
-    const startedMs = this.time.nowMs;
-    const version = this.#versions.get(of.text) ?? { ...described, startedMs };
-    this.#versions.set(of.text, version);
-    const removals = supersedes.map((id) => ({ how: "superseded" as const, name: of.name, id, startedMs }));
-    this.#removals.push(...removals);
+    const tried = this.#try(of);
     const { answered, replayed } = await this.#unlessUnanswered(work);
-    const isKept = answered.outcome === "KEPT";
-    if (!replayed && !isKept) this.#pay(accountId);
-    if (isKept) {
+    if (!replayed && answered.outcome !== "KEPT") this.#pay(of.accountId);
+    this.#take(tried, answered);
+  }
+
+  /** Stores several memories in one call, each of which may fail by itself. */
+  async storingBatch(items: readonly Storing[], work: () => Promise<BatchAnswer>): Promise<void> {
+    const tried = items.map((each) => this.#try(each));
+    const { results, replayed } = await this.#unlessUnanswered(work, items.length);
+    for (const [i, result] of results.entries()) {
+      const each = tried[i] as Tried;
+      if (!("stored" in result)) continue;
+      const isNew = each.version.storedMs === undefined && result.stored.outcome !== "KEPT";
+      // Of several attempts, one has paid for it, if it was told that it stored it.
+      if (!replayed && isNew) this.#pay((items[i] as Storing).accountId);
+      if (!replayed && isNew && each.version.attempts !== 1) this.#unsure++;
+      this.#take(each, result.stored);
+    }
+  }
+
+  /** Notes that an attempt to store a memory begins. */
+  #try({ accountId, supersedes = [], ...described }: Storing): Tried {
+    const startedMs = this.time.nowMs;
+    const version = this.#versions.get(described.text) ?? { ...described, startedMs, attempts: 0 };
+    version.attempts++;
+    this.#versions.set(version.text, version);
+    const { name } = described;
+    const removals = supersedes.map((id) => ({ how: "superseded" as const, name, id, startedMs }));
+    this.#removals.push(...removals);
+    return { version, removals, startedMs };
+  }
+
+  /** Notes what an attempt was answered. */
+  #take({ version, removals, startedMs }: Tried, answered: StoreAnswer["answered"]): void {
+    const isFirst = version.storedMs === undefined;
+    if (answered.outcome === "KEPT") {
       // The memory that was there is the answer, and this text is stored nowhere.
       this.#checkKept(answered.id, startedMs);
-      version.refused = version.storedMs === undefined;
+      version.refused = isFirst;
       return;
     }
     this.#checkId(version, answered.id);
     version.storedMs ??= this.time.nowMs;
-    if (replayed) return;
-    for (const removal of removals) this.#finish(removal, of.text);
-  }
-
-  /** Stores several memories in one call, each of which may fail by itself. */
-  async storingBatch(
-    { accountId, name, texts }: { accountId: string; name: Name; texts: readonly string[] },
-    work: () => Promise<{ results: readonly BatchResult[]; replayed: boolean }>,
-  ): Promise<void> {
-    const startedMs = this.time.nowMs;
-    const versions: Version[] = texts.map((text) => this.#versions.get(text) ?? { name, text, startedMs });
-    for (const version of versions) version.attempts = (version.attempts ?? 0) + 1;
-    for (const version of versions) this.#versions.set(version.text, version);
-    const { results, replayed } = await this.#unlessUnanswered(work, texts.length);
-    for (const [i, result] of results.entries()) {
-      const version = versions[i] as Version;
-      if (!("stored" in result)) continue;
-      // Of several attempts, one has paid for it, if it was told that it stored it.
-      if (!replayed && version.storedMs === undefined) {
-        this.#pay(accountId);
-        if (version.attempts !== 1) this.#unsure++;
-      }
-      this.#checkId(version, result.stored.id);
-      version.storedMs ??= this.time.nowMs;
-    }
+    if (isFirst) for (const removal of removals) this.#finish(removal, version.text);
   }
 
   /** Gives a memory another text. */
@@ -140,7 +156,7 @@ export class History {
     const before = [...this.#versions.values()].find((each) => each.id === id);
     const { externalId, expiresMs } = before ?? {};
     const tried = this.#versions.get(text);
-    const version: Version = tried ?? { name, text, id, externalId, expiresMs, startedMs };
+    const version: Version = tried ?? { name, text, id, externalId, expiresMs, startedMs, attempts: 1 };
     this.#versions.set(text, version);
     try {
       const { replayed } = await this.#unlessUnanswered(work);

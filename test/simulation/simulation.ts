@@ -1,6 +1,7 @@
+import type { BatchMemory } from "../../src/memory/calls/several/store-batch.js";
 import type { Plan } from "../../src/memory/ports/plan.js";
 import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
-import { History } from "./history.js";
+import { History, type Storing } from "./history.js";
 import { type Caller, Process } from "./process.js";
 import { VirtualTime, WALL_MS } from "./time.js";
 
@@ -168,32 +169,45 @@ class Schedule {
   }
 
   #planStore(atMs: number, caller: Caller, namespace: string): void {
-    const text = `text ${this.#stores++}`;
-    const idempotencyKey = this.time.chance(0.5) ? text : undefined;
-    const name = keyOf({ ...caller, namespace });
-    const { superseded, ...wishes } = this.#wishes(atMs);
-    let supersedes: string | undefined;
-    let tried = false;
-    const attempt = async () => {
-      // All attempts make the same request.
-      if (!tried && superseded !== undefined) supersedes = this.#history.pick(name, superseded);
-      tried = true;
-      const asked = { ...wishes, ...(supersedes !== undefined && { supersedes: [supersedes] }) };
-      const of = { accountId: caller.accountId, name, text, ...asked };
-      const request = { namespace, text, idempotencyKey, ...expiryOf(asked), ...asked };
-      await this.#history.storing(of, () => this.#any.store(caller, request));
+    const memory = this.#newMemory(caller, namespace, this.#wishes(atMs));
+    const idempotencyKey = this.time.chance(0.5) ? `key ${this.#stores}` : undefined;
+    const attempt = () => {
+      const { of, request } = memory();
+      const asked = { ...request, namespace, idempotencyKey };
+      return this.#history.storing(of, () => this.#any.store(caller, asked));
     };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
 
   /** Plans several stores in one call. */
   #planBatch(atMs: number, caller: Caller, namespace: string): void {
-    const texts = Array.from({ length: BATCH }, () => `text ${this.#stores++}`);
-    const idempotencyKey = this.time.chance(0.5) ? texts[0] : undefined;
-    const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }), texts };
-    const request = { namespace, memories: texts.map((text) => ({ text })), idempotencyKey };
-    const attempt = () => this.#history.storingBatch(of, () => this.#any.storeBatch(caller, request));
+    // Only memories that ask for nothing more are written together.
+    const wishes = this.time.chance(0.4) ? () => this.#wishes(atMs) : () => ({});
+    const memories = Array.from({ length: BATCH }, () => this.#newMemory(caller, namespace, wishes()));
+    const idempotencyKey = this.time.chance(0.5) ? `key ${this.#stores}` : undefined;
+    const attempt = () => {
+      const items = memories.map((memory) => memory());
+      const asked = { namespace, memories: items.map(({ request }) => request), idempotencyKey };
+      const of = items.map((item) => item.of);
+      return this.#history.storingBatch(of, () => this.#any.storeBatch(caller, asked));
+    };
     this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
+  }
+
+  /** Describes a memory to store. It is the same whenever it is asked for, as all attempts make one request. */
+  #newMemory(caller: Caller, namespace: string, { superseded, ...wishes }: Wishes) {
+    const text = `text ${this.#stores++}`;
+    const name = keyOf({ ...caller, namespace });
+    let described: { of: Storing; request: BatchMemory } | undefined;
+    return () => {
+      const id = superseded === undefined ? undefined : this.#history.pick(name, superseded);
+      const asked = { ...wishes, ...(id !== undefined && { supersedes: [id] }) };
+      described ??= {
+        of: { accountId: caller.accountId, name, text, ...asked },
+        request: { text, ...expiryOf(asked), ...asked },
+      };
+      return described;
+    };
   }
 
   /** Plans a write, and recalls after it: even the very next one must find it, on any process. */
