@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { retryStores, storeHereRecallThere } from "../faults/replicas.js";
-import { randomSequences } from "../faults/sequences.js";
+import { randomSequences } from "../faults/sequences/run.js";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
 import type { TestServer } from "../support/server.js";

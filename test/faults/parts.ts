@@ -13,7 +13,7 @@ import { FREE_CALLS, inRuns, onMongo, REPLICAS } from "./on-mongo.js";
 import { outage } from "./outage.js";
 import { changeModelUnderLoad } from "./reembed.js";
 import { retryStores, storeHereRecallThere } from "./replicas.js";
-import { randomSequences } from "./sequences.js";
+import { randomSequences } from "./sequences/run.js";
 import { type Name, SIZES } from "./sizes.js";
 
 /** Each part's work: given its size and a seed, it resolves with a sentence that says what was done. */

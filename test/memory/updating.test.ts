@@ -3,7 +3,7 @@ import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.
 import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/expired.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
-import { CALLER, DIMENSIONS, House, memoryOf, type Room, until } from "./room.js";
+import { CALLER, DIMENSIONS, House, memoryOf, type Room, scopeOf, until } from "./room.js";
 
 const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
 const vectorOf = (n: number) => {
@@ -65,6 +65,17 @@ describe("updating a memory", () => {
     const last = (await read(logId)).at(-1)?.entry as Stored;
     expect(last).toMatchObject({ id: idOf(2), text: "text 2", metadata: '{"a":1}', replaces: 2 });
     expect(last.vectors).toEqual(vectorOf(2));
+  });
+
+  it("finds the memory in the name's next log when another process has ended the one that it holds", async () => {
+    const logId = await house.write("a", memories(3));
+    const room = house.room();
+    await room.recall("a", query);
+    await house.write("a", [{ op: "drop", opId: "end" }]);
+    await house.storage.log.retire(scopeOf("a"), logId);
+    await house.write("a", [memory(50)]);
+    await expect(update(room, 50, { metadata: { a: 1 } })).resolves.toMatchObject({ replayed: false });
+    await expect(update(room, 2, { metadata: { a: 1 } })).rejects.toThrow("no memory with this id");
   });
 
   it("is finished by a sweep if its process dies before it erases the old version", async () => {

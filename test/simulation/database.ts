@@ -37,7 +37,8 @@ export interface Client extends Runs {
 
 /** Subject of a request to the database. Charges are never sent twice, because the drivers prevent that. */
 export interface RequestOptions {
-  readonly charge?: boolean;
+  /** Calls that it charges or refunds. */
+  readonly charges?: number;
 }
 
 /** True content of one simulated database, and its connections. */
@@ -66,34 +67,34 @@ export class Database {
   async request<T>(
     process: Client,
     effect: () => T | Promise<T>,
-    { charge = false }: RequestOptions = {},
+    { charges = 0 }: RequestOptions = {},
   ): Promise<T> {
     this.#maybePause(process);
     await this.time.awake(process);
-    const answer = this.#travel(process, effect, charge);
+    const answer = this.#travel(process, effect, charges);
     // An answer that has no waiter is no unhandled failure.
     answer.catch(() => {});
     return this.time.whileAlive(process, answer);
   }
 
-  async #travel<T>(process: Client, effect: () => T | Promise<T>, charge: boolean): Promise<T> {
+  async #travel<T>(process: Client, effect: () => T | Promise<T>, charges: number): Promise<T> {
     const { time, faults } = this;
     await this.#delay();
-    if (time.chance(faults.lost)) throw this.#failed("lost", charge);
+    if (time.chance(faults.lost)) throw this.#failed("lost", charges);
     if (time.chance(faults.late)) {
       time.at(this.#lateness(), () => void effect());
-      throw this.#failed("late", charge);
+      throw this.#failed("late", charges);
     }
-    if (!charge && time.chance(faults.twice)) time.at(this.#lateness(), () => void effect());
+    if (charges === 0 && time.chance(faults.twice)) time.at(this.#lateness(), () => void effect());
     const result = await effect();
     this.#maybePause(process);
     await this.#delay();
-    if (time.chance(faults.unanswered)) throw this.#failed("unanswered", charge);
+    if (time.chance(faults.unanswered)) throw this.#failed("unanswered", charges);
     return result;
   }
 
-  #failed(how: string, charge: boolean): Error {
-    if (charge) this.unclearCharges++;
+  #failed(how: string, charges: number): Error {
+    this.unclearCharges += charges;
     return unavailable(how);
   }
 

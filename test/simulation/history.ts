@@ -1,4 +1,5 @@
 import { MemoryError } from "../../src/errors.js";
+import type { BatchResult } from "../../src/memory/calls/several/batch.js";
 import { type Entry, isEnd } from "../../src/memory/ports/log.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
@@ -19,6 +20,8 @@ interface Version {
   readonly expiresMs?: number | undefined;
   readonly startedMs: number;
   storedMs?: number;
+  /** Number of calls that tried to store it. */
+  attempts: number;
   /** True if its callers were told that nothing is stored. */
   refused?: boolean;
 }
@@ -52,7 +55,8 @@ interface Span {
   readonly endedMs: number;
 }
 
-interface Storing {
+/** A memory to store. */
+export interface Storing {
   readonly accountId: string;
   readonly name: Name;
   readonly text: string;
@@ -64,6 +68,18 @@ interface Storing {
 interface StoreAnswer {
   readonly answered: { readonly id: string; readonly outcome?: string };
   readonly replayed: boolean;
+}
+
+interface BatchAnswer {
+  readonly results: readonly BatchResult[];
+  readonly replayed: boolean;
+}
+
+/** An attempt to store a memory, and what it supersedes. */
+interface Tried {
+  readonly version: Version;
+  readonly removals: Removal[];
+  readonly startedMs: number;
 }
 
 /** Callers' requests and answers, and what callers may therefore expect. */
@@ -78,30 +94,57 @@ export class History {
   readonly #paid = new Map<string, number>();
   /** Calls whose caller was told that they failed, or nothing. They may have been charged. */
   #unanswered = 0;
+  /** Memories of batches that were tried again: an earlier attempt may have stored them late, and paid nothing. */
+  #unsure = 0;
 
   constructor(private readonly time: VirtualTime) {}
 
   async storing(of: Storing, work: () => Promise<StoreAnswer>): Promise<void> {
-    const { accountId, supersedes = [], ...described } = of;
-    const startedMs = this.time.nowMs;
-    const version = this.#versions.get(of.text) ?? { ...described, startedMs };
-    this.#versions.set(of.text, version);
-    const removals = supersedes.map((id) => ({ how: "superseded" as const, name: of.name, id, startedMs }));
-    this.#removals.push(...removals);
+    const tried = this.#try(of);
     const { answered, replayed } = await this.#unlessUnanswered(work);
-    const isKept = answered.outcome === "KEPT";
-    if (!replayed && !isKept) this.#pay(accountId);
-    if (isKept) {
+    if (!replayed && answered.outcome !== "KEPT") this.#pay(of.accountId);
+    this.#take(tried, answered);
+  }
+
+  /** Stores several memories in one call, each of which may fail by itself. */
+  async storingBatch(items: readonly Storing[], work: () => Promise<BatchAnswer>): Promise<void> {
+    const tried = items.map((each) => this.#try(each));
+    const { results, replayed } = await this.#unlessUnanswered(work, items.length);
+    for (const [i, result] of results.entries()) {
+      const each = tried[i] as Tried;
+      if (!("stored" in result)) continue;
+      const isNew = each.version.storedMs === undefined && result.stored.outcome !== "KEPT";
+      // Of several attempts, one has paid for it, if it was told that it stored it.
+      if (!replayed && isNew) this.#pay((items[i] as Storing).accountId);
+      if (!replayed && isNew && each.version.attempts !== 1) this.#unsure++;
+      this.#take(each, result.stored);
+    }
+  }
+
+  /** Notes that an attempt to store a memory begins. */
+  #try({ accountId, supersedes = [], ...described }: Storing): Tried {
+    const startedMs = this.time.nowMs;
+    const version = this.#versions.get(described.text) ?? { ...described, startedMs, attempts: 0 };
+    version.attempts++;
+    this.#versions.set(version.text, version);
+    const { name } = described;
+    const removals = supersedes.map((id) => ({ how: "superseded" as const, name, id, startedMs }));
+    this.#removals.push(...removals);
+    return { version, removals, startedMs };
+  }
+
+  /** Notes what an attempt was answered. */
+  #take({ version, removals, startedMs }: Tried, answered: StoreAnswer["answered"]): void {
+    const isFirst = version.storedMs === undefined;
+    if (answered.outcome === "KEPT") {
       // The memory that was there is the answer, and this text is stored nowhere.
-      version.refused = version.storedMs === undefined;
+      this.#checkKept(answered.id, startedMs);
+      version.refused = isFirst;
       return;
     }
-    if (version.id !== undefined && version.id !== answered.id)
-      this.#break(`${of.text} was stored as two memories`);
-    version.id = answered.id;
+    this.#checkId(version, answered.id);
     version.storedMs ??= this.time.nowMs;
-    if (replayed) return;
-    for (const removal of removals) this.#finish(removal, of.text);
+    if (isFirst) for (const removal of removals) this.#finish(removal, version.text);
   }
 
   /** Gives a memory another text. */
@@ -112,25 +155,51 @@ export class History {
     const startedMs = this.time.nowMs;
     const before = [...this.#versions.values()].find((each) => each.id === id);
     const { externalId, expiresMs } = before ?? {};
-    const version: Version = { name, text, id, externalId, expiresMs, startedMs };
+    const tried = this.#versions.get(text);
+    const version: Version = tried ?? { name, text, id, externalId, expiresMs, startedMs, attempts: 1 };
     this.#versions.set(text, version);
     try {
       const { replayed } = await this.#unlessUnanswered(work);
       if (!replayed) this.#pay(accountId);
     } catch (error) {
-      version.refused = isRefusal(error);
+      this.#checkMissing(error, { id, text, span: { startedMs, endedMs: this.time.nowMs } });
+      // Another attempt may have stored what this one was refused.
+      version.refused = tried === undefined && isRefusal(error);
       throw error;
     }
-    version.storedMs = this.time.nowMs;
-    const gone = this.#removals.find((each) => each.id === id && (each.doneMs ?? Infinity) < startedMs);
+    version.refused = false;
+    version.storedMs ??= this.time.nowMs;
+    const firstMs = version.startedMs;
+    const gone = this.#removals.find((each) => each.id === id && (each.doneMs ?? Infinity) < firstMs);
     if (gone !== undefined) this.#break(`${text} updated a memory that was ${gone.how} before`);
-    if (expiresMs !== undefined && expiresMs < startedMs) this.#break(`${text} updated what had expired`);
+    if (expiresMs !== undefined && expiresMs < firstMs) this.#break(`${text} updated what had expired`);
   }
 
-  /** Picks the id of a memory that a caller knows of. */
+  /** Checks that a memory which a store keeps was not gone before. */
+  #checkKept(id: string, startedMs: number): void {
+    const versions = [...this.#versions.values()].filter((each) => each.id === id);
+    if (versions.length === 0 || versions.some((each) => !this.#mustNotShow(each, startedMs))) return;
+    this.#break(`${versions[0]?.text} was kept at ${startedMs}, and forgotten before`);
+  }
+
+  /** Checks that a call which finds no memory was right. */
+  #checkMissing(error: unknown, { id, text, span }: { id: string; text: string; span: Span }): void {
+    if (!(error instanceof MemoryError && error.code === "not_found")) return;
+    const versions = [...this.#versions.values()].filter((each) => each.id === id);
+    if (versions.some((each) => this.#isKept(each, span)))
+      this.#break(`${text} found no memory at ${span.startedMs}–${span.endedMs}, which is there`);
+  }
+
+  #checkId(version: Version, id: string): void {
+    if (version.id !== undefined && version.id !== id)
+      this.#break(`${version.text} was stored as two memories`);
+    version.id = id;
+  }
+
+  /** Picks the id of a memory that a caller knows of; 0 picks the latest. */
   pick(name: Name, chance: number): string | undefined {
     const known = [...this.#versions.values()].filter((each) => each.name === name && each.id !== undefined);
-    return known[Math.floor(chance * known.length)]?.id;
+    return known.at(-1 - Math.floor(chance * known.length))?.id;
   }
 
   async deleting(
@@ -224,13 +293,19 @@ export class History {
    */
   #checkLog(logId: string, { log, living }: { log: ReadonlyMap<number, Entry>; living: boolean }): void {
     const seen = new Map<string, number>();
+    const operations = new Set<string>();
+    const deleted = new Set<number>();
     for (let sequence = 1; sequence <= log.size; sequence++) {
       const entry = log.get(sequence);
       if (entry === undefined) this.#break(`${logId} has a hole at ${sequence}`);
       if (entry !== undefined && isEnd(entry) && sequence < log.size)
         this.#break(`${logId} goes on behind its end`);
+      if (entry?.op === "delete") deleted.add(entry.target);
       if (entry?.op !== "store" && entry?.op !== "erased") continue;
-      const { id, replaces } = entry;
+      const { id, opId, replaces } = entry;
+      if (operations.has(opId)) this.#break(`${logId} holds a write of ${id} twice`);
+      operations.add(opId);
+      if (deleted.has(replaces ?? 0)) this.#break(`${logId} has a version of ${id} behind its tombstone`);
       if (seen.get(id) !== replaces) this.#break(`${id} is in ${logId} twice`);
       seen.set(id, sequence);
       if (replaces !== undefined && log.get(replaces)?.op === "store")
@@ -261,7 +336,8 @@ export class History {
     for (const accountId of db.accounts.keys()) {
       const [charged, paid] = [db.charged.get(accountId) ?? 0, this.#paid.get(accountId) ?? 0];
       const excused = this.#unanswered + db.unclearCharges;
-      if (charged < paid) this.#break(`${paid} calls of ${accountId} were answered, and ${charged} charged`);
+      if (charged < paid - this.#unsure)
+        this.#break(`${paid} calls of ${accountId} were answered, and ${charged} charged`);
       if (charged > paid + excused) {
         this.#break(`${charged} calls of ${accountId} were charged, ${paid} answered, ${excused} unclear`);
       }
@@ -291,11 +367,11 @@ export class History {
   }
 
   /** A call that fails by itself is refunded. For one that was cut off, this is not known. */
-  async #unlessUnanswered<T>(work: () => Promise<T>): Promise<T> {
+  async #unlessUnanswered<T>(work: () => Promise<T>, calls = 1): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Error && error.name === "MemoryError")) this.#unanswered++;
+      if (!(error instanceof Error && error.name === "MemoryError")) this.#unanswered += calls;
       throw error;
     }
   }

@@ -44,7 +44,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a call that fails stays paid",
-    changes: [["memory/calls/within-quota.ts", "quota.refund(caller)", "Promise.resolve()"]],
+    changes: [["memory/calls/within-quota.ts", "quota.refund(caller, refunded)", "Promise.resolve()"]],
   },
   {
     what: "whoever asks joins the look at the log that is under way",
@@ -112,18 +112,29 @@ export const MISTAKES: readonly Mistake[] = [
         "const target = forgottenBy(entry);",
         "const target = entry.op === 'delete' ? entry.target : undefined;",
       ],
+      [
+        "memory/log/score.ts",
+        "    return latest.get(entry.id) === sequence;",
+        "    return latest.get(entry.id) === sequence || true;",
+      ],
     ],
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    changes: [["memory/versions/standing.ts", 'if (last?.how === "deleted") return undefined;', ""]],
+    changes: [
+      [
+        "memory/versions/standing.ts",
+        'if (last?.how === "deleted") return undefined;',
+        'if (last?.how === "deleted" && found) return { ...found, supersededBy: undefined };',
+      ],
+    ],
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
     changes: [
       [
         "memory/calls/delete-memory.ts",
-        "    found = await locate(ports, { scope, id });\n  }",
+        "    found = await locate(ports, of);\n  }",
         "    found = undefined;\n  }",
       ],
     ],
@@ -209,6 +220,16 @@ export const MISTAKES: readonly Mistake[] = [
         "memory/calls/store.ts",
         'if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));',
         "",
+      ],
+    ],
+  },
+  {
+    what: "a change is refused by what a log held which another process has ended",
+    changes: [
+      [
+        "memory/log/appender.ts",
+        "this.#current.has(conditional) ? undefined : await this.#look()",
+        "undefined as unknown",
       ],
     ],
   },

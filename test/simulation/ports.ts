@@ -310,9 +310,9 @@ export function accountsOf(db: Database, process: Client): Accounts {
         change(accountId, -calls);
         return true;
       };
-      return db.request(process, charge, { charge: true });
+      return db.request(process, charge, { charges: calls });
     },
-    refund: (accountId, calls = 1) => db.request(process, () => change(accountId, calls), { charge: true }),
+    refund: (accountId, calls = 1) => db.request(process, () => change(accountId, calls), { charges: calls }),
     remove: (accountId) => db.request(process, () => void db.accounts.delete(accountId)),
     isClosed: (accountId) => db.request(process, () => !db.accounts.has(accountId)),
     create: notSimulated,

@@ -4,6 +4,7 @@ import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import type { RecallMode } from "../../src/memory/calls/ports.js";
 import { recall } from "../../src/memory/calls/recall.js";
+import { type StoreBatchRequest, storeBatch } from "../../src/memory/calls/several/store-batch.js";
 import { type StoreRequest, store } from "../../src/memory/calls/store.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
 import { dropAll } from "../../src/memory/erasure/drop-all.js";
@@ -66,6 +67,10 @@ export class Process implements Client {
 
   store(caller: Caller, of: Omit<StoreRequest, "caller">) {
     return this.#call((room, signal) => store(room, { caller, ...of, signal }));
+  }
+
+  storeBatch(caller: Caller, of: Omit<StoreBatchRequest, "caller">) {
+    return this.#call((room, signal) => storeBatch(room, { caller, ...of, signal }));
   }
 
   updateMemory(caller: Caller, of: Omit<UpdateRequest, "caller">) {
@@ -230,9 +235,9 @@ function roomOf(
   const namespaces = new Namespaces({ log, generations, mover, clock, recent, ...indexes });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
   const quota: Quota = {
-    charge: (caller) => charge(accounts, caller),
+    charge: (caller, calls) => charge(accounts, caller, calls),
     verify: async (caller) => void (await getAccount(accounts, caller)),
-    refund: ({ accountId }) => accounts.refund(accountId).catch(() => {}),
+    refund: ({ accountId }, calls) => accounts.refund(accountId, calls).catch(() => {}),
     count: () => {},
   };
   return {

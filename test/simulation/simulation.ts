@@ -1,6 +1,7 @@
+import type { BatchMemory } from "../../src/memory/calls/several/store-batch.js";
 import type { Plan } from "../../src/memory/ports/plan.js";
 import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
-import { History } from "./history.js";
+import { History, type Storing } from "./history.js";
 import { type Caller, Process } from "./process.js";
 import { VirtualTime, WALL_MS } from "./time.js";
 
@@ -20,7 +21,15 @@ interface Shape {
   readonly spreadMs: number;
   readonly changesModel: boolean;
   readonly closesAccount: boolean;
+  /** Frequency of each kind of operation: schedules that lack some, or have many, find more. */
+  readonly weights: Record<Kind, number>;
+  /** The higher, the more calls are about the latest memory. */
+  readonly focus: number;
 }
+
+/** Operations, and how often they occur in the mean of all schedules. */
+const KINDS = { store: 38, batch: 6, update: 14, recall: 16, delete: 14, drop: 5, kill: 6 };
+type Kind = keyof typeof KINDS;
 
 const OFTEN_FAULTY = { lost: 0.03, unanswered: 0.03, late: 0.02, twice: 0.03 };
 const NAMESPACES = ["a", "b"];
@@ -32,6 +41,8 @@ const END_MS = 900_000;
  * Time in which everything that waits for the dead ends: a sweep comes every minute, for work a minute old.
  */
 const SETTLING_MS = 130_000;
+/** Number of memories that are stored in one call. */
+const BATCH = 3;
 /** Maximum updates of a schedule. */
 const UPDATES_MAX = 12;
 const EXTERNAL_IDS = ["x", "y"];
@@ -49,7 +60,15 @@ function shapeOf(time: VirtualTime): Shape {
     spreadMs: time.pick(changesModel ? [300, 5_000, 60_000, 150_000] : [300, 300, 5_000, 60_000]),
     changesModel,
     closesAccount: time.chance(0.4),
+    weights: weightsOf(time),
+    focus: time.pick([1, 3, 12]),
   };
+}
+
+function weightsOf(time: VirtualTime): Record<Kind, number> {
+  const entries = Object.entries(KINDS) as [Kind, number][];
+  const weights = entries.map(([kind, weight]) => [kind, weight * time.pick([0, 1, 1, 2])]);
+  return { ...Object.fromEntries(weights), store: KINDS.store } as Record<Kind, number>;
 }
 
 /**
@@ -63,6 +82,14 @@ export async function simulate({ seed, mistakes }: Setup): Promise<void> {
   const time = new VirtualTime(seed);
   const schedule = new Schedule(time, { shape: shapeOf(time), mistakes });
   await schedule.run();
+}
+
+/** A write that may be tried several times. */
+interface Attempts {
+  readonly caller: Caller;
+  readonly namespace: string;
+  attempt(): Promise<unknown>;
+  readonly isRepeated: boolean;
 }
 
 /** Fields of a store beyond those of a memory. */
@@ -112,50 +139,90 @@ class Schedule {
     await this.#settle();
   }
 
-  /** Plans one operation of a random kind. */
   #plan(atMs: number): void {
     const { time } = this;
     const caller = time.pick([...this.#callers, this.#callers[0] as Caller]);
     const namespace = NAMESPACES[time.chance(0.8) ? 0 : 1] as string;
-    const kind = time.random();
-    if (kind < 0.44 && this.#stores < STORES_MAX) this.#planStore(atMs, caller, namespace);
-    else if (kind < 0.56 && this.#updates < UPDATES_MAX)
-      this.#begin(atMs, () => this.#update(caller, namespace));
-    else if (kind < 0.74) this.#begin(atMs, () => this.#recall(this.#any, caller, namespace));
-    else if (kind < 0.88) this.#begin(atMs, () => this.#delete(caller, namespace));
-    else if (kind < 0.94) this.#begin(atMs, () => this.#drop(caller, namespace));
+    this.#plans[this.#anyKind()](atMs, caller, namespace);
+  }
+
+  /** Plans one operation of each kind. */
+  readonly #plans: Record<Kind, (atMs: number, caller: Caller, namespace: string) => void> = {
+    store: (...of) => this.#stores < STORES_MAX && this.#planStore(...of),
+    batch: (...of) => this.#stores + BATCH <= STORES_MAX && this.#planBatch(...of),
+    update: (...of) => this.#updates < UPDATES_MAX && this.#planUpdate(...of),
+    recall: (atMs, ...of) => this.#begin(atMs, () => this.#recall(this.#any, ...of)),
+    delete: (atMs, ...of) => this.#begin(atMs, () => this.#delete(...of)),
+    drop: (atMs, ...of) => this.#begin(atMs, () => this.#drop(...of)),
     // A process dies in the middle of its work, and another takes its place.
-    else time.at(atMs, () => this.#kill());
+    kill: (atMs) => this.time.at(atMs, () => this.#kill()),
+  };
+
+  #anyKind(): Kind {
+    const weights = Object.entries(this.shape.weights);
+    let left = this.time.random() * weights.reduce((sum, [, weight]) => sum + weight, 0);
+    for (const [kind, weight] of weights) {
+      left -= weight;
+      if (left < 0) return kind as Kind;
+    }
+    return "store";
   }
 
   #planStore(atMs: number, caller: Caller, namespace: string): void {
-    const text = `text ${this.#stores++}`;
-    const idempotencyKey = this.time.chance(0.5) ? text : undefined;
-    const name = keyOf({ ...caller, namespace });
-    const { superseded, ...wishes } = this.#wishes();
-    let supersedes: string | undefined;
-    let tried = false;
-    const attempt = async () => {
-      // All attempts make the same request.
-      if (!tried && superseded !== undefined) supersedes = this.#history.pick(name, superseded);
-      tried = true;
-      const asked = { ...wishes, ...(supersedes !== undefined && { supersedes: [supersedes] }) };
-      const of = { accountId: caller.accountId, name, text, ...asked };
-      const request = { namespace, text, idempotencyKey, ...expiryOf(asked), ...asked };
-      await this.#history.storing(of, () => this.#any.store(caller, request));
-      // The very next recall must find it, on any process.
-      await this.#recall(this.#any, caller, namespace);
+    const memory = this.#newMemory(caller, namespace, this.#wishes(atMs));
+    const idempotencyKey = this.time.chance(0.5) ? `key ${this.#stores}` : undefined;
+    const attempt = () => {
+      const { of, request } = memory();
+      const asked = { ...request, namespace, idempotencyKey };
+      return this.#history.storing(of, () => this.#any.store(caller, asked));
     };
-    this.#begin(atMs, attempt);
-    if (idempotencyKey === undefined) return;
+    this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
+  }
+
+  /** Plans several stores in one call. */
+  #planBatch(atMs: number, caller: Caller, namespace: string): void {
+    // Only memories that ask for nothing more are written together.
+    const wishes = this.time.chance(0.4) ? () => this.#wishes(atMs) : () => ({});
+    const memories = Array.from({ length: BATCH }, () => this.#newMemory(caller, namespace, wishes()));
+    const idempotencyKey = this.time.chance(0.5) ? `key ${this.#stores}` : undefined;
+    const attempt = () => {
+      const items = memories.map((memory) => memory());
+      const asked = { namespace, memories: items.map(({ request }) => request), idempotencyKey };
+      const of = items.map((item) => item.of);
+      return this.#history.storingBatch(of, () => this.#any.storeBatch(caller, asked));
+    };
+    this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
+  }
+
+  /** Describes a memory to store. It is the same whenever it is asked for, as all attempts make one request. */
+  #newMemory(caller: Caller, namespace: string, { superseded, ...wishes }: Wishes) {
+    const text = `text ${this.#stores++}`;
+    const name = keyOf({ ...caller, namespace });
+    let described: { of: Storing; request: BatchMemory } | undefined;
+    return () => {
+      const id = superseded === undefined ? undefined : this.#history.pick(name, superseded);
+      const asked = { ...wishes, ...(id !== undefined && { supersedes: [id] }) };
+      described ??= {
+        of: { accountId: caller.accountId, name, text, ...asked },
+        request: { text, ...expiryOf(asked), ...asked },
+      };
+      return described;
+    };
+  }
+
+  /** Plans a write, and recalls after it: even the very next one must find it, on any process. */
+  #planAttempts(atMs: number, { caller, namespace, attempt, isRepeated }: Attempts): void {
+    const tried = () => attempt().finally(() => this.#recall(this.#any, caller, namespace));
+    this.#begin(atMs, tried);
+    if (!isRepeated) return;
     // A caller with a key tries again, maybe while the first call still runs, maybe long after.
     for (let tries = this.time.pick([1, 1, 2]); tries > 0; tries--) {
-      this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 120_000])), attempt);
+      this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 120_000])), tried);
     }
   }
 
-  /** Chooses what a store asks for beyond a memory: mostly nothing. */
-  #wishes(): Wishes {
+  /** Chooses what a store at a time asks for beyond a memory: mostly nothing. */
+  #wishes(atMs: number): Wishes {
     const { time } = this;
     const kind = time.random();
     if (kind < 0.55) return {};
@@ -163,22 +230,26 @@ class Schedule {
       const onConflict = time.pick(["replace", "replace", "replace", "keep", "refuse"] as const);
       return { externalId: time.pick(EXTERNAL_IDS), onConflict };
     }
-    if (kind < 0.92) return { superseded: time.random() };
-    return { expiresMs: time.nowMs + time.between(0, time.pick([2_000, 60_000, 200_000])) };
+    if (kind < 0.92) return { superseded: this.#anyMemory() };
+    return { expiresMs: atMs + time.between(0, time.pick([2_000, 60_000, 200_000])) };
   }
 
-  /** Gives some memory a new text. */
-  async #update(caller: Caller, namespace: string): Promise<void> {
-    const name = keyOf({ ...caller, namespace });
-    const id = this.#history.pick(name, this.time.random());
-    if (id === undefined) return;
+  /** Plans a new text for some memory. */
+  #planUpdate(atMs: number, caller: Caller, namespace: string): void {
     const text = `text ${this.#updates++} updated`;
     const idempotencyKey = this.time.chance(0.3) ? text : undefined;
-    const of = { accountId: caller.accountId, name, text, id };
-    await this.#history.updating(of, () =>
-      this.#any.updateMemory(caller, { namespace, id, text, idempotencyKey }),
-    );
-    await this.#recall(this.#any, caller, namespace);
+    const name = keyOf({ ...caller, namespace });
+    const chosen = this.#anyMemory();
+    let id: string | undefined;
+    const attempt = async () => {
+      // All attempts make the same request.
+      id ??= this.#history.pick(name, chosen);
+      if (id === undefined) return;
+      const of = { accountId: caller.accountId, name, text, id };
+      const request = { namespace, id, text, idempotencyKey };
+      await this.#history.updating(of, () => this.#any.updateMemory(caller, request));
+    };
+    this.#planAttempts(atMs, { caller, namespace, attempt, isRepeated: idempotencyKey !== undefined });
   }
 
   async #recall(process: Process, caller: Caller, namespace: string): Promise<void> {
@@ -191,7 +262,7 @@ class Schedule {
   }
 
   #delete(caller: Caller, namespace: string): Promise<void> {
-    const of = { name: keyOf({ ...caller, namespace }), chance: this.time.random() };
+    const of = { name: keyOf({ ...caller, namespace }), chance: this.#anyMemory() };
     return this.#history.deleting(of, (id) => this.#any.deleteMemory(caller, { namespace, id }));
   }
 
@@ -231,6 +302,11 @@ class Schedule {
     const i = Math.floor(this.time.random() * this.#processes.length);
     (this.#processes[i] as Process).die();
     this.#processes[i] = this.#newProcess();
+  }
+
+  /** Chooses a memory by a number below 1: low for the latest. */
+  #anyMemory(): number {
+    return this.time.random() ** this.shape.focus;
   }
 
   get #any(): Process {

@@ -35,6 +35,10 @@ export interface Caller extends Account {
   get(namespace: string, id: string): Promise<Outcome>;
   forget(namespace: string, id: string): Promise<Outcome>;
   drop(namespace: string, options?: { force: boolean }): Promise<Outcome>;
+  /** Makes any call, like `POST /store/batch`. */
+  call(path: string, of?: { body?: JsonObject; header?: Header }): Promise<Outcome>;
+  /** Path of a namespace, or of a memory in it. */
+  pathOf(namespace: string, memory?: string): string;
   /** Reads the number of calls that the account has used. */
   used(): Promise<number>;
 }
@@ -58,6 +62,8 @@ export function callerAt(url: string, { id, key }: Account): Caller {
     key,
     url,
     at: (other) => callerAt(other, { id, key }),
+    call,
+    pathOf: at,
     store: (sent, header = {}) => call("POST /store", { body: { ...sent }, header }),
     recall: (query, namespace, topK, header = {}) =>
       call("POST /recall", {

@@ -64,6 +64,8 @@ export interface AppenderOptions {
 export class Appender {
   readonly #waiting = new Map<string, PendingAppend>();
   readonly #allWaiting: WaitingBytes;
+  /** Changes that are decided from a log which was read to its end after they had come. */
+  readonly #current = new WeakSet<Conditional>();
   #waitingBytes = 0;
   #writing = false;
   /** Number of entries decided since the last pause or lost race, and the time when the first of them began. */
@@ -221,19 +223,31 @@ export class Appender {
         return this.#look();
       }
       if (isAway(error)) return error;
-      this.#settle(conditional, ({ reject }) => reject(error));
-      return undefined;
+      return this.#settleUnwritten(conditional, ({ reject }) => reject(error));
     }
     if ("standing" in decision) {
       const { standing } = decision;
-      this.#settle(conditional, ({ resolve }) => resolve(standing));
-      return undefined;
+      return this.#settleUnwritten(conditional, ({ resolve }) => resolve(standing));
     }
     this.#decided++;
     // The decision took time: others may have written, and its deadline may be over.
     const waiting = this.#waiting.get(conditional.opId);
     const isLate = waiting === undefined || waiting.deadlineMs < this.options.clock.nowMs();
     return isLate || this.replica.applied !== applied ? undefined : this.#write([decision.entry]);
+  }
+
+  /**
+   * Settles a change that writes nothing. No write has proved that the log still goes on behind what the
+   * decision saw: another process may have ended it, and then the next log decides.
+   */
+  async #settleUnwritten(conditional: Conditional, how: (waiting: PendingAppend) => void): Promise<unknown> {
+    const { applied } = this.replica;
+    const failure = this.#current.has(conditional) ? undefined : await this.#look();
+    if (failure !== undefined) return failure;
+    const isDecided = this.#current.has(conditional) || this.replica.applied === applied;
+    this.#current.add(conditional);
+    if (isDecided) this.#settle(conditional, how);
+    return undefined;
   }
 
   async #write(entries: readonly Appended[]): Promise<unknown> {

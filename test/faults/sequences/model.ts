@@ -1,0 +1,22 @@
+/** A memory as a simple model has it. */
+export interface Modelled {
+  text: string;
+  readonly externalId?: string | undefined;
+  /** True if another memory has superseded it: it is there, and no recall shows it. */
+  superseded: boolean;
+}
+
+/** What one namespace should hold: memories by id. */
+export class Content {
+  readonly memories = new Map<string, Modelled>();
+
+  /** Memories that a recall shows, by id. */
+  get shown(): Map<string, string> {
+    const shown = [...this.memories].filter(([, { superseded }]) => !superseded);
+    return new Map(shown.map(([id, { text }]) => [id, text]));
+  }
+
+  holderOf(externalId: string): [id: string, memory: Modelled] | undefined {
+    return [...this.memories].find(([, each]) => each.externalId === externalId);
+  }
+}
