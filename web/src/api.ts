@@ -9,13 +9,18 @@ export {
   KeyAccess,
 } from "../../gen/recalld/v1/account_pb.js";
 export {
+  ListMemoriesRequest_Order,
   type MapPoint,
   type Memory,
   type Namespace,
   RecallRequest_Mode,
   type RecallResult,
+  type StoreBatchResult,
+  StoreRequest_OnConflict,
+  StoreResponse_Outcome,
 } from "../../gen/recalld/v1/memory_pb.js";
 
+export { MemoryService };
 export const accounts = AccountService.method;
 export const memories = MemoryService.method;
 

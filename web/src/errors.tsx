@@ -10,6 +10,7 @@ const TITLES: Partial<Record<Code, string>> = {
   [Code.AlreadyExists]: "This already exists",
   [Code.FailedPrecondition]: "This is not possible right now",
   [Code.ResourceExhausted]: "You have reached a limit",
+  [Code.Aborted]: "Someone else has changed this meanwhile",
   [Code.Unauthenticated]: "The key was not accepted",
   [Code.Unimplemented]: "This server does not support this yet",
   [Code.Unavailable]: "The server is not available right now",

@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { Code } from "../parts/code";
 import { SERVICE_URL } from "../session/client";
-import { refresh } from "../session/refresh";
+import { refresh, refreshMemories } from "../session/refresh";
 import { currentKey, useSession } from "../session/session";
 import type { Call, Parameter } from "./openapi";
 
@@ -27,7 +27,10 @@ export function TryIt({ call, parameters, example }: TryItProps) {
   const shown = parameters.filter(({ in: where }) => where === "path" || where === "query");
   const attempt = useMutation({
     mutationFn: () => send(call, shown, values, body),
-    onSuccess: () => refresh("account", "usage", "namespaces", "memories", "keys"),
+    onSuccess: () => {
+      refresh("account", "usage", "keys");
+      refreshMemories();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -32,7 +32,7 @@ export function SidePanel({ namespace, id, onDeleted, onClose }: SidePanelProps)
       </div>
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
-      {data?.memory && <MemoryFacts memory={data.memory} />}
+      {data?.memory && <MemoryFacts namespace={namespace} memory={data.memory} />}
       {data?.memory && (
         <div className="actions">
           <button type="button" className="button-danger-quiet" onClick={() => setDeleting(true)}>

@@ -1,7 +1,7 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { memories } from "../api";
 import { Confirm } from "../parts/confirm";
-import { refresh } from "../session/refresh";
+import { refreshMemories } from "../session/refresh";
 
 export interface DeleteMemoryProps {
   readonly namespace: string;
@@ -13,7 +13,7 @@ export interface DeleteMemoryProps {
 export function DeleteMemory({ namespace, id, onDeleted, onClose }: DeleteMemoryProps) {
   const remove = useMutation(memories.deleteMemory, {
     onSuccess: () => {
-      refresh("namespaces", "memories", "map");
+      refreshMemories();
       onClose();
       onDeleted();
     },

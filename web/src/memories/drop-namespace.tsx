@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { memories } from "../api";
 import { counted } from "../format";
 import { Confirm } from "../parts/confirm";
-import { refresh } from "../session/refresh";
+import { refreshMemories } from "../session/refresh";
 
 export interface DropNamespaceProps {
   readonly namespace: string;
@@ -15,7 +15,7 @@ export interface DropNamespaceProps {
 export function DropNamespace({ namespace, memories: held, onDropped, onClose }: DropNamespaceProps) {
   const drop = useMutation(memories.deleteNamespace, {
     onSuccess: () => {
-      refresh("namespaces", "memories", "map");
+      refreshMemories();
       onClose();
       onDropped?.();
     },

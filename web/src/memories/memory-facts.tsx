@@ -1,14 +1,24 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useRef } from "react";
 import type { Memory } from "../api";
 import { count, dateTime } from "../format";
 import { CopyButton } from "../parts/copy";
+import { linkTo } from "../route";
 
 /** Shows all of a memory's fields. Stored content is shown as text, never as markup. */
-export function MemoryFacts({ memory }: { memory: Memory }) {
+export function MemoryFacts({ namespace, memory }: { namespace: string; memory: Memory }) {
   const id = useRef<HTMLElement>(null);
-  const { metadata = {} } = memory;
+  const { metadata = {}, supersededBy } = memory;
   return (
     <>
+      {supersededBy !== undefined && (
+        <p className="note note-warn">
+          <span>
+            No recall finds this memory: <a href={linkTo("memories", namespace, supersededBy)}>another one</a>{" "}
+            has superseded it.
+          </span>
+        </p>
+      )}
       <p className="memory-text" dir="auto">
         {memory.text}
       </p>
@@ -33,7 +43,37 @@ export function MemoryFacts({ memory }: { memory: Memory }) {
         <dd>{count(memory.tokens)}</dd>
         <dt>Stored</dt>
         <dd>{dateTime(memory.createdAt)}</dd>
+        <MoreFacts memory={memory} />
       </dl>
+    </>
+  );
+}
+
+/** Shows the facts that only some memories have. */
+function MoreFacts({ memory: { createdAt, updatedAt, expireTime, externalId } }: { memory: Memory }) {
+  const isUpdated = updatedAt && createdAt && timestampMs(updatedAt) > timestampMs(createdAt);
+  return (
+    <>
+      {isUpdated && (
+        <>
+          <dt>Updated</dt>
+          <dd>{dateTime(updatedAt)}</dd>
+        </>
+      )}
+      {expireTime && (
+        <>
+          <dt>Expires</dt>
+          <dd>{dateTime(expireTime)}</dd>
+        </>
+      )}
+      {externalId !== undefined && (
+        <>
+          <dt>External id</dt>
+          <dd>
+            <code className="breakable">{externalId}</code>
+          </dd>
+        </>
+      )}
     </>
   );
 }

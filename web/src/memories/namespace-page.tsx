@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from "@connectrpc/connect-query";
+import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
 import { type Memory, memories } from "../api";
 import { ErrorNote } from "../errors";
@@ -7,7 +7,10 @@ import { Icon } from "../parts/icon";
 import { More } from "../parts/more";
 import { Empty, Loading, Page } from "../parts/page";
 import { go, linkTo } from "../route";
+import { ExportButton } from "../transfer/export-button";
+import { ImportDialog } from "../transfer/import-dialog";
 import { DropNamespace } from "./drop-namespace";
+import { type Listing, ListOptions, NEWEST } from "./list-options";
 import { MemoryDrawer } from "./memory-drawer";
 import { OpenMemory } from "./open-memory";
 
@@ -18,19 +21,21 @@ export interface NamespacePageProps {
 }
 
 export function NamespacePage({ namespace, opened }: NamespacePageProps) {
-  const [dropping, setDropping] = useState(false);
+  const [dialog, setDialog] = useState<"drop" | "import">();
+  const [listing, setListing] = useState(NEWEST);
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     memories.listMemories,
-    { namespace, pageToken: "" },
+    { namespace, pageToken: "", ...listing },
     { pageParamKey: "pageToken", getNextPageParam: (page) => page.nextPageToken || undefined },
   );
   const listed = data?.pages.flatMap((page) => page.memories) ?? [];
   return (
     <Page
       title={namespace}
-      intro={<Trail />}
-      actions={<NamespaceActions namespace={namespace} onDrop={() => setDropping(true)} />}
+      intro={<Trail {...{ namespace, listing }} />}
+      actions={<NamespaceActions namespace={namespace} onOpen={setDialog} />}
     >
+      <ListOptions listing={listing} onChange={setListing} />
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
       {data && listed.length === 0 && (
@@ -45,11 +50,12 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
       )}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
       {opened && <Opened {...{ namespace, listed }} id={opened} />}
-      {dropping && (
+      {dialog === "import" && <ImportDialog namespace={namespace} onClose={() => setDialog(undefined)} />}
+      {dialog === "drop" && (
         <DropNamespace
           namespace={namespace}
           onDropped={() => go("memories")}
-          onClose={() => setDropping(false)}
+          onClose={() => setDialog(undefined)}
         />
       )}
     </Page>
@@ -64,15 +70,23 @@ function Opened({ namespace, id, listed }: { namespace: string; id: string; list
   return <OpenMemory namespace={namespace} id={id} onDeleted={close} onClose={close} />;
 }
 
-function Trail() {
+function Trail({ namespace, listing }: { namespace: string; listing: Listing }) {
+  const { includeSuperseded } = listing;
+  const { data } = useQuery(memories.countMemories, { namespace, includeSuperseded });
   return (
     <>
-      <a href={linkTo("memories")}>All namespaces</a> · newest memories first
+      <a href={linkTo("memories")}>All namespaces</a>
+      {data && ` · ${counted(Number(data.memories), "memory", "memories")}`}
     </>
   );
 }
 
-function NamespaceActions({ namespace, onDrop }: { namespace: string; onDrop(): void }) {
+interface NamespaceActionsProps {
+  readonly namespace: string;
+  onOpen(dialog: "drop" | "import"): void;
+}
+
+function NamespaceActions({ namespace, onOpen }: NamespaceActionsProps) {
   return (
     <>
       <a className="button" href={linkTo("playground", namespace)}>
@@ -81,7 +95,11 @@ function NamespaceActions({ namespace, onDrop }: { namespace: string; onDrop(): 
       <a className="button" href={linkTo("map", namespace)}>
         <Icon name="map" /> Map
       </a>
-      <button type="button" className="button-danger-quiet" onClick={onDrop}>
+      <ExportButton namespace={namespace} />
+      <button type="button" onClick={() => onOpen("import")}>
+        Import
+      </button>
+      <button type="button" className="button-danger-quiet" onClick={() => onOpen("drop")}>
         <Icon name="trash" /> Drop
       </button>
     </>
@@ -103,6 +121,7 @@ function MemoryList({ memories, onOpen }: MemoryListProps) {
               {memory.text}
             </span>
             <span className="row-facts">
+              {memory.supersededBy !== undefined && <span className="badge badge-warn">Superseded</span>}
               {counted(memory.tokens, "token")} ·{" "}
               <span title={dateTime(memory.createdAt)}>{ago(memory.createdAt)}</span>
             </span>

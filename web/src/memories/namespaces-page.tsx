@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { memories, type Namespace } from "../api";
 import { ErrorNote } from "../errors";
 import { bytes, count } from "../format";
@@ -14,11 +14,17 @@ import { useSession } from "../session/session";
 import { curlOf } from "../start/samples";
 import { DropNamespace } from "./drop-namespace";
 
+/** Number of namespaces from which one would rather search than read. */
+const SEARCHED_FROM = 8;
+
 export function NamespacesPage() {
   const [dropping, setDropping] = useState<Namespace>();
+  const [typed, setTyped] = useState("");
+  // What is typed shows at once; the list follows when the browser has time.
+  const prefix = useDeferredValue(typed);
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     memories.listNamespaces,
-    { pageToken: "" },
+    { pageToken: "", prefix },
     { pageParamKey: "pageToken", getNextPageParam: (page) => page.nextPageToken || undefined },
   );
   const namespaces = data?.pages.flatMap((page) => page.namespaces) ?? [];
@@ -26,7 +32,13 @@ export function NamespacesPage() {
     <Page title="Memories" intro="Your namespaces and what each of them holds.">
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
-      {data && namespaces.length === 0 && <NoMemories />}
+      {(prefix !== "" || hasNextPage || namespaces.length > SEARCHED_FROM) && (
+        <PrefixBox prefix={typed} onChange={setTyped} />
+      )}
+      {data && namespaces.length === 0 && prefix === "" && <NoMemories />}
+      {data && namespaces.length === 0 && prefix !== "" && (
+        <p className="quiet">No namespace begins with this.</p>
+      )}
       {namespaces.length > 0 && <NamespaceTable namespaces={namespaces} onDrop={setDropping} />}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
       {dropping && (
@@ -37,6 +49,23 @@ export function NamespacesPage() {
         />
       )}
     </Page>
+  );
+}
+
+function PrefixBox({ prefix, onChange }: { prefix: string; onChange(prefix: string): void }) {
+  return (
+    <div className="field">
+      <label htmlFor="prefix">Find by the beginning of the name</label>
+      <input
+        id="prefix"
+        type="search"
+        dir="auto"
+        autoComplete="off"
+        spellCheck={false}
+        value={prefix}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </div>
   );
 }
 

@@ -5,7 +5,7 @@ import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { Icon } from "../parts/icon";
 import { linkTo } from "../route";
-import { refresh } from "../session/refresh";
+import { refresh, refreshMemories } from "../session/refresh";
 import { AsCurl } from "./as-curl";
 import { useKept } from "./kept";
 import { parseMetadata } from "./metadata";
@@ -18,7 +18,8 @@ export function StorePanel({ namespace }: { namespace: string }) {
   const store = useMutation(memories.store, {
     onSuccess: () => {
       setText("");
-      refresh("account", "usage", "namespaces", "memories", "map");
+      refresh("account", "usage");
+      refreshMemories();
     },
     onSettled: timed.end,
   });

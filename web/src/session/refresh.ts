@@ -10,10 +10,17 @@ const KEYS = {
   keys: createConnectQueryKey({ schema: accounts.listKeys, cardinality }),
   namespaces: createConnectQueryKey({ schema: memories.listNamespaces, cardinality }),
   memories: createConnectQueryKey({ schema: memories.listMemories, cardinality }),
+  memory: createConnectQueryKey({ schema: memories.getMemory, cardinality }),
+  count: createConnectQueryKey({ schema: memories.countMemories, cardinality }),
   map: createConnectQueryKey({ schema: memories.mapNamespace, cardinality }),
 };
 
 /** Reloads the data that a call has changed. */
 export function refresh(...names: (keyof typeof KEYS)[]): void {
   for (const name of names) void queryClient.invalidateQueries({ queryKey: KEYS[name] });
+}
+
+/** Reloads what shows memories. */
+export function refreshMemories(): void {
+  refresh("namespaces", "memories", "memory", "count", "map");
 }

@@ -1,0 +1,140 @@
+import { readFile } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, resultsOf, signUp } from "../support/caller.js";
+import { startServer, type TestServer } from "../support/server.js";
+import {
+  NO_CHROMIUM,
+  needPortal,
+  openBrowser,
+  openVisitor,
+  settle,
+  signInWith,
+  type Visitor,
+} from "./visitor.js";
+
+describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "memories in the portal", () => {
+  let server: TestServer;
+  let browser: Browser;
+  let visitor: Visitor;
+  let page: Page;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    needPortal();
+    server = await startServer();
+    caller = await signUp(server.url);
+    for (const [i, text] of ["Ada lives in Paris.", "Ada drinks tea.", "Rex is a dog."].entries()) {
+      await caller.store({ text, namespace: "home", metadata: { i } });
+    }
+    browser = await openBrowser();
+    visitor = await openVisitor(browser, server.url, { acceptDownloads: true });
+    page = visitor.page;
+    await signInWith(page, server.url, caller.key);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  async function open(text: string): Promise<void> {
+    await page.goto(`${server.url}/#/memories/home`);
+    await settle(page);
+    await page.getByRole("button", { name: text }).click();
+    await page.getByRole("dialog", { name: "Memory", exact: true }).waitFor();
+  }
+
+  it("edits a memory's text, metadata and expiry", async () => {
+    await open("Ada drinks tea.");
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const save = page.getByRole("button", { name: "Save" });
+    expect(await save.isDisabled()).toBe(true);
+    await page.getByLabel("Text", { exact: true }).fill("Ada drinks coffee.");
+    await page.getByLabel("Metadata, a JSON object").fill('{"i": 7}');
+    await page.getByLabel("Expires; empty for never").fill("2199-03-04T05:06");
+    await save.click();
+    await page.getByRole("dialog", { name: "Edit memory" }).waitFor({ state: "detached" });
+    await page.getByRole("dialog").getByText("Ada drinks coffee.").waitFor();
+    await page.getByText("Mar 4, 2199, 5:06 AM").waitFor();
+    const [first] = resultsOf(await caller.recall("What does Ada drink?", "home", 1));
+    expect(first).toMatchObject({ text: "Ada drinks coffee.", metadata: { i: 7 } });
+  });
+
+  it("tells that someone else has changed it meanwhile, and overwrites nothing", async () => {
+    await open("Rex is a dog.");
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const [rex] = resultsOf(await caller.recall("dog", "home", 1));
+    const path = `PATCH ${caller.pathOf("home", rex?.id)}`;
+    expect(await caller.call(path, { body: { text: "Rex is a wolf." } })).toMatchObject({ code: "ok" });
+    await page.getByLabel("Text", { exact: true }).fill("Rex is a cat.");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Someone else has changed this meanwhile").waitFor();
+    expect(resultsOf(await caller.recall("wolf", "home", 1))[0]?.text).toBe("Rex is a wolf.");
+  });
+
+  it("supersedes a memory, and shows the old one on request with a link to the new one", async () => {
+    await open("Ada lives in Paris.");
+    await page.getByRole("button", { name: "Supersede" }).click();
+    await page.getByLabel("New text").fill("Ada lives in Lisbon.");
+    await page.getByRole("button", { name: "Store in its place" }).click();
+    await page.getByRole("dialog", { name: "Supersede memory" }).waitFor({ state: "detached" });
+    const drawer = page.getByRole("dialog", { name: "Memory", exact: true });
+    await drawer.getByText("Ada lives in Lisbon.").waitFor();
+    await drawer.getByRole("button", { name: "Close" }).click();
+    await drawer.waitFor({ state: "detached" });
+    await page.getByText("3 memories").waitFor();
+    await expect.poll(() => page.getByText("Ada lives in Paris.").count()).toBe(0);
+    await page.getByLabel("Superseded ones, too").check();
+    await page.getByText("4 memories").waitFor();
+    await page.getByRole("button", { name: "Ada lives in Paris." }).click();
+    expect(await page.getByRole("button", { name: "Edit", exact: true }).count()).toBe(0);
+    await page.getByRole("link", { name: "another one" }).click();
+    await page.getByRole("dialog").getByText("Ada lives in Lisbon.").waitFor();
+  });
+
+  it("lists the oldest first on request", async () => {
+    await page.goto(`${server.url}/#/memories/home`);
+    await page.reload();
+    await settle(page);
+    await page.getByLabel("Order").selectOption("Oldest first");
+    await expect.poll(() => page.locator(".row-text").first().textContent()).toBe("Ada drinks coffee.");
+  });
+
+  it("exports a namespace, and imports it into another one, once", async () => {
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export" }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe("home.jsonl");
+    const lines = (await readFile(await file.path(), "utf8")).trim().split("\n");
+    expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ count: lines.length - 2 });
+    await page.goto(`${server.url}/#/memories/copy`);
+    await settle(page);
+    const content = `${lines.join("\n")}\n{"text": ""}\n`;
+    for (const said of ["3 stored, 0 there already, 1 refused", "0 stored, 3 there already, 1 refused"]) {
+      await page.getByRole("button", { name: "Import" }).click();
+      const buffer = Buffer.from(content);
+      const upload = { name: "home.jsonl", mimeType: "application/jsonl", buffer };
+      await page.getByLabel("File; you can drop it here").setInputFiles(upload);
+      await page.getByText(said).waitFor();
+      await page.getByText(`line ${lines.length + 1}: it has no text`).waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
+    }
+    expect(resultsOf(await caller.recall("Where does Ada live?", "copy", 9))).toHaveLength(3);
+  });
+
+  it("finds namespaces by the beginning of their names", async () => {
+    for (let i = 0; i < 9; i++) await caller.store({ text: "x", namespace: `user/${i}` });
+    await page.goto(`${server.url}/#/memories`);
+    await page.reload();
+    await settle(page);
+    await page.getByLabel("Find by the beginning of the name").fill("user/3");
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
+    await page.getByLabel("Find by the beginning of the name").fill("nobody");
+    await page.getByText("No namespace begins with this.").waitFor();
+  });
+
+  it("reports no fault to the console, and loads nothing from elsewhere", () => {
+    // The refused update is reported by the browser itself.
+    expect(visitor.faults.filter((fault) => !fault.includes("409"))).toEqual([]);
+  });
+});

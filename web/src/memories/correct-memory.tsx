@@ -1,0 +1,61 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type FormEvent, useState } from "react";
+import { type Memory, memories } from "../api";
+import { ErrorNote } from "../errors";
+import { Dialog } from "../parts/dialog";
+import { go } from "../route";
+import { refresh, refreshMemories } from "../session/refresh";
+
+export interface CorrectMemoryProps {
+  readonly namespace: string;
+  readonly memory: Memory;
+  onClose(): void;
+}
+
+/** Stores a memory that supersedes another one: no recall finds the old one, and it is still there to read. */
+export function CorrectMemory({ namespace, memory, onClose }: CorrectMemoryProps) {
+  const [text, setText] = useState(memory.text);
+  const store = useMutation(memories.store, {
+    onSuccess: ({ id }) => {
+      refresh("account", "usage");
+      refreshMemories();
+      onClose();
+      go("memories", namespace, id);
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const { metadata } = memory;
+    store.mutate({ namespace, text, supersedes: [memory.id], ...(metadata && { metadata }) });
+  };
+  return (
+    <Dialog title="Supersede memory" onClose={onClose}>
+      <form method="post" className="stack" onSubmit={submit}>
+        <p>
+          What is true now? The new memory takes the place of this one in every recall. This one stays, with a
+          mark, so that one can read what was true before.
+        </p>
+        <div className="field">
+          <label htmlFor="correct-text">New text</label>
+          <textarea
+            id="correct-text"
+            required
+            rows={5}
+            dir="auto"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </div>
+        <ErrorNote error={store.error} />
+        <div className="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" disabled={store.isPending || text === memory.text}>
+            {store.isPending ? "Storing…" : "Store in its place"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

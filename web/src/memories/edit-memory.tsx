@@ -1,0 +1,88 @@
+import { useMutation } from "@connectrpc/connect-query";
+import { type FormEvent, useState } from "react";
+import { type Memory, memories } from "../api";
+import { ErrorNote } from "../errors";
+import { Dialog } from "../parts/dialog";
+import { parseMetadata } from "../playground/metadata";
+import { refresh, refreshMemories } from "../session/refresh";
+import { changesOf, draftOf } from "./changes";
+
+export interface EditMemoryProps {
+  readonly namespace: string;
+  readonly memory: Memory;
+  onClose(): void;
+}
+
+/** Changes a memory's text, metadata and expiry. Someone else's change meanwhile is not overwritten. */
+export function EditMemory({ namespace, memory, onClose }: EditMemoryProps) {
+  const before = draftOf(memory);
+  const [text, setText] = useState(before.text);
+  const [json, setJson] = useState(JSON.stringify(before.metadata, null, 2));
+  const [expires, setExpires] = useState(before.expires);
+  const update = useMutation(memories.updateMemory, {
+    onSuccess: () => {
+      refresh("account", "usage");
+      refreshMemories();
+      onClose();
+    },
+  });
+  const metadata = parseMetadata(json) ?? {};
+  const changes = typeof metadata === "object" ? changesOf(memory, { text, metadata, expires }) : undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const { id, etag } = memory;
+    if (changes) update.mutate({ namespace, id, etag, ...changes });
+  };
+  return (
+    <Dialog title="Edit memory" onClose={onClose}>
+      <form method="post" className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="edit-text">Text</label>
+          <textarea
+            id="edit-text"
+            required
+            rows={5}
+            dir="auto"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="edit-metadata">Metadata, a JSON object</label>
+          <textarea
+            id="edit-metadata"
+            className="mono"
+            rows={4}
+            spellCheck={false}
+            aria-invalid={typeof metadata === "string"}
+            aria-describedby="edit-problem"
+            value={json}
+            onChange={(event) => setJson(event.target.value)}
+          />
+          <p id="edit-problem" className="problem" aria-live="polite">
+            {typeof metadata === "string" && metadata}
+          </p>
+        </div>
+        <div className="field">
+          <label htmlFor="edit-expires">Expires; empty for never</label>
+          <input
+            id="edit-expires"
+            type="datetime-local"
+            value={expires}
+            onChange={(event) => setExpires(event.target.value)}
+          />
+        </div>
+        <p className="quiet">A new text costs one call. The old one is erased.</p>
+        <ErrorNote error={update.error} />
+        <div className="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" disabled={update.isPending || !changes?.updateMask.paths.length}>
+            {update.isPending ? "Saving…" : "Save"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

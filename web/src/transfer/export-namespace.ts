@@ -1,0 +1,40 @@
+import { createClient } from "@connectrpc/connect";
+import { MemoryService } from "../api";
+import { transport } from "../session/client";
+
+/** Lines that are kept apart before they are put together: a browser keeps large blobs outside its memory. */
+const LINES_TOGETHER = 1_000;
+
+export interface ExportOptions {
+  readonly signal: AbortSignal;
+  /** Called now and then with the number of memories so far. */
+  onProgress(memories: number): void;
+}
+
+/** Reads a namespace's export to its end; fails if it is not complete. */
+export async function exportNamespace(
+  namespace: string,
+  { signal, onProgress }: ExportOptions,
+): Promise<Blob> {
+  const client = createClient(MemoryService, transport);
+  const blobs: Blob[] = [];
+  let lines: string[] = [];
+  let count = 0;
+  for await (const { line } of client.exportMemories({ namespace }, { signal })) {
+    lines.push(`${line}\n`);
+    if (++count % LINES_TOGETHER !== 0) continue;
+    blobs.push(new Blob(lines));
+    lines = [];
+    onProgress(count);
+  }
+  return new Blob([...blobs, ...lines], { type: "application/x-ndjson" });
+}
+
+/** Lets the browser save a file. */
+export function save(blob: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
