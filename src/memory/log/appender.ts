@@ -18,8 +18,8 @@ export const APPEND_TIMEOUT_MS = 10_000;
 /** Maximum of the random pause after a lost race or a failed write. */
 const RETRY_PAUSE_MS_MAX = 50;
 /** Number of decided entries after which other processes get time for one. */
-const DECIDED_IN_TURN_MAX = 8;
-/** That time, in multiples of what one of them has taken: others first read what was written. */
+const DECIDED_IN_TURN_MAX = 32;
+/** That time beyond the pause after a lost race, in multiples of what one of them has taken: others read first. */
 const DECISIONS_LEFT_OUT = 3;
 const OTHERS_TIME_MS_MAX = 500;
 
@@ -261,9 +261,8 @@ export class Appender {
       // reports that itself, and is replaced.
       this.replica.apply(ours).catch(() => {});
       if (inserted === entries.length) return undefined;
-      // Who has decided has let others write for long enough.
-      if (this.#decided === 0) await this.#pause();
       this.#decided = 0;
+      await this.#pause();
       return await this.#look();
     } catch (error) {
       return error;
@@ -315,7 +314,8 @@ export class Appender {
     if (exclusive || this.#decided < DECIDED_IN_TURN_MAX || this.#ready.length === 0) return;
     const eachMs = (clock.nowMs() - this.#decidingSinceMs) / this.#decided;
     this.#decided = 0;
-    await clock.sleep(Math.min(eachMs * DECISIONS_LEFT_OUT, OTHERS_TIME_MS_MAX));
+    const othersMs = RETRY_PAUSE_MS_MAX + eachMs * DECISIONS_LEFT_OUT;
+    await clock.sleep(Math.min(othersMs, OTHERS_TIME_MS_MAX));
   }
 
   async #pause(): Promise<void> {
