@@ -3,7 +3,6 @@ import { openAdminClient } from "./compose/admin-client.js";
 import { openStorage, openVectors, openWordIndexes } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
 import { MemoryError } from "./errors.js";
-import { importFile, lineOf } from "./importing/import-file.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { follow, type ModelChangeStatus } from "./memory/model-change/change-model.js";
 import { type Generation, generationOf } from "./memory/ports/generation.js";
@@ -36,7 +35,6 @@ const RUNS: Readonly<Record<string, Run>> = {
   backup: takeBackup,
   restore: restoreBackup,
   reembed,
-  import: importInto,
 };
 
 /** Runs the operator's commands on the database itself, so no key is needed. */
@@ -172,30 +170,6 @@ async function reembed(config: Config, { model, status, abandon: givesUp, ...giv
   } finally {
     await adminClient.close();
   }
-}
-
-/** Calls a server, and opens no database. */
-async function importInto(_config: Config, given: Given): Promise<Said> {
-  const progress = new ProgressLine(process.stderr, { redrawMs: 100, lineEveryMs: 5_000 });
-  const report = await importFile({
-    ...{ file: String(given.file), from: String(given.from), namespace: String(given.namespace) },
-    ...{ url: textOf(given.url), keyFile: textOf(given["key-file"]), dryRun: given["dry-run"] === true },
-    show: (line) => progress.show(line),
-  }).finally(() => progress.end());
-  const { problems, ...counts } = report;
-  const done = given["dry-run"] === true ? "nothing was stored; it would be " : "";
-  return {
-    lines: [`${done}${lineOf(report)}`],
-    json: {
-      ...counts,
-      problems: problems.map(({ sourceId, message }) => ({ source_id: sourceId, message })),
-    },
-    problems: problems.map(({ sourceId, message }) => `${sourceId}: ${message}`),
-  };
-}
-
-function textOf(value: Given[string]): string | undefined {
-  return value === undefined ? undefined : String(value);
 }
 
 function statusOf({ change, holds }: ModelChangeStatus): string {

@@ -1,30 +1,11 @@
-import { call, type Json } from "./client.js";
-import { UsageError } from "./failure.js";
-import { type Output, print, short, tableOf, whole } from "./output.js";
+import type { Json } from "./client.js";
+import { print, short, tableOf, whole } from "./output.js";
 import { profilePath, serverOf, writeProfile } from "./profile.js";
-import { metadataGiven, textGiven } from "./texts.js";
+import { type Common, type In, service } from "./service.js";
+import { hasText, metadataGiven, textGiven } from "./texts.js";
 
 /** Rows that the service gives at most in one page. */
 const PAGE_SIZE_MAX = 100;
-
-/** Options that each command has. */
-interface Common extends Output {
-  readonly url?: string;
-}
-
-interface In extends Common {
-  readonly namespace: string;
-}
-
-function service(given: Common, { needsKey = true } = {}) {
-  const server = serverOf(given, process.env);
-  if (needsKey && server.key === undefined) {
-    throw new UsageError(
-      `no key for ${server.url}: set RECALLD_API_KEY, or make an account by recalld signup`,
-    );
-  }
-  return (method: string, body: Json) => call(server, method, body);
-}
 
 export async function signUp({ email, ...given }: Common & { email?: string }): Promise<void> {
   const { url } = serverOf(given, process.env);
@@ -38,18 +19,50 @@ export async function signUp({ email, ...given }: Common & { email?: string }): 
   ]);
 }
 
+interface Storing extends In {
+  readonly file?: string;
+  readonly metadata: string[];
+  readonly externalId?: string;
+  readonly onConflict?: string;
+  readonly supersedes: string[];
+  readonly ttl?: string;
+}
+
 export async function store(
   given: string | undefined,
-  { namespace, file, metadata, ...common }: In & { file?: string; metadata: string[] },
+  { namespace, file, metadata, externalId, onConflict, supersedes, ttl, ...common }: Storing,
 ): Promise<void> {
   const text = await textGiven(given, file);
   const fields = metadataGiven(metadata);
   const answer = await service(common)("MemoryService.Store", {
-    text,
-    namespace,
+    ...{ text, namespace, external_id: externalId, on_conflict: onConflict?.toUpperCase(), ttl },
+    ...(supersedes.length > 0 && { supersedes }),
     ...(fields && { metadata: fields }),
   });
-  print(common, answer, () => [`${answer.id} stored in ${namespace}, ${answer.tokens} tokens`]);
+  const outcome = String(answer.outcome ?? "CREATED");
+  const done = { CREATED: "stored", REPLACED: "replaced", KEPT: "kept" }[outcome] ?? outcome;
+  print(common, answer, () => [`${answer.id} ${done} in ${namespace}, ${answer.tokens} tokens`]);
+}
+
+interface Updating extends In {
+  readonly file?: string;
+  readonly metadata: string[];
+  readonly ttl?: string;
+  readonly expires?: string;
+  readonly etag?: string;
+}
+
+export async function update(
+  id: string,
+  given: string | undefined,
+  { namespace, file, metadata, ttl, expires, etag, ...common }: Updating,
+): Promise<void> {
+  const fields = metadataGiven(metadata);
+  const isOther = fields !== undefined || ttl !== undefined || expires !== undefined;
+  const text = hasText(given, file) || !isOther ? await textGiven(given, file) : undefined;
+  const body = { namespace, id, text, ttl, expire_time: expires, etag, ...(fields && { metadata: fields }) };
+  const answer = await service(common)("MemoryService.UpdateMemory", body);
+  print(common, answer, () => [`${id} updated in ${namespace}`]);
 }
 
 export async function recall(

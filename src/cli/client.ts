@@ -82,7 +82,7 @@ function pauseAfter(response: Response): { pauseMs?: number } {
 }
 
 /** Returns the reason at the root: fetch itself only says that it failed. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { cause, message } = error as Error;
   return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message;
 }

@@ -17,6 +17,11 @@ export async function textGiven(given: string | undefined, file: string | undefi
   return (await readAll(process.stdin)).replace(/\n$/, "");
 }
 
+/** Tells whether a text was given on the line or as a file. */
+export function hasText(given: string | undefined, file: string | undefined): boolean {
+  return given !== undefined || file !== undefined;
+}
+
 /**
  * Parses metadata: a JSON object, or `key=value` pairs.
  *

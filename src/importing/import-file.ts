@@ -1,22 +1,21 @@
-import { readFile } from "node:fs/promises";
 import { MemoryError } from "../errors.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { importMemories, type Progress, type Report } from "./import-memories.js";
 import { NotThatFormat } from "./imported.js";
 import { READERS } from "./readers/readers.js";
 import { sourceFile } from "./source-file.js";
-import { storeOverHttp } from "./store-over-http.js";
+import { storeOverHttp, type Target } from "./store-over-http.js";
+
+/** Names of the formats. */
+export const FORMATS = Object.keys(READERS);
 
 export interface FileImport {
   readonly file: string;
   /** Name of a reader. */
   readonly from: string;
   readonly namespace: string;
-  readonly dryRun: boolean;
-  /** Address of the server; not needed for a dry run. */
-  readonly url?: string | undefined;
-  /** File that holds the API key alone; not needed for a dry run. */
-  readonly keyFile?: string | undefined;
+  /** The server; left out for a dry run. */
+  readonly server: Omit<Target, "namespace"> | undefined;
   /** Shows how far it is. */
   show(line: string): void;
 }
@@ -31,15 +30,14 @@ export async function importFile(request: FileImport): Promise<Report> {
   const namespace = parseNamespace(request.namespace);
   const reader = READERS[request.from];
   if (reader === undefined) {
-    refuse(`--from must be one of ${Object.keys(READERS).join(", ")}`);
+    refuse(`--from must be one of ${FORMATS.join(", ")}`);
   }
-  const store = request.dryRun ? neverStore : storeOverHttp({ ...(await targetOf(request)), namespace });
+  const store = request.server ? storeOverHttp({ ...request.server, namespace }) : neverStore;
   try {
     return await importMemories({
       read: reader(sourceFile(request.file)),
-      place: namespace,
       store,
-      dryRun: request.dryRun,
+      dryRun: request.server === undefined,
       onProgress: (progress) => request.show(lineOf(progress)),
     });
   } catch (error) {
@@ -54,16 +52,6 @@ export function lineOf({ read, stored, already, skipped, refused }: Progress): s
   if (skipped > 0) parts.push(`${count(skipped)} without text`);
   if (refused > 0) parts.push(`${count(refused)} refused`);
   return `${count(read)} read: ${parts.join(", ")}`;
-}
-
-async function targetOf({ url, keyFile }: FileImport): Promise<{ url: string; key: string }> {
-  if (url === undefined || keyFile === undefined) refuse("say --url and --key-file, or --dry-run");
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) refuse("--url is no http(s) address");
-  try {
-    return { url, key: (await readFile(keyFile, "utf8")).trim() };
-  } catch (error) {
-    return refuse(`the key file cannot be read: ${(error as Error).message}`, error);
-  }
 }
 
 async function neverStore(): Promise<never> {

@@ -9,9 +9,12 @@ export const STORING_MAX = 8;
 /** Maximum number of problems that a report names. */
 const PROBLEMS_MAX = 100;
 
-/** A memory to store, and the key under which it is stored once. */
+/** Maximum of an external id in bytes. */
+const EXTERNAL_ID_BYTES_MAX = 256;
+
+/** A memory to store, with the external id under which a namespace holds it once. */
 export interface Storing extends Imported {
-  readonly idempotencyKey: string;
+  readonly externalId: string;
 }
 
 /** Counts of an import so far. */
@@ -36,14 +39,12 @@ export interface ImportOptions {
   /** The memories, from a reader. */
   readonly read: AsyncIterable<Imported | Skipped>;
   /**
-   * Stores a memory once for its key; answers whether it was stored before.
+   * Stores a memory, unless the namespace holds one with its external id; answers whether it does.
    *
-   * @throws MemoryError `invalid_argument` or `already_exists` for a memory that cannot be stored; any other
+   * @throws MemoryError `invalid_argument` for a memory that cannot be stored; any other
    * error ends the import.
    */
   readonly store: (storing: Storing) => Promise<{ already: boolean }>;
-  /** Part of every key, such as the namespace: what is imported elsewhere is stored there, too. */
-  readonly place: string;
   /** True if nothing is stored, and everything only checked. */
   readonly dryRun: boolean;
   onProgress?(progress: Progress): void;
@@ -51,7 +52,7 @@ export interface ImportOptions {
 
 /**
  * Stores memories, a few at a time. When it ends early, another attempt stores the rest: each memory has an
- * idempotency key made of its id in the source, so none is stored twice within 24 hours.
+ * external id made of its id in the source, so none is stored twice.
  */
 export async function importMemories(options: ImportOptions): Promise<Report> {
   const run = new Run(options);
@@ -65,11 +66,10 @@ export async function importMemories(options: ImportOptions): Promise<Report> {
   return run.report;
 }
 
-/** Makes the key under which a memory is stored once. */
-export function idempotencyKeyOf(place: string, sourceId: string): string {
-  return `import-${createHash("sha256")
-    .update(JSON.stringify([place, sourceId]))
-    .digest("hex")}`;
+/** Makes a memory's external id: its own, or its id in the source, or what stands for one that is too long. */
+export function externalIdOf({ sourceId, externalId = sourceId }: Imported): string {
+  if (Buffer.byteLength(externalId) <= EXTERNAL_ID_BYTES_MAX) return externalId;
+  return `import-${createHash("sha256").update(externalId).digest("hex")}`;
 }
 
 class Run {
@@ -104,10 +104,9 @@ class Run {
       // The same rules as the server's, so that a dry run finds what it would refuse.
       parseText("text", memory.text);
       parseMetadata(memory.metadata);
-      const idempotencyKey = idempotencyKeyOf(this.options.place, memory.sourceId);
       const { already } = this.options.dryRun
         ? { already: false }
-        : await this.options.store({ ...memory, idempotencyKey });
+        : await this.options.store({ ...memory, externalId: externalIdOf(memory) });
       this.#counts[already ? "already" : "stored"]++;
     } catch (error) {
       if (!isOfTheMemory(error)) throw error;
@@ -121,7 +120,5 @@ class Run {
 
 /** Tells whether an error is about one memory: the others can be stored. */
 function isOfTheMemory(error: unknown): error is MemoryError {
-  if (!(error instanceof MemoryError)) return false;
-  if (error.reason === "IDEMPOTENT_MEMORY_DELETED") return true;
-  return error.code === "invalid_argument" || error.code === "already_exists";
+  return error instanceof MemoryError && error.code === "invalid_argument";
 }

@@ -6,6 +6,10 @@ export interface Imported {
   readonly sourceId: string;
   readonly text: string;
   readonly metadata: JsonObject;
+  /** The external id that it had in a namespace of recalld. */
+  readonly externalId?: string;
+  /** Time when it expires, in RFC 3339. */
+  readonly expireTime?: string;
 }
 
 /** A part of a file that holds no text, and why. */

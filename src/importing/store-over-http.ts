@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, MemoryError, type Reason, unavailable } from "../errors.js";
 import type { Storing } from "./import-memories.js";
@@ -23,12 +24,14 @@ export function storeOverHttp({
   namespace,
 }: Target): (storing: Storing) => Promise<{ already: boolean }> {
   const path = new URL("store", url.endsWith("/") ? url : `${url}/`);
-  return async ({ text, metadata, idempotencyKey }) => {
-    const body = JSON.stringify({ namespace, text, metadata });
+  return async ({ text, metadata, externalId, expireTime }) => {
+    const memory = { text, metadata, external_id: externalId, on_conflict: "KEEP", expire_time: expireTime };
+    const body = JSON.stringify({ namespace, ...memory });
     const headers = {
       "content-type": "application/json",
       authorization: `Bearer ${key}`,
-      "idempotency-key": idempotencyKey,
+      // An attempt after a lost answer is told what the first one did.
+      "idempotency-key": randomUUID(),
     };
     const untilMs = performance.now() + TRYING_MS_MAX;
     for (let attempt = 0; ; attempt++) {
@@ -52,7 +55,10 @@ async function once(path: URL, request: { headers: Record<string, string>; body:
   } catch (error) {
     return { error: unavailable(`${path} cannot be reached`, error) };
   }
-  if (response.status === 200) return { already: response.headers.has("idempotent-replayed") };
+  if (response.status === 200) {
+    const { outcome } = JSON.parse(text) as { outcome?: string };
+    return { already: outcome === "KEPT" };
+  }
   const after = Number(response.headers.get("retry-after") ?? Number.NaN);
   return { error: errorOf(text, response.status), ...(after >= 0 && { retryAfterMs: after * 1000 }) };
 }

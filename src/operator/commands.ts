@@ -25,7 +25,6 @@ export function adminCommands(run: Run): Command {
     .description("shows what an account used, day by day")
     .option("--days <NUMBER>", "number of days including today, 1 to 90; 30 when left out", wholeNumber);
   addDatabase(program);
-  addImport(program);
   for (const command of commandsOf(program)) {
     command.option("--json", "prints the answer as JSON").action(() => {
       const { json, ...given } = givenTo(command);
@@ -124,24 +123,6 @@ function addDatabase(program: Command): void {
         "are; stopping the command does not stop them.",
     );
 }
-
-function addImport(program: Command): void {
-  program
-    .command("import <FILE>")
-    .description("stores what another program, or an export, has in FILE")
-    .requiredOption("--from <FORMAT>", FORMATS)
-    .requiredOption("--namespace <TEXT>", "namespace to store in")
-    .option("--url <URL>", "address of a server, such as http://127.0.0.1:8080")
-    .option("--key-file <FILE>", "file that holds an API key of that server, and nothing else")
-    .option("--dry-run", "stores nothing, and says what would be stored and what refused")
-    .addHelpText(
-      "after",
-      "\nIt calls a server like any client, so each memory costs one call and no database is opened here. When\n" +
-        "it ends early, run it again within 24 hours: what is there already is not stored twice.",
-    );
-}
-
-const FORMATS = "what FILE is: recalld, mem0, chroma, qdrant, supermemory, server-memory, chatgpt or claude";
 
 export function exitCodeOf(error: unknown): number {
   return error instanceof MemoryError && error.code === "unavailable" ? EXIT.unavailable : EXIT.refused;

@@ -17,7 +17,7 @@ describe("recalld's own command line", () => {
   let server: TestServer;
 
   beforeAll(async () => {
-    server = await startServer({ env: { FREE_CALLS: "12" } });
+    server = await startServer({ env: { FREE_CALLS: "60" } });
   }, 60_000);
   afterAll(() => server?.stop());
 
@@ -77,6 +77,63 @@ describe("recalld's own command line", () => {
     expect(gone.err).toContain("not_found");
   });
 
+  it("stores once under an external id, updates, and supersedes", async () => {
+    const ids = [];
+    for (const action of ["refuse", "keep", "replace"]) {
+      const of = ["--external-id", "city", "--on-conflict", action, "-n", "facts", "--json"];
+      ids.push(JSON.parse((await recalld(["store", `Ada lives in Paris, ${action}.`, ...of])).out).id);
+    }
+    expect(new Set(ids).size).toBe(1);
+    const [id] = ids;
+    expect((await recalld(["update", id, "-n", "facts", "-m", "sure=yes", "--ttl", "3600s"])).code).toBe(0);
+    expect((await recalld(["update", id, "Ada lives in Lyon.", "-n", "facts"])).code).toBe(0);
+    const memory = JSON.parse((await recalld(["get", id, "-n", "facts", "--json"])).out);
+    expect(memory).toMatchObject({ text: "Ada lives in Lyon.", metadata: { sure: "yes" } });
+    expect(memory.expire_time).toBeDefined();
+    await recalld(["store", "Ada lives in Lisbon.", "-n", "facts", "--supersedes", id]);
+    const { memories } = JSON.parse((await recalld(["list", "-n", "facts", "--json"])).out);
+    expect(memories.map(({ text }: { text: string }) => text)).toEqual(["Ada lives in Lisbon."]);
+  });
+
+  it("exports a namespace, and imports it into another one, once", async () => {
+    const file = join(folder, "facts.jsonl");
+    expect((await recalld(["export", "-n", "facts", "--file", file])).out).toMatch(/^\d memories are in/);
+    const [piped, written] = [(await recalld(["export", "-n", "facts"])).out, readFileSync(file, "utf8")];
+    // The times of the two exports, and so their checksums, differ.
+    expect(piped.split("\n").slice(1, -2)).toEqual(written.split("\n").slice(1, -2));
+    const into = ["import", file, "--from", "recalld", "-n", "copy", "--json"];
+    expect(JSON.parse((await recalld([...into, "--dry-run"])).out)).toMatchObject({ stored: 1, already: 0 });
+    expect(JSON.parse((await recalld(into)).out)).toMatchObject({ stored: 1, already: 0, refused: 0 });
+    expect(JSON.parse((await recalld(into)).out)).toMatchObject({ stored: 0, already: 1, refused: 0 });
+    const wrong = await recalld(["import", file, "--from", "mem0", "-n", "copy"]);
+    expect(wrong.code).toBe(1);
+    expect(wrong.err).toContain("failed_precondition");
+  });
+
+  it("prints the changes of a namespace, also behind a position", async () => {
+    const env = { PATH: process.env.PATH, HOME: folder, RECALLD_PROFILE: profile };
+    const changes = async (more: readonly string[], lines: number) => {
+      const child = spawn(process.execPath, [PROGRAM, "watch", "-n", "seen", "--json", ...more], { env });
+      let out = "";
+      child.stdout.on("data", (chunk) => (out += chunk));
+      const events = () => out.split(/(?<=^\})\n/m).filter((each) => each.trim() !== "");
+      await vi.waitFor(
+        async () => {
+          if (more.length === 0 && events().length < lines) await recalld(["store", "tick", "-n", "seen"]);
+          expect(events().length).toBeGreaterThanOrEqual(lines);
+        },
+        { timeout: 30_000, interval: 200 },
+      );
+      child.kill();
+      return events().map((each) => JSON.parse(each));
+    };
+    const [first] = await changes([], 2);
+    expect(first).toMatchObject({ event: "stored", text: "tick" });
+    const [second] = await changes(["--from", first.position], 1);
+    expect(second).toMatchObject({ event: "stored", text: "tick" });
+    expect(second.id).not.toBe(first.id);
+  });
+
   it("ends with a code that says what a script can do", async () => {
     const stranger = { RECALLD_URL: server.url, RECALLD_API_KEY: `rcl_${"x".repeat(43)}` };
     expect((await recalld(["list"], { env: stranger })).code).toBe(3);
@@ -88,7 +145,10 @@ describe("recalld's own command line", () => {
     const away = await recalld(["list"], { env: nowhere });
     expect(away.code).toBe(6);
     expect(away.err).toContain("cannot be reached");
-    for (let i = 0; i < 12; i++) await recalld(["store", `Text ${i}`]);
+    const { api_key: key } = JSON.parse(readFileSync(profile, "utf8"));
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const request = { method: "POST", headers, body: '{"text": "One of many", "namespace": "many"}' };
+    for (let status = 200; status === 200; ) ({ status } = await fetch(`${server.url}/store`, request));
     expect((await recalld(["store", "One more"])).code).toBe(5);
   }, 120_000);
 

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { MemoryError } from "../../src/errors.js";
 import { importFile } from "../../src/importing/import-file.js";
 import {
-  idempotencyKeyOf,
+  externalIdOf,
   importMemories,
   STORING_MAX,
   type Storing,
@@ -19,7 +19,7 @@ async function* some(count: number, others: readonly (Imported | Skipped)[] = []
   yield* others;
 }
 
-it("stores each memory under a key of its own, a few at a time, and reports", async () => {
+it("stores each memory under an external id of its own, a few at a time, and reports", async () => {
   const stored = new Map<string, Storing>();
   let running = 0;
   let most = 0;
@@ -32,13 +32,12 @@ it("stores each memory under a key of its own, a few at a time, and reports", as
   ];
   const report = await importMemories({
     read: some(50, others),
-    place: "n",
     dryRun: false,
     store: async (storing) => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 1));
       running--;
-      stored.set(storing.idempotencyKey, storing);
+      stored.set(storing.externalId, storing);
       return { already: storing.text === "text 7" };
     },
     onProgress: ({ read }) => shown.push(read),
@@ -58,17 +57,17 @@ it("stores each memory under a key of its own, a few at a time, and reports", as
   expect(shown.at(-1)).toBe(54);
 });
 
-it("gives a memory the same key at each attempt, and another in another place", () => {
-  expect(idempotencyKeyOf("n", "a")).toBe(idempotencyKeyOf("n", "a"));
-  const others = [idempotencyKeyOf("m", "a"), idempotencyKeyOf("n", "b"), idempotencyKeyOf("na", "")];
-  expect(new Set([...others, idempotencyKeyOf("n", "a")]).size).toBe(4);
-  expect(idempotencyKeyOf("n", "a".repeat(100_000)).length).toBeLessThan(256);
+it("takes the external id of a memory, or its id in the source, or what stands for a long one", () => {
+  expect(externalIdOf(memory(1))).toBe("test 1");
+  expect(externalIdOf({ ...memory(1), externalId: "mine" })).toBe("mine");
+  const long = externalIdOf({ ...memory(1), sourceId: "é".repeat(200) });
+  expect(long).toMatch(/^import-[0-9a-f]{64}$/);
+  expect(externalIdOf({ ...memory(1), sourceId: "é".repeat(201) })).not.toBe(long);
 });
 
 it("a dry run stores nothing, and finds what would be refused", async () => {
   const report = await importMemories({
     read: some(3, [{ sourceId: "test blank", text: "", metadata: {} }]),
-    place: "n",
     dryRun: true,
     store: async () => Promise.reject(new Error("it stored something")),
   });
@@ -92,7 +91,6 @@ it.each([
   }
   const importing = importMemories({
     read: read(),
-    place: "n",
     dryRun: false,
     store: async () => {
       if (++stores === 20) throw new MemoryError(code, "no", options);
@@ -103,21 +101,6 @@ it.each([
   expect(closed).toBe(true);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(stores).toBeLessThan(20 + STORING_MAX);
-});
-
-it("goes on when a memory was deleted, or has changed since an earlier attempt", async () => {
-  const report = await importMemories({
-    read: some(3),
-    place: "n",
-    dryRun: false,
-    store: async ({ text }) => {
-      if (text === "text 0") throw new MemoryError("already_exists", "reused");
-      const reason = "IDEMPOTENT_MEMORY_DELETED";
-      if (text === "text 1") throw new MemoryError("failed_precondition", "deleted", { reason });
-      return { already: false };
-    },
-  });
-  expect(report).toMatchObject({ stored: 1, refused: 2 });
 });
 
 /** Starts a server that answers each call by this function. */
@@ -132,20 +115,23 @@ async function answering(answer: (nth: number, request: IncomingMessage, respons
   return { url: `http://127.0.0.1:${port}`, calls: () => calls };
 }
 
-const STORING: Storing = { ...memory(1), idempotencyKey: "key" };
+const STORING: Storing = { ...memory(1), externalId: "mine" };
 
-it("tries again when the server is busy, away or breaks off", async () => {
+it("tries again when the server is busy, away or breaks off, as the same call", async () => {
+  const keys = new Set<string>();
   const { url, calls } = await answering((nth, request, response) => {
     expect(request.url).toBe("/base/store");
-    expect(request.headers).toMatchObject({ authorization: "Bearer rcl_1", "idempotency-key": "key" });
+    expect(request.headers).toMatchObject({ authorization: "Bearer rcl_1" });
+    keys.add(String(request.headers["idempotency-key"]));
     if (nth === 1) response.writeHead(429, { "retry-after": "0" }).end('{"code":"resource_exhausted"}');
     else if (nth === 2) response.writeHead(503, { "retry-after": "0" }).end("a proxy's own words");
     else if (nth === 3) response.destroy();
-    else response.writeHead(200, { "idempotent-replayed": "true" }).end("{}");
+    else response.writeHead(200).end('{"outcome":"KEPT"}');
   });
   const store = storeOverHttp({ url: `${url}/base`, key: "rcl_1", namespace: "n" });
   expect(await store(STORING)).toEqual({ already: true });
   expect(calls()).toBe(4);
+  expect(keys.size).toBe(1);
 });
 
 it.each([
@@ -168,21 +154,15 @@ it.each([
 
 it.each([
   [{ from: "nowhere" }, /--from must be one of recalld, mem0/],
-  [{ url: undefined }, /--url and --key-file/],
-  [{ keyFile: undefined }, /--url and --key-file/],
-  [{ url: "localhost:8080" }, /--url is no/],
-  [{ keyFile: "/nonexistent/key" }, /key file cannot be read/],
-  [{ dryRun: true, file: "/nonexistent/file" }, /nonexistent/],
-  [{ dryRun: true, file: import.meta.filename, from: "mem0" }, /is not JSON/],
-  [{ dryRun: true, file: import.meta.filename, from: "recalld" }, /not an export of recalld/],
+  [{ file: "/nonexistent/file" }, /nonexistent/],
+  [{ file: import.meta.filename, from: "mem0" }, /is not JSON/],
+  [{ file: import.meta.filename, from: "recalld" }, /not an export of recalld/],
 ])("says what is wrong with %j", async (wrong, says) => {
   const given = {
     file: "f",
     from: "mem0",
     namespace: "n",
-    dryRun: false,
-    url: "http://localhost",
-    keyFile: "k",
+    server: undefined,
   };
   const importing = importFile({ ...given, show: () => {}, ...wrong });
   await expect(importing).rejects.toThrow(says);

@@ -8,15 +8,20 @@ const VERSION = 1;
 
 /**
  * Reads an export of recalld (ExportMemories), which is read twice: first all of it is compared with its
- * checksum. Memories keep their text and metadata as they are; ids and times are given anew.
+ * checksum. Memories keep their text, metadata, external id and expiry as they are; ids and other
+ * times are given anew.
  */
 export async function* readRecalld(source: Source): AsyncGenerator<Imported> {
   await check(source);
   let number = 0;
   for await (const line of source.lines()) {
-    const { id, text, metadata } = JSON.parse(line) as JsonObject;
+    const { id, text, metadata, external_id: externalId, expire_time: expireTime } = parsed(line) ?? {};
     if (number++ === 0 || typeof id !== "string") continue;
-    yield { sourceId: `recalld ${id}`, text: textOf(text) ?? "", metadata: objectOf(metadata) ?? {} };
+    yield {
+      ...{ sourceId: id, text: textOf(text) ?? "", metadata: objectOf(metadata) ?? {} },
+      ...(typeof externalId === "string" && { externalId }),
+      ...(typeof expireTime === "string" && { expireTime }),
+    };
   }
 }
 

@@ -1,0 +1,51 @@
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { VERSION } from "../version.js";
+import { type Json, reasonOf, type Server } from "./client.js";
+import { CallError } from "./failure.js";
+
+/** A line of an answer. Its last line has no end if the server broke off. */
+export interface LinesOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads an answer that comes line by line, for as long as it takes.
+ *
+ * @throws CallError with the server's own code and words; `unavailable` if it cannot be reached, or broke off.
+ */
+export async function* linesOf(
+  { url, key }: Server,
+  path: string,
+  { headers = {}, signal }: LinesOptions = {},
+): AsyncGenerator<string> {
+  const sent = { "user-agent": `recalld-cli/${VERSION}`, authorization: `Bearer ${key}`, ...headers };
+  const address = `${url.replace(/\/$/, "")}${path}`;
+  try {
+    const response = await fetch(address, { headers: sent, ...(signal && { signal }) });
+    if (!response.ok) throw await refusalIn(response);
+    if (response.body === null) return;
+    const input = Readable.fromWeb(response.body as never);
+    let failure: unknown;
+    input.on("error", (error) => {
+      failure = error;
+    });
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+    if (failure !== undefined) throw failure;
+  } catch (error) {
+    if (error instanceof CallError || signal?.aborted) throw error;
+    throw new CallError("unavailable", `${new URL(url).origin} broke off: ${reasonOf(error)}`);
+  }
+}
+
+async function refusalIn(response: Response): Promise<CallError> {
+  const requestId = response.headers.get("x-request-id") ?? undefined;
+  try {
+    const { code, message } = (await response.json()) as Json;
+    return new CallError(String(code), String(message), requestId);
+  } catch {
+    // A proxy answers in its own words.
+    return new CallError("unavailable", `the server answers ${response.status}`, requestId);
+  }
+}
