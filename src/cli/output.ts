@@ -23,16 +23,16 @@ export function tableOf(columns: Columns, rows: readonly Json[]): string[] {
   return inColumns([names, ...rows.map((row) => names.map((name) => columns[name]?.(row) ?? ""))]);
 }
 
-/** Shortens a text to one line of a table. Control characters of a terminal are not passed on. */
+/** Shortens a text to one line of a table. Characters that control a terminal, or turn its lines around, go. */
 export function short(value: unknown): string {
   const line = String(value ?? "")
-    .replace(/[\p{Cc}\s]+/gu, " ")
+    .replace(/[\p{Cc}\p{Bidi_C}\s]+/gu, " ")
     .trim();
   const characters = [...line];
   return characters.length <= SHOWN_MAX ? line : `${characters.slice(0, SHOWN_MAX - 1).join("")}…`;
 }
 
-/** Shows a text whole, without the control characters that could change a terminal. */
+/** Shows a text whole, without the characters that could change a terminal or turn its lines around. */
 export function whole(value: unknown): string {
-  return String(value ?? "").replace(/[^\P{Cc}\n\t]/gu, "�");
+  return String(value ?? "").replace(/(?![\n\t])[\p{Cc}\p{Bidi_C}]/gu, "�");
 }

@@ -156,10 +156,13 @@ describe("recalld's own command line", () => {
     await server.stop();
     server = await startServer();
     await recalld(["signup"]);
-    await recalld(["store", "\u001b[31mred\u001b[0m"]);
-    const { out } = await recalld(["list"]);
-    expect(out).not.toContain("\u001b");
-    expect(out).toContain("[31mred");
+    const text = "\u001b[31mred\u001b[0m \u202eder\u202c";
+    const { id } = JSON.parse((await recalld(["store", text, "--json"])).out);
+    for (const command of [["list"], ["get", id]]) {
+      const { out } = await recalld(command);
+      expect(out).not.toMatch(/[\u001b\u202e\u202c]/);
+      expect(out).toContain("[31mred");
+    }
   });
 
   it("completes commands in each shell", async () => {
