@@ -150,6 +150,9 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/importing", "../operator/operations.js"],
     ["src/importing", "../memory/calls/store.js"],
     ["src/importing/readers", "../store-over-http.js"],
+    ["clients/typescript/src", "../../../src/errors.js"],
+    ["clients/typescript/src", "node:crypto"],
+    ["clients/typescript/src", "@bufbuild/protobuf"],
     ["src", "./server/app.js"],
     ["src", "mongodb"],
   ];
@@ -165,6 +168,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     noConsole: "src/embedding/planted-console.ts",
     noUndeclaredDependencies: "src/compose.ts",
     noFocusedTests: "test/planted.test.ts",
+    noRestrictedGlobals: "clients/typescript/src/planted-process.ts",
   };
   const cycleOfTypes = "src/memory/planted-cycle-of-types-a.ts";
   const folders = [...new Set(sources.map((path) => dirname(relative(ROOT, path))))];
@@ -191,6 +195,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
       "src/embedding/planted-console.ts": 'console.log("a text");\n',
       // It is installed, but not where only `dependencies` are.
       "src/compose.ts": 'import "vitest";\n',
+      "clients/typescript/src/planted-process.ts": "export const port = process.pid;\n",
       "test/planted.test.ts": 'import { test } from "vitest";\n\ntest.only("alone", () => {});\n',
     });
     for (const { path, specifier } of cases) plant(tree, { [path]: `import "${specifier}";\n` });

@@ -64,22 +64,27 @@ export function refTo(name: string): Schema {
 }
 
 function schemaOf(message: DescMessage): Schema {
-  const isRequest = message.name.endsWith("Request") || message.name === "StoreItem";
-  const required = message.fields.filter(isRequest ? isRequired : isAlwaysThere).map(({ name }) => name);
+  const asked = isRequest(message);
+  const required = message.fields.filter(asked ? isRequired : isAlwaysThere).map(({ name }) => name);
   return {
     type: "object",
     ...(commentOf(message) !== "" && { description: commentOf(message) }),
-    properties: Object.fromEntries(message.fields.map((field) => [field.name, property(field, isRequest)])),
+    properties: Object.fromEntries(message.fields.map((field) => [field.name, property(field, asked)])),
     ...(required.length > 0 && { required }),
     // An unknown field is an error; answers may gain fields.
-    ...(isRequest && { additionalProperties: false }),
+    ...(asked && { additionalProperties: false }),
     ...(message.name in CONDITIONS && { allOf: CONDITIONS[message.name] }),
   };
 }
 
-function property(field: DescField, isRequest: boolean): Schema {
+/** Tells whether callers write the message; else they read it. */
+export function isRequest({ name }: DescMessage): boolean {
+  return name.endsWith("Request") || name === "StoreItem";
+}
+
+function property(field: DescField, asked: boolean): Schema {
   const schema = fieldSchema(field);
-  return isRequest && !isRequired(field) ? orNull(schema) : schema;
+  return asked && !isRequired(field) ? orNull(schema) : schema;
 }
 
 /** `null` leaves a field out, where it may be left out. */
@@ -147,7 +152,7 @@ export function isRequired(field: DescField): boolean {
 }
 
 /** Answers hold every field, but times that do not exist. */
-function isAlwaysThere({ name, parent }: DescField): boolean {
+export function isAlwaysThere({ name, parent }: DescField): boolean {
   return !SOMETIMES.includes(`${parent.name}.${name}`);
 }
 

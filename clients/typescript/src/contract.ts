@@ -1,0 +1,535 @@
+// Generated from proto/ by scripts/generate-client.ts: `npm run generate`.
+
+/** Any value that JSON has. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** Anything that is handed back with a memory. */
+export type Metadata = { readonly [key: string]: Json };
+
+export interface StoreRequest {
+  /** What to remember: not blank, at most 65,536 bytes of UTF-8. A text that is longer than the model reads at once is read in overlapping windows, and found by the nearest of them. */
+  readonly text: string;
+  /** Where: 1 to 256 bytes of UTF-8 without control characters, and without a space at either end. Names are compared byte by byte and belong to the account: two accounts may use the same name and never see each other. */
+  readonly namespace: string;
+  /** Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched. Numbers are doubles: an integer that would come back with other digits, and -0, are refused. */
+  readonly metadata?: Metadata | undefined;
+  /** Your own id for the memory: up to 256 bytes of UTF-8 without control characters, unique among the memories of its namespace. Empty means none. */
+  readonly externalId?: string | undefined;
+  /** What to do if a memory has the external id already. Left out, it is REFUSE. */
+  readonly onConflict?: OnConflict | undefined;
+  /** A time in the future, up to the end of the year 9999; milliseconds count. */
+  readonly expireTime?: string | Date | undefined;
+  /** How long from now; in JSON a string like "3600s". */
+  readonly ttl?: string | undefined;
+  /** Ids of up to 16 memories of the namespace that this one corrects. They are hidden from Recall and ListMemories unless `includeSuperseded` is set, and GetMemory says what superseded them. That cannot be undone: deleting this memory does not bring them back. */
+  readonly supersedes?: readonly string[] | undefined;
+  /** Lists up to 3 memories that were there already and have at least this score for the text, from 0 to 1. Costs no second call. */
+  readonly similarAbove?: number | undefined;
+}
+
+/**
+ * What a store does if a memory has its external id.
+ *
+ * - `REFUSE`: The store fails with `already_exists`, which names the memory.
+ * - `REPLACE`: The memory keeps its id and gets the new text, metadata and expiry.
+ * - `KEEP`: The memory stays as it is and is the answer, which costs nothing.
+ */
+export type OnConflict = "REFUSE" | "REPLACE" | "KEEP";
+
+export interface StoreResponse {
+  /** The memory's id: `mem_` and 26 characters (a TypeID, sortable by time). */
+  readonly id: string;
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+  /** The model's tokens of the whole text, special tokens not counted. */
+  readonly tokens: number;
+  /** When it was stored, by the server's clock, in milliseconds' precision. A memory that was replaced or kept has the time when it was stored first. */
+  readonly createdAt: string;
+  /** What happened. This and the fields below are absent unless the request had any of `externalId`, `expireTime`, `ttl`, `supersedes` or `similarAbove`. */
+  readonly outcome?: Outcome;
+  /** Names this version of the memory; UpdateMemory takes it. */
+  readonly etag?: string;
+  /** The memories that are most like the text, if `similarAbove` was set. */
+  readonly similar?: Similar;
+}
+
+/**
+ * What a store did.
+ *
+ * - `CREATED`: It made a new memory.
+ * - `REPLACED`: It made a new version of the memory with the external id.
+ * - `KEPT`: The memory with the external id stays as it is.
+ */
+export type Outcome = "CREATED" | "REPLACED" | "KEPT";
+
+/** Memories that are like a text that was stored. */
+export interface Similar {
+  /** At most 3, the most similar first. */
+  readonly memories: readonly SimilarMemory[];
+}
+
+/** A memory that was there before a text like it was stored. */
+export interface SimilarMemory {
+  /** The memory's id. */
+  readonly id: string;
+  /** The text, exactly as it was stored. */
+  readonly text: string;
+  /** The cosine of the two, from 0 to 1. */
+  readonly score: number;
+}
+
+export interface StoreBatchRequest {
+  /** Where, as for Store; the same for all. */
+  readonly namespace: string;
+  /** What to remember: 1 to 256 memories. The body of the call may have 8,388,608 bytes. */
+  readonly memories: readonly StoreItem[];
+}
+
+/** One memory of a batch. */
+export interface StoreItem {
+  /** What to remember, as for Store. */
+  readonly text: string;
+  /** Anything to hand back with the memory, as for Store. */
+  readonly metadata?: Metadata | undefined;
+  /** Your own id for the memory, as for Store. */
+  readonly externalId?: string | undefined;
+  /** What to do if a memory has the external id already, as for Store; also one that stands before this one in the batch. */
+  readonly onConflict?: OnConflict | undefined;
+  /** A time in the future. */
+  readonly expireTime?: string | Date | undefined;
+  /** How long from now. */
+  readonly ttl?: string | undefined;
+  /** Ids of up to 16 memories of the namespace that this one corrects, as for Store. */
+  readonly supersedes?: readonly string[] | undefined;
+}
+
+export interface StoreBatchResponse {
+  /** A result for each memory, in the order of the request. */
+  readonly results: readonly StoreBatchResult[];
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+}
+
+/** What became of one memory of a batch. */
+export interface StoreBatchResult {
+  /** The memory was stored. */
+  readonly stored?: StoredItem;
+  /** The memory was not stored, and costs nothing. After `unavailable` it may be stored all the same, as with Store. */
+  readonly error?: Problem;
+}
+
+/** A memory that was stored. */
+export interface StoredItem {
+  /** The memory's id. */
+  readonly id: string;
+  /** The model's tokens of the whole text, special tokens not counted. */
+  readonly tokens: number;
+  /** When it was stored, as for Store. */
+  readonly createdAt: string;
+  /** What happened. This and the etag are absent unless the memory of the request had any of `externalId`, `expireTime`, `ttl` or `supersedes`. */
+  readonly outcome?: Outcome;
+  /** Names this version of the memory; UpdateMemory takes it. */
+  readonly etag?: string;
+}
+
+/** Why one part of a call failed while others did not. */
+export interface Problem {
+  /** The error's name, as in errors in JSON: `unavailable`. */
+  readonly code: string;
+  /** What to fix, in plain words. */
+  readonly message: string;
+  /** A constant that programs can branch on; empty if the error has none. */
+  readonly reason: string;
+}
+
+export interface RecallRequest {
+  /** The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text. */
+  readonly query: string;
+  /** The one namespace to search. */
+  readonly namespace: string;
+  /** How many memories to return at most: 1 to 20, 5 when left out. */
+  readonly topK?: number | undefined;
+  /** What the results are ordered by. Left out, it is what the server is set to (`RECALL_MODE`): by meaning alone, unless the operator says otherwise. */
+  readonly mode?: Mode | undefined;
+  /** Whether each result says why it stands where it does. */
+  readonly explain?: boolean | undefined;
+  /** The lowest score that a result may have, from 0 to 1. The others are left out, and the order of the rest stays as it is. */
+  readonly minScore?: number | undefined;
+  /** Whether memories that others superseded are results, too. */
+  readonly includeSuperseded?: boolean | undefined;
+  /** The fields of the results that are sent: `"id,score"`. All of them when left out; `id` in any case. */
+  readonly fields?: string | readonly string[] | undefined;
+}
+
+/**
+ * What results are ordered by.
+ *
+ * - `COSINE`: The score alone: meaning.
+ * - `HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores.
+ */
+export type Mode = "COSINE" | "HYBRID";
+
+export interface RecallResponse {
+  /** Best first. Unless `minScore` asks for it, no result is dropped for a low score: there are fewer than `topK` only when the namespace holds fewer. */
+  readonly results: readonly RecallResult[];
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+  /** The model's tokens of the whole query, special tokens not counted. */
+  readonly queryTokens: number;
+  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`. */
+  readonly considered?: number;
+}
+
+/** One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `""` for `text` and 0 for `score`. */
+export interface RecallResult {
+  /** The memory's id. */
+  readonly id: string;
+  /** The text, exactly as it was stored. */
+  readonly text: string;
+  /** The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match. Of a long text it is that of the window nearest to the query. */
+  readonly score: number;
+  /** The metadata as it was stored; an empty object when there was none. */
+  readonly metadata?: Metadata;
+  /** When it was stored. */
+  readonly createdAt?: string;
+  /** The part of the text that the score is of: all of it, unless the text is longer than the model reads at once. */
+  readonly match?: Match;
+  /** The share of the query's words that the text has, from 0 to 1; rare words count more. Only with `HYBRID`. */
+  readonly words?: number;
+  /** Why the result stands where it does; only if the request asks for it. */
+  readonly explanation?: Explanation;
+  /** Names this version of the memory. This and the fields below are absent unless the request has `minScore`, `includeSuperseded` or `fields`. */
+  readonly etag?: string;
+  /** When its text, metadata or expiry was changed last. */
+  readonly updatedAt?: string;
+  /** Your own id for it, if it has one. */
+  readonly externalId?: string;
+  /** The id of the memory that superseded it, if one did. */
+  readonly supersededBy?: string;
+  /** When it expires, if it does. */
+  readonly expireTime?: string;
+}
+
+/** A part of a text, counted in Unicode code points: neither in bytes nor in UTF-16 units. In Python it is `text[start:end]`. */
+export interface Match {
+  readonly start: number;
+  /** Behind its last code point. */
+  readonly end: number;
+}
+
+/** Why a result stands where it does. */
+export interface Explanation {
+  /** What results are ordered by, the highest first: the score, and `weight` times the share of the query's words. */
+  readonly rank: number;
+  /** What the words counted for in this recall, from 0 to 1; 0 when results are ordered by meaning alone. */
+  readonly weight: number;
+  /** The words of the query that the text has, in lower case and in the order of the query. */
+  readonly matched: readonly string[];
+}
+
+export interface GetMemoryRequest {
+  /** The namespace the memory is in. */
+  readonly namespace: string;
+  /** The memory's id, `mem_…`. */
+  readonly id: string;
+}
+
+export interface GetMemoryResponse {
+  readonly memory: Memory;
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+}
+
+/** One memory, without a score. */
+export interface Memory {
+  /** The memory's id. */
+  readonly id: string;
+  /** The text, exactly as it was stored. */
+  readonly text: string;
+  /** The metadata as it was stored; an empty object when there was none. */
+  readonly metadata: Metadata;
+  /** The model's tokens of the whole text, special tokens not counted. */
+  readonly tokens: number;
+  /** When it was stored. */
+  readonly createdAt: string;
+  /** Names this version of the memory: another version has another etag. */
+  readonly etag: string;
+  /** When its text, metadata or expiry was changed last; when it was stored, if never. */
+  readonly updatedAt: string;
+  /** Your own id for it, if it has one. */
+  readonly externalId?: string;
+  /** The id of the memory that superseded it, if one did. */
+  readonly supersededBy?: string;
+  /** When it expires, if it does. */
+  readonly expireTime?: string;
+}
+
+export interface GetMemoriesRequest {
+  /** The namespace the memories are in. */
+  readonly namespace: string;
+  /** The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once. */
+  readonly ids: readonly string[];
+}
+
+export interface GetMemoriesResponse {
+  /** In the order of the request. The answer ends with the memory that brings texts and metadata to 1 MiB. */
+  readonly memories: readonly Memory[];
+  /** The ids that no memory of the namespace has. */
+  readonly missing: readonly string[];
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+  /** The ids that this answer had no room for: ask for them again. Empty unless the memories are long. */
+  readonly remaining: readonly string[];
+}
+
+export interface UpdateMemoryRequest {
+  /** The namespace the memory is in. */
+  readonly namespace: string;
+  /** The memory's id, `mem_…`. */
+  readonly id: string;
+  /** The new text, as for Store. */
+  readonly text?: string | undefined;
+  /** The new metadata, or the keys that `updateMask` names. */
+  readonly metadata?: Metadata | undefined;
+  /** A time in the future, up to the end of the year 9999. */
+  readonly expireTime?: string | Date | undefined;
+  /** How long from now; in JSON a string like "3600s". */
+  readonly ttl?: string | undefined;
+  /** What to update: `text`, `metadata`, `metadata.KEY` for one key, and `expireTime` or `ttl`. Left out, it is all that is given. Metadata, a key and the expiry are removed if they are named here and not given. In JSON it is one string, with commas between the paths. */
+  readonly updateMask?: string | readonly string[] | undefined;
+  /** The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any. */
+  readonly etag?: string | undefined;
+}
+
+export interface UpdateMemoryResponse {
+  /** The memory as it is now. */
+  readonly memory: Memory;
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+}
+
+export interface DeleteMemoryRequest {
+  /** The namespace the memory is in. */
+  readonly namespace: string;
+  /** The memory's id, `mem_…`. */
+  readonly id: string;
+}
+
+export interface DeleteMemoryResponse {
+  /** The id of what was forgotten. */
+  readonly id: string;
+}
+
+export interface DeleteMemoriesRequest {
+  /** The namespace the memories are in. */
+  readonly namespace: string;
+  /** The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once. */
+  readonly ids: readonly string[];
+}
+
+export interface DeleteMemoriesResponse {
+  /** How many memories were there, and are forgotten now. */
+  readonly deleted: number;
+  /** Whether time ran out before all were deleted: send the same ids again. */
+  readonly more: boolean;
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+}
+
+export interface DeleteNamespaceRequest {
+  /** The namespace to drop. */
+  readonly namespace: string;
+  /** Drop it although it holds memories. */
+  readonly force?: boolean | undefined;
+}
+
+export interface DeleteNamespaceResponse {
+  /** How many memories it held. */
+  readonly deleted: number;
+}
+
+export interface ListNamespacesRequest {
+  /** How many to return at most: 1 to 100, 50 when left out. */
+  readonly pageSize?: number | undefined;
+  /** `nextPageToken` of the page before; left out for the first. */
+  readonly pageToken?: string | undefined;
+  /** What the names of the namespaces begin with, up to 256 bytes; all of them when left out. The pages of one list have the same prefix. */
+  readonly prefix?: string | undefined;
+}
+
+export interface ListNamespacesResponse {
+  /** In the order of their names' bytes. */
+  readonly namespaces: readonly Namespace[];
+  /** Empty on the last page. */
+  readonly nextPageToken: string;
+}
+
+/** A namespace and what it holds. */
+export interface Namespace {
+  readonly namespace: string;
+  /** How many memories it holds, also superseded ones. */
+  readonly memories: number;
+  /** Bytes of their texts and metadata together. */
+  readonly bytes: number;
+}
+
+export interface GetNamespaceRequest {
+  /** The namespace to describe. */
+  readonly namespace: string;
+}
+
+export interface GetNamespaceResponse {
+  readonly namespace: Namespace;
+  /** When the oldest memory that ListMemories shows was stored, or changed last. Absent if there is none, and if more than 10,240 deleted or hidden ones stand before it. */
+  readonly first?: string;
+  /** When the newest memory that ListMemories shows was stored, or changed last. Absent if there is none, and if more than 10,240 deletions or hidden ones come after it. */
+  readonly last?: string;
+}
+
+export interface ListMemoriesRequest {
+  /** The namespace to list. */
+  readonly namespace: string;
+  /** How many to return at most: 1 to 100, 50 when left out. */
+  readonly pageSize?: number | undefined;
+  /** `nextPageToken` of the page before; left out for the first. */
+  readonly pageToken?: string | undefined;
+  /** What the memories are ordered by. The pages of one list have the same order. */
+  readonly order?: Order | undefined;
+  /** Whether memories that others superseded are listed, too. */
+  readonly includeSuperseded?: boolean | undefined;
+}
+
+/**
+ * The order of a list.
+ *
+ * - `NEWEST_FIRST`: The newest first.
+ * - `OLDEST_FIRST`: The oldest first.
+ */
+export type Order = "NEWEST_FIRST" | "OLDEST_FIRST";
+
+export interface ListMemoriesResponse {
+  /** In the order that the request asks for. */
+  readonly memories: readonly Memory[];
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+  /** Empty on the last page. */
+  readonly nextPageToken: string;
+}
+
+export interface CountMemoriesRequest {
+  /** The namespace to count in. */
+  readonly namespace: string;
+  /** Whether memories that others superseded count, too. */
+  readonly includeSuperseded?: boolean | undefined;
+}
+
+export interface CountMemoriesResponse {
+  /** How many memories the namespace holds; 0 if nobody stored to it. */
+  readonly memories: number;
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+}
+
+export interface MapNamespaceRequest {
+  /** The namespace to draw. */
+  readonly namespace: string;
+}
+
+export interface MapNamespaceResponse {
+  /** A point for each memory, or for 5,000 of them chosen at random but always the same ones. */
+  readonly points: readonly MapPoint[];
+  /** How many memories the namespace holds. */
+  readonly memories: number;
+  /** The namespace, as it was given. */
+  readonly namespace: string;
+}
+
+/** A memory's place on the map: memories of like meaning lie near each other. */
+export interface MapPoint {
+  readonly id: string;
+  /** From -1 to 1. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface WatchNamespaceRequest {
+  /** The namespace to watch. */
+  readonly namespace: string;
+  /** Where to begin: `position` of the last event that was seen, or of an export. Left out, it begins now. */
+  readonly position?: string | undefined;
+}
+
+export interface ExportMemoriesRequest {
+  /** The namespace to export. */
+  readonly namespace: string;
+  /** Whether each memory has its vectors. */
+  readonly includeVectors?: boolean | undefined;
+}
+
+/** The calls that have one answer. */
+export interface Methods {
+  readonly Store: { readonly input: StoreRequest; readonly output: StoreResponse };
+  readonly StoreBatch: { readonly input: StoreBatchRequest; readonly output: StoreBatchResponse };
+  readonly Recall: { readonly input: RecallRequest; readonly output: RecallResponse };
+  readonly GetMemory: { readonly input: GetMemoryRequest; readonly output: GetMemoryResponse };
+  readonly GetMemories: { readonly input: GetMemoriesRequest; readonly output: GetMemoriesResponse };
+  readonly UpdateMemory: { readonly input: UpdateMemoryRequest; readonly output: UpdateMemoryResponse };
+  readonly DeleteMemory: { readonly input: DeleteMemoryRequest; readonly output: DeleteMemoryResponse };
+  readonly DeleteMemories: { readonly input: DeleteMemoriesRequest; readonly output: DeleteMemoriesResponse };
+  readonly DeleteNamespace: { readonly input: DeleteNamespaceRequest; readonly output: DeleteNamespaceResponse };
+  readonly ListNamespaces: { readonly input: ListNamespacesRequest; readonly output: ListNamespacesResponse };
+  readonly GetNamespace: { readonly input: GetNamespaceRequest; readonly output: GetNamespaceResponse };
+  readonly ListMemories: { readonly input: ListMemoriesRequest; readonly output: ListMemoriesResponse };
+  readonly CountMemories: { readonly input: CountMemoriesRequest; readonly output: CountMemoriesResponse };
+  readonly MapNamespace: { readonly input: MapNamespaceRequest; readonly output: MapNamespaceResponse };
+}
+
+/** Constants that programs can branch on. Servers may know further ones. */
+export type Reason =
+  /** All calls of the account's plan are used. */
+  | "QUOTA_EXHAUSTED"
+  /** The body is over 1,048,576 bytes (StoreBatch: 8,388,608), as sent or after decompressing. */
+  | "BODY_TOO_LARGE"
+  /** Too many sign-ups come from this address or in all. */
+  | "RATE_LIMITED"
+  /** The key makes more calls a second than its plan allows. */
+  | "KEY_RATE_LIMITED"
+  /** The key has as many running calls as its plan allows. */
+  | "CONCURRENCY_LIMITED"
+  /** The bodies of running calls, the caller's or everyone's, fill the memory reserved for them. */
+  | "BODIES_LIMITED"
+  /** The operator removed the account's plan and must assign another. */
+  | "PLAN_UNKNOWN"
+  /** The key may only read. */
+  | "KEY_READ_ONLY"
+  /** The key is for another namespace, or the call is about the account. */
+  | "KEY_OTHER_NAMESPACE"
+  /** The namespace holds memories, and `force` is not set. */
+  | "NAMESPACE_NOT_EMPTY"
+  /** It is the account's last key, and `force` is not set. */
+  | "LAST_KEY"
+  /** The account has 50 keys. */
+  | "KEYS_LIMIT"
+  /** Another memory of the namespace has the `externalId`; `metadata.id` names it. */
+  | "EXTERNAL_ID_TAKEN"
+  /** The memory was superseded by another one, `metadata.superseded_by`, and cannot be changed any more. */
+  | "MEMORY_SUPERSEDED"
+  /** The memory was changed since its etag was read; `metadata.etag` is the current one. */
+  | "ETAG_MISMATCH"
+  /** The `Idempotency-Key` was used for another request within 24 hours. */
+  | "IDEMPOTENCY_KEY_REUSED"
+  /** The memory that this `Idempotency-Key` stored was deleted. */
+  | "IDEMPOTENT_MEMORY_DELETED"
+  /** The database cannot write; its disk may be full. */
+  | "STORAGE_NOT_WRITABLE"
+  /** The model has too much work to finish before the call's deadline. */
+  | "MODEL_BUSY"
+  /** The key, its account or the server has as many open watches or exports as it may. */
+  | "STREAMS_LIMITED"
+  /** The position is of another namespace, or of one that was dropped since. */
+  | "POSITION_GONE"
+  /** The account broke off too many calls while the model read their texts. */
+  | "ABANDONED_WORK";
+
+/** Fields that JSON gives as strings and the client as numbers. */
+export const LONG_FIELDS: readonly string[] = ["considered", "bytes", "memories"];

@@ -1,0 +1,90 @@
+import type { Reason } from "./contract.js";
+
+/** Closed list of what can go wrong: that of the Connect protocol. docs/errors.md says what each means. */
+export type ErrorCode =
+  | "canceled"
+  | "unknown"
+  | "invalid_argument"
+  | "deadline_exceeded"
+  | "not_found"
+  | "already_exists"
+  | "permission_denied"
+  | "resource_exhausted"
+  | "failed_precondition"
+  | "aborted"
+  | "out_of_range"
+  | "unimplemented"
+  | "internal"
+  | "unavailable"
+  | "data_loss"
+  | "unauthenticated";
+
+export interface ErrorFacts {
+  /** Constant that programs can branch on. Servers may know others than this version of the client. */
+  readonly reason?: Reason | (string & {}) | undefined;
+  /** Field of the request that is wrong, as the caller writes it: `topK`, `memories[3].text`. */
+  readonly field?: string | undefined;
+  /** Values that belong to the reason, such as `id`. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Time to wait before another attempt, as the server says. */
+  readonly retryAfterMs?: number | undefined;
+  /** Id of the call, also in the server's log. */
+  readonly requestId?: string | undefined;
+  /** HTTP status of the answer; undefined if there was none. */
+  readonly status?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** Codes after which the same call may succeed. */
+const PASSING: readonly string[] = ["unavailable", "deadline_exceeded", "resource_exhausted"];
+/** Reasons for which waiting does not help. */
+const LASTING: readonly string[] = ["QUOTA_EXHAUSTED", "BODY_TOO_LARGE"];
+
+/** The one error that the client throws. */
+export class RecalldError extends Error {
+  override readonly name = "RecalldError";
+  readonly reason: Reason | (string & {}) | undefined;
+  readonly field: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly retryAfterMs: number | undefined;
+  readonly requestId: string | undefined;
+  readonly status: number | undefined;
+  /** Attempts that were made, this one included. */
+  attempts = 1;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    { reason, field, metadata = {}, retryAfterMs, requestId, status, cause }: ErrorFacts = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+    this.field = field;
+    this.metadata = metadata;
+    this.retryAfterMs = retryAfterMs;
+    this.requestId = requestId;
+    this.status = status;
+  }
+
+  /** Tells whether the same call may succeed later. */
+  get retryable(): boolean {
+    return PASSING.includes(this.code) && !LASTING.includes(this.reason ?? "");
+  }
+}
+
+/** Makes an error of anything that `fetch` or a stream threw. */
+export function unreachable(url: string, error: unknown, requestId?: string): RecalldError {
+  if (error instanceof RecalldError) return error;
+  const { origin } = new URL(url);
+  return new RecalldError("unavailable", `${origin} cannot be reached: ${rootOf(error)}`, {
+    requestId,
+    cause: error,
+  });
+}
+
+/** Returns the reason at the root: `fetch` itself only says that it failed. */
+function rootOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  if (!(cause instanceof Error)) return message;
+  return cause.message || String((cause as { code?: unknown }).code ?? message);
+}

@@ -1,0 +1,41 @@
+import { LONG_FIELDS } from "./contract.js";
+
+/** Turns an answer's snake_case into camelCase. What callers stored as metadata stays as it is. */
+export function fromWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fromWire);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const field = camelCase(name);
+      return [field, field === "metadata" ? inner : numeric(field, fromWire(inner))];
+    }),
+  );
+}
+
+/**
+ * Turns a request into its JSON. The server takes camelCase; dates become strings by themselves, and field
+ * masks may be lists.
+ */
+export function toWire(request: object): string {
+  const masks = Object.entries(request).filter(([, value]) => Array.isArray(value));
+  const joined = masks
+    .filter(([name]) => name === "fields" || name === "updateMask")
+    .map(([name, paths]) => [name, paths.join(",")]);
+  return JSON.stringify({ ...request, ...Object.fromEntries(joined) });
+}
+
+/** Writes a path of fields as callers write it: `memories[3].external_id` is `memories[3].externalId`. */
+export function fieldPath(path: string): string {
+  // Keys of metadata are the caller's own.
+  const [own = "", ...rest] = path.split(/(?=\bmetadata\b)/);
+  return own.startsWith("metadata") ? path : camelCase(own) + rest.join("");
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** JSON has 64-bit numbers as strings; none of these is ever beyond what a number counts exactly. */
+function numeric(field: string, value: unknown): unknown {
+  return typeof value === "string" && LONG_FIELDS.includes(field) ? Number(value) : value;
+}

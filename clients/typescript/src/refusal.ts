@@ -1,0 +1,83 @@
+import { type ErrorCode, RecalldError } from "./errors.js";
+import { fieldPath } from "./json.js";
+
+/** Codes for answers that are not recalld's own, such as a proxy's: those of the Connect protocol. */
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: "internal",
+  401: "unauthenticated",
+  403: "permission_denied",
+  404: "unimplemented",
+  408: "deadline_exceeded",
+  429: "unavailable",
+  502: "unavailable",
+  503: "unavailable",
+  504: "unavailable",
+};
+/** Characters of a foreign answer that the message quotes. */
+const QUOTED_MAX = 200;
+
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly message?: string;
+  readonly details?: readonly Detail[];
+}
+
+interface Detail {
+  readonly debug?: {
+    readonly reason?: string;
+    readonly metadata?: Readonly<Record<string, string>>;
+    readonly field_violations?: readonly { readonly field?: string }[];
+    readonly fieldViolations?: readonly { readonly field?: string }[];
+    readonly retry_delay?: string;
+    readonly retryDelay?: string;
+  };
+}
+
+/** Reads the error that an answer tells. */
+export async function refusalOf(response: Response, requestId: string): Promise<RecalldError> {
+  const text = await response.text();
+  const { status, headers } = response;
+  const facts = { status, requestId: headers.get("x-request-id") ?? requestId };
+  const refusal = parsed(text);
+  const after = retryAfterMs(headers.get("retry-after"));
+  if (refusal !== undefined) return errorOf(refusal, { ...facts, ...after });
+  const message = `the answer is HTTP ${status}, and not recalld's: ${text.slice(0, QUOTED_MAX)}`;
+  return new RecalldError(BY_STATUS[status] ?? "unknown", message, { ...facts, ...after });
+}
+
+/** Makes the error of a refusal, wherever it stood. */
+export function errorOf(
+  { code, message = code, details = [] }: Refusal,
+  facts: { status?: number; requestId?: string; retryAfterMs?: number },
+): RecalldError {
+  const found = details.map(({ debug }) => debug ?? {});
+  const first = <T>(read: (debug: NonNullable<Detail["debug"]>) => T | undefined) =>
+    found.map(read).find((value) => value !== undefined);
+  const field = first((debug) => (debug.field_violations ?? debug.fieldViolations)?.[0]?.field);
+  const delay = Number.parseFloat(first((debug) => debug.retry_delay ?? debug.retryDelay) ?? "");
+  return new RecalldError(code, message, {
+    reason: first(({ reason }) => reason),
+    metadata: first(({ metadata }) => metadata),
+    field: field === undefined ? undefined : fieldPath(field),
+    ...(delay >= 0 && { retryAfterMs: delay * 1000 }),
+    ...facts,
+  });
+}
+
+function parsed(text: string): Refusal | undefined {
+  try {
+    const refusal = JSON.parse(text) as Partial<Refusal> | null;
+    return typeof refusal?.code === "string" ? (refusal as Refusal) : undefined;
+  } catch {
+    // It is not JSON, so it is not recalld that answers.
+    return undefined;
+  }
+}
+
+/** Reads `Retry-After`: seconds, or a date. */
+function retryAfterMs(header: string | null): { retryAfterMs?: number } {
+  if (header === null) return {};
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
+  return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
+}

@@ -1,0 +1,134 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import vm from "node:vm";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { blocks, ROOT, read } from "../support/documents.js";
+import { startServer, type TestServer } from "../support/server.js";
+
+const PACKAGE = join(ROOT, "clients/typescript");
+/** Building, packing and checking types take seconds each on a machine that does much else. */
+const TIMEOUT_MS = 120_000;
+
+const folder = mkdtempSync(join(tmpdir(), "recalld-client-"));
+const installed = join(folder, "node_modules/@recalld/client");
+let server: TestServer;
+let env: Record<string, string>;
+
+function run(command: string, args: readonly string[], cwd = folder): string {
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, HOME: folder, ...env },
+  });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+beforeAll(async () => {
+  server = await startServer();
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${server.url}/signup`, { method: "POST", headers, body: "{}" });
+  const { api_key } = (await answer.json()) as { api_key: string };
+  env = { RECALLD_URL: server.url, RECALLD_API_KEY: api_key };
+  run("npm", ["pack", "--pack-destination", folder], PACKAGE);
+  const [archive = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+  run("npm", ["install", "--offline", "--no-audit", "--no-fund", `./${archive}`]);
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the package, installed into an empty folder", () => {
+  const samples = blocks(read("clients/typescript/README.md"), "ts");
+  const [first = ""] = samples;
+
+  test("comes alone, with types, and with no names of Node's", () => {
+    expect(readdirSync(join(folder, "node_modules"))).toEqual([".package-lock.json", "@recalld"]);
+    const files = readdirSync(installed, { recursive: true }) as string[];
+    expect(files).toContain(join("dist", "esm", "index.d.ts"));
+    expect(files.filter((name) => name.startsWith("src") || name.endsWith(".map"))).toEqual([]);
+    for (const name of files.filter((each) => each.endsWith(".js")))
+      expect(readFileSync(join(installed, name), "utf8")).not.toMatch(/["']node:|\bBuffer\b|\bprocess\b/);
+    expect(JSON.parse(read("clients/typescript/package.json")).version).toBe(
+      JSON.parse(read("package.json")).version,
+    );
+  });
+
+  test("has a first example that stores and recalls, as an ES module", () => {
+    writeFileSync(join(folder, "first.mjs"), first);
+    expect(run(process.execPath, ["first.mjs"])).toMatch(/^0\.\d\d Ana is allergic to peanuts\.\n$/);
+  });
+
+  test("works the same by require", () => {
+    const required = first.replace(
+      'import { Recalld } from "@recalld/client"',
+      'const { Recalld } = require("@recalld/client")',
+    );
+    writeFileSync(join(folder, "first.cjs"), `(async () => {${required}})();\n`);
+    expect(run(process.execPath, ["first.cjs"])).toContain("Ana is allergic to peanuts.");
+  });
+
+  test("has examples that TypeScript finds right, strictly, in both forms", { timeout: TIMEOUT_MS }, () => {
+    const imports = samples.join("").match(/^import .*$/gm) ?? [];
+    const code = `${samples.join("\n").replace(/^import .*$/gm, "")}\n`;
+    const sample = [...new Set(imports)].join("\n");
+    writeFileSync(join(folder, "sample.mts"), `${sample}\n${code}`);
+    writeFileSync(join(folder, "sample.cts"), `${sample}\nexport async function main() {\n${code}}\n`);
+    const wrong =
+      'import { Recalld } from "@recalld/client";\n\nawait new Recalld({ apiKey: "", baseUrl: "" }).store({ texxt: "" });\n';
+    writeFileSync(join(folder, "wrong.mts"), wrong);
+    const check = (name: string) => {
+      const flags = [
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--noEmit",
+        "--target",
+        "es2022",
+        "--module",
+        "nodenext",
+      ];
+      const types = ["--typeRoots", join(ROOT, "node_modules/@types"), "--types", "node"];
+      run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...flags, ...types, name]);
+    };
+    check("sample.mts");
+    check("sample.cts");
+    expect(() => check("wrong.mts")).toThrow(/texxt/);
+  });
+
+  test("needs nothing that only Node has", async () => {
+    const web = {
+      URL,
+      URLSearchParams,
+      AbortController,
+      TextDecoder,
+      TextEncoder,
+      Response,
+      fetch,
+      crypto,
+      performance,
+      setTimeout,
+      clearTimeout,
+    };
+    const context = vm.createContext({ ...web });
+    const load = (path: string): Record<string, unknown> => {
+      const module = { exports: {} as Record<string, unknown> };
+      const body = `(function (exports, require, module) {${readFileSync(path, "utf8")}\n})`;
+      const require = (name: string) => load(join(dirname(path), name));
+      vm.runInContext(body, context, { filename: path })(module.exports, require, module);
+      return module.exports;
+    };
+    const { Recalld } = load(
+      join(installed, "dist/cjs/index.js"),
+    ) as typeof import("../../clients/typescript/src/index.js");
+    const recalld = new Recalld({ apiKey: env.RECALLD_API_KEY ?? "", baseUrl: server.url });
+    await recalld.store({ namespace: "web", text: "Ana plays the piano." });
+    expect(await recalld.count({ namespace: "web" })).toMatchObject({ memories: 1 });
+    const texts = [];
+    for await (const { text } of recalld.export({ namespace: "web" })) texts.push(text);
+    expect(texts).toEqual(["Ana plays the piano."]);
+  });
+});
