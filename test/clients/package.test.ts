@@ -99,6 +99,15 @@ describe("the package, installed into an empty folder", () => {
     expect(() => check("wrong.mts")).toThrow(/texxt/);
   });
 
+  test("brings the memory tool's files, in both forms", () => {
+    const sample = samples.find((each) => each.includes("memoryToolHandlers")) as string;
+    const code = first.slice(0, first.indexOf("await")) + sample;
+    writeFileSync(join(folder, "files.mjs"), code);
+    expect(run(process.execPath, ["files.mjs"])).toContain("20B\t/memories/notes.md");
+    const required = 'console.log(typeof require("@recalld/client/memory-tool").memoryToolHandlers)';
+    expect(run(process.execPath, ["-e", required])).toBe("function\n");
+  });
+
   test("needs nothing that only Node has", async () => {
     const web = {
       URL,
