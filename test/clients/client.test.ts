@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Recalld, RecalldError, type WatchEvent } from "../../clients/typescript/src/index.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { type LosingProxy, openProxy } from "./proxy.js";
+import { signUp } from "./sign-up.js";
 
 let server: TestServer;
 let apiKey: string;
@@ -9,12 +10,7 @@ let recalld: Recalld;
 
 beforeAll(async () => {
   server = await startServer();
-  const answer = await fetch(`${server.url}/signup`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: "{}",
-  });
-  apiKey = ((await answer.json()) as { api_key: string }).api_key;
+  apiKey = await signUp(server.url);
   recalld = new Recalld({ apiKey, baseUrl: server.url });
 }, 60_000);
 afterAll(() => server?.stop());

@@ -6,16 +6,14 @@ import {
   memoryToolHandlers,
 } from "../../clients/typescript/src/memory-tool.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { signUp } from "./sign-up.js";
 
 let server: TestServer;
 let recalld: Recalld;
 
 beforeAll(async () => {
   server = await startServer();
-  const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${server.url}/signup`, { method: "POST", headers, body: "{}" });
-  const { api_key } = (await answer.json()) as { api_key: string };
-  recalld = new Recalld({ apiKey: api_key, baseUrl: server.url });
+  recalld = new Recalld({ apiKey: await signUp(server.url), baseUrl: server.url });
 }, 60_000);
 afterAll(() => server?.stop());
 

@@ -6,6 +6,7 @@ import vm from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blocks, ROOT, read } from "../support/documents.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { signUp } from "./sign-up.js";
 
 const PACKAGE = join(ROOT, "clients/typescript");
 /** Building, packing and checking types take seconds each on a machine that does much else. */
@@ -28,10 +29,7 @@ function run(command: string, args: readonly string[], cwd = folder): string {
 
 beforeAll(async () => {
   server = await startServer();
-  const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${server.url}/signup`, { method: "POST", headers, body: "{}" });
-  const { api_key } = (await answer.json()) as { api_key: string };
-  env = { RECALLD_URL: server.url, RECALLD_API_KEY: api_key };
+  env = { RECALLD_URL: server.url, RECALLD_API_KEY: await signUp(server.url) };
   run("npm", ["pack", "--pack-destination", folder], PACKAGE);
   const [archive = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
