@@ -6,7 +6,7 @@ export interface Modelled {
   superseded: boolean;
 }
 
-/** What one namespace should hold: memories by id. */
+/** Memories that one namespace should hold, by id. */
 export class Content {
   readonly memories = new Map<string, Modelled>();
 

@@ -1,6 +1,6 @@
 import { ListMemoriesRequest_Order as Order } from "../api";
 
-/** What a list of memories shows, and in which order. */
+/** Choice of the memories that a list shows, and of their order. */
 export interface Listing {
   readonly order: Order;
   readonly includeSuperseded: boolean;
