@@ -37,7 +37,7 @@ const BATCH = 512;
 const NOISE = 0.5;
 /** Values of the filtered field are below this, evenly. */
 const VALUES = 1_000_000;
-const ONE_IN = [2, 5, 10, 30, 100, 1_000, 10_000, 100_000];
+const MANY = [2, 5, 10, 30, 100, 1_000, 10_000, 100_000];
 
 const option = (name: string) => process.argv.indexOf(`--${name}`);
 const sizes =
@@ -57,6 +57,7 @@ for (const memories of sizes) await measure(memories);
 async function measure(memories: number): Promise<void> {
   const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "recalld-filter-"));
   const random = seeded(1);
+  const oneIn = MANY.filter((many) => many < memories);
   const base = await embedAll(
     Array.from({ length: SENTENCES }, (_, i) => sentence(i * 17)),
     folder,
@@ -70,11 +71,12 @@ async function measure(memories: number): Promise<void> {
   );
   const queries = asked.map((vector) => near([vector], random));
   console.log(`\n${memories.toLocaleString("en-US")} memories, ${QUERIES} queries, the ${TOP_K} nearest`);
-  const truths = ONE_IN.map((many) => truthOf({ vectors, values, queries, bound: VALUES / many }));
-  const ours = await recalld({ folder, vectors, values, queries, truths });
-  const theirs = option("alone") < 0 ? pgvector({ folder, vectors, values, queries, truths }) : undefined;
+  const truths = oneIn.map((many) => truthOf({ vectors, values, queries, bound: VALUES / many }));
+  const ours = await recalld({ folder, vectors, values, queries, truths, oneIn });
+  const theirs =
+    option("alone") < 0 ? pgvector({ folder, vectors, values, queries, truths, oneIn }) : undefined;
   console.log("one in    matching  recalld: recall@10  p50 ms  p99 ms   pgvector: recall@10  p50 ms  p99 ms");
-  for (const [i, many] of ONE_IN.entries()) {
+  for (const [i, many] of oneIn.entries()) {
     console.log(`${String(many).padEnd(9)} ${shown(ours[i] as Row, true)}   ${shown(theirs?.[i], false)}`);
   }
   rmSync(folder, { recursive: true, force: true });
@@ -85,7 +87,9 @@ interface Data {
   readonly vectors: Float32Array;
   readonly values: Float64Array;
   readonly queries: readonly Float32Array[];
-  /** For each filter, the sets of the nearest by query, and how many match. */
+  /** Numbers of memories of which one matches, by filter. */
+  readonly oneIn: readonly number[];
+  /** Truly nearest memories and number of those that match, by filter. */
   readonly truths: readonly Truth[];
 }
 
@@ -94,7 +98,7 @@ interface Truth {
   readonly nearest: readonly ReadonlySet<number>[];
 }
 
-async function recalld({ folder, vectors, values, queries, truths }: Data): Promise<Row[]> {
+async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data): Promise<Row[]> {
   const storage = await openLocal({ dataDir: join(folder, "data") });
   const logId = await storage.log.create({ accountId: "acc_bench", namespace: "n" });
   for (let from = 1; from <= values.length; from += BATCH) {
@@ -118,7 +122,7 @@ async function recalld({ folder, vectors, values, queries, truths }: Data): Prom
   const pauseMs = (pauses.max / 1e6).toFixed(0);
   console.log(`index of fields: ${Math.round(built.ms)} ms, ${each} bytes each, longest pause ${pauseMs} ms`);
   const rows: Row[] = [];
-  for (const [i, many] of ONE_IN.entries()) {
+  for (const [i, many] of oneIn.entries()) {
     const { matching, nearest } = truths[i] as Truth;
     const ms: number[] = [];
     let found = 0;
@@ -161,7 +165,7 @@ function truthOf({
   values,
   queries,
   bound,
-}: Omit<Data, "truths" | "folder"> & { bound: number }): Truth {
+}: Pick<Data, "vectors" | "values" | "queries"> & { bound: number }): Truth {
   const matching = [...values.keys()].filter((i) => (values[i] as number) < bound);
   const rows = new Float32Array(matching.length * DIMENSIONS);
   for (const [at, i] of matching.entries()) {
@@ -176,7 +180,7 @@ function truthOf({
   return { matching: matching.length, nearest };
 }
 
-function pgvector({ folder, vectors, values, queries, truths }: Data): Row[] {
+function pgvector({ folder, vectors, values, queries, truths, oneIn }: Data): Row[] {
   const python = pythonEnvironment(join(CACHE, "python"));
   const database = join(folder, "pgvector");
   mkdirSync(database);
@@ -188,7 +192,7 @@ function pgvector({ folder, vectors, values, queries, truths }: Data): Row[] {
   writeFileSync(paths[0], vectors);
   writeFileSync(paths[1], Buffer.concat(queries.map(({ buffer }) => Buffer.from(buffer))));
   writeFileSync(paths[2], values);
-  const args = [PGVECTOR, database, ...paths, ...ONE_IN.map((many) => String(VALUES / many))];
+  const args = [PGVECTOR, database, ...paths, ...oneIn.map((many) => String(VALUES / many))];
   const { status, stdout } = spawnSync(python, args, { stdio: ["ignore", "pipe", 2], maxBuffer: 2 ** 28 });
   if (status !== 0) throw new Error(`${PGVECTOR} ended with ${status}`);
   const lines = String(stdout).trim().split("\n");

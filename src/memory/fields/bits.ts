@@ -15,6 +15,11 @@ export class Bits {
     return (((this.#words[row >>> 5] as number) >>> (row & 31)) & 1) === 1;
   }
 
+  /** Tells whether none of 32 rows is in it, of which this is the first. */
+  isEmptyFrom(row: number): boolean {
+    return this.#words[row >>> 5] === 0;
+  }
+
   /** Keeps what another set, which is not shorter, has too. */
   intersect(other: Bits): void {
     for (let i = 0; i < this.#words.length; i++) {

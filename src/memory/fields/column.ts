@@ -45,46 +45,49 @@ export class Column {
 
   /** Adds the rows to a set that have a value which passes a test. */
   *select(test: Test, rows: Bits): Generator<void> {
-    if (test.op === "exists") return yield* this.#where(rows, (code) => code !== GONE_CODE);
-    if (test.op === "in") return yield* this.#equal(test.values, rows);
-    const passing = yield* this.#passing(test);
-    yield* this.#where(rows, (code) => code < passing.length && passing[code] === 1);
+    const passing = test.op === "in" ? this.#equal(test.values) : yield* this.#passing(test);
+    if (passing === undefined) return;
+    const isContainerIn = test.op === "exists";
+    const end = this.#firstOf(rows.length);
+    for (let from = 0; from < end; from += SLICE_PLACES) {
+      // What is added meanwhile is beyond the set, but may have moved all to longer arrays.
+      const [numbers, codes] = [this.#rows, this.#codes];
+      const to = Math.min(end, from + SLICE_PLACES);
+      for (let at = from; at < to; at++) {
+        const code = codes[at] as number;
+        const isIn = code < passing.length ? passing[code] === 1 : isContainerIn && code === CONTAINER_CODE;
+        if (isIn) rows.add(numbers[at] as number);
+      }
+      yield;
+    }
   }
 
-  *#equal(values: ReadonlySet<Scalar>, rows: Bits): Generator<void> {
+  /** Marks the codes of some values by a 1; undefined if none of them is here. */
+  #equal(values: ReadonlySet<Scalar>): Uint8Array | undefined {
     const numbers = [...values].map((value) => this.#values.find(value)).filter((each) => each !== undefined);
-    const [only] = numbers;
-    if (only === undefined) return;
-    if (numbers.length === 1) return yield* this.#where(rows, (code) => code >>> 1 === only);
-    const sought = new Uint8Array(this.#values.size);
-    for (const number of numbers) sought[number] = 1;
-    yield* this.#where(rows, (code) => code < CONTAINER_CODE && sought[code >>> 1] === 1);
+    if (numbers.length === 0) return undefined;
+    const passing = new Uint8Array(this.#values.size * 2);
+    for (const number of numbers) passing.fill(1, number * 2, number * 2 + 2);
+    return passing;
   }
 
-  /** Tests each value once, alone and as an element of an array. */
+  /**
+   * Marks the codes of the values that pass a test by a 1. Each value is tested once: only for `$contains` it
+   * matters whether it is an element of an array.
+   */
   *#passing(test: Test): Generator<void, Uint8Array> {
     const passes = testerOf(test);
     const passing = new Uint8Array(this.#values.size * 2);
     for (let number = 0; number * 2 < passing.length; number++) {
       const value = this.#values.valueOf(number);
       if (value !== undefined) {
-        passing[number * 2] = Number(passes(value, false));
-        passing[number * 2 + 1] = Number(passes(value, true));
+        const alone = Number(passes(value, false));
+        passing[number * 2] = alone;
+        passing[number * 2 + 1] = test.op === "contains" ? Number(passes(value, true)) : alone;
       }
       if (number % SLICE_VALUES === SLICE_VALUES - 1) yield;
     }
     return passing;
-  }
-
-  /** Adds rows by their codes. What is added meanwhile is beyond the set. */
-  *#where(rows: Bits, holds: (code: number) => boolean): Generator<void> {
-    const end = this.#firstOf(rows.length);
-    for (let from = 0; from < end; from += SLICE_PLACES) {
-      const [numbers, codes] = [this.#rows, this.#codes];
-      const to = Math.min(end, from + SLICE_PLACES);
-      for (let at = from; at < to; at++) if (holds(codes[at] as number)) rows.add(numbers[at] as number);
-      yield;
-    }
   }
 
   /** Finds the first place of a row or of those after it. */

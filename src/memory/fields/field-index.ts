@@ -97,17 +97,28 @@ export class FieldIndex {
   *select(condition: Condition, ids: Ids): Generator<void, Selected> {
     const end = this.#size;
     const rows = yield* this.#rowsOf(condition, { end, ids });
-    const unknown: number[] = [];
     const sequences = new Float64Array(rows.count());
     let count = 0;
-    for (let row = 0; row < end; row++) {
-      if (row % SLICE_ROWS === SLICE_ROWS - 1) yield;
-      if (this.#hasLeft && this.#left.has(row)) {
-        if (!this.#removed.has(row)) unknown.push(this.#sequences[row] as number);
-      } else if (rows.has(row) && !this.#removed.has(row))
-        sequences[count++] = this.#sequences[row] as number;
+    for (let from = 0; from < end; from += 32) {
+      if (from % SLICE_ROWS === 0) yield;
+      if (rows.isEmptyFrom(from)) continue;
+      for (let row = from; row < Math.min(end, from + 32); row++) {
+        const isIn = rows.has(row) && !this.#removed.has(row) && !this.#left.has(row);
+        if (isIn) sequences[count++] = this.#sequences[row] as number;
+      }
     }
+    const unknown = this.#hasLeft ? yield* this.#unknown(end) : [];
     return { sequences: sequences.subarray(0, count), unknown };
+  }
+
+  /** Lists the living memories that did not fit. */
+  *#unknown(end: number): Generator<void, number[]> {
+    const unknown: number[] = [];
+    for (let row = 0; row < end; row++) {
+      if (row % SLICE_ROWS === 0) yield;
+      if (this.#left.has(row) && !this.#removed.has(row)) unknown.push(this.#sequences[row] as number);
+    }
+    return unknown;
   }
 
   *#rowsOf(condition: Condition, of: { end: number; ids: Ids }): Generator<void, Bits> {
