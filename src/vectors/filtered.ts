@@ -1,18 +1,24 @@
 import type { Among, Hit } from "../memory/ports/vectors.js";
 import type { CompactRows } from "./compact-rows.js";
 import type { Matches } from "./graph.js";
+import { BREADTH_HERE_MAX, breadthIn } from "./recall-gauge.js";
 import { scan } from "./scan.js";
 import type { Segment } from "./segment.js";
 
 /** Number of vectors that are compared rather than searched in the graphs: it takes about 5 ms, and misses none. */
 const SCAN_MAX = 32_768;
+/** Number of vectors that are compared rather than searched in the graphs a second time in a thread. */
+const SCAN_LATER_MAX = 131_072;
 /** Time that a place in a graph's search takes, divided by that of comparing one vector. Measured. */
 const PLACE_COST = 20;
-/** Share by which a search is broader than it must be: a graph is less sure of what it finds last. */
-const MARGIN = 3;
-/** Multiple of the breadth of a search without a filter, because one with a filter must miss less. */
-const WIDER = 2;
-/** Multiple of the estimated breadth after which a search of the graphs is given up. */
+/** Part of a graph's search, a sixth, within which it misses next to none, also of a query like no memory. */
+const MARGIN = 6;
+/**
+ * Breadth of a search of one graph at least, divided among several. It is more than without a filter, because no
+ * check of served queries widens these searches, and a query like no memory needs nearly six times as much.
+ */
+const BREADTH_LEAST = 720;
+/** Multiple of the planned breadth after which a search of the graphs is given up. */
 const PATIENCE = 3;
 
 export interface Filtered {
@@ -46,7 +52,7 @@ export async function searchFiltered(by: FilteredBy, query: Filtered): Promise<H
   if (many > SCAN_MAX) {
     const graphs = planOf(query, many);
     const places = graphs.reduce((sum, { breadth }) => sum + breadth, 0);
-    const found = places * PLACE_COST < many ? await searchGraphs(by, graphs, query) : undefined;
+    const found = places * PLACE_COST < many ? await searchGraphs(by, { graphs, many }, query) : undefined;
     if (found !== undefined) return found;
   }
   const scanned = segments.map((segment, i) => ({ segment, sequences: matching[i] as Float64Array }));
@@ -64,9 +70,10 @@ interface Searched {
 
 /** Plans a search of the graphs that finds enough if those that may be found are like all others. */
 function planOf({ segments, limit, breadth }: Filtered, many: number): Searched[] {
+  const least = Math.min(BREADTH_HERE_MAX, breadthIn(BREADTH_LEAST, segments.length));
   return segments.map((segment) => {
     const places = Math.ceil((MARGIN * limit * segment.vectors) / many);
-    const planned = Math.min(segment.vectors, Math.max(WIDER * breadth, places));
+    const planned = Math.min(segment.vectors, Math.max(breadth, least, places));
     return { segment, breadth: planned, hits: [], frontier: Number.POSITIVE_INFINITY };
   });
 }
@@ -74,7 +81,7 @@ function planOf({ segments, limit, breadth }: Filtered, many: number): Searched[
 /** Searches the graphs until what they have not found is farther; undefined if that takes too long. */
 async function searchGraphs(
   by: FilteredBy,
-  all: readonly Searched[],
+  { graphs: all, many }: { readonly graphs: readonly Searched[]; readonly many: number },
   { vector, among, limit, tail }: Filtered,
 ): Promise<Hit[] | undefined> {
   let budget = PATIENCE * all.reduce((sum, { breadth }) => sum + breadth, 0);
@@ -93,6 +100,8 @@ async function searchGraphs(
     open = all.filter(({ frontier }) => frontier > last);
     if (open.length === 0) return hits;
     for (const each of open) each.breadth *= 2;
+    const isBroad = open.some(({ breadth }) => breadth > BREADTH_HERE_MAX);
+    if (isBroad && many <= SCAN_LATER_MAX) return undefined;
   }
 }
 

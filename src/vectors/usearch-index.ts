@@ -14,15 +14,13 @@ import { type Found, searchDistinct } from "./distinct.js";
 import { type FilteredBy, searchFiltered } from "./filtered.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import type { Answer, Request } from "./index-worker.js";
-import { CHECKED, compare, RecallGauge } from "./recall-gauge.js";
+import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import { VECTORS_MAX } from "./snapshot/keys.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
 import { EXACT_ERROR, Tail } from "./tail.js";
 
-/** Maximum breadth of a search on the main thread: it takes about 2 ms. Broader ones run in a thread. */
-const BREADTH_HERE_MAX = 512;
 /** Maximum number of times that a search begins anew because a segment's files were replaced. */
 const TRIES_MAX = 3;
 

@@ -41,10 +41,14 @@ const among = (points: readonly { sequence: number }[]) =>
   new Selection(Float64Array.from(points, ({ sequence }) => sequence));
 
 /** Share of the truly nearest that searches among some memories find; they find no other. */
-async function recallOf(index: OpenIndex, allowed: readonly Point[]): Promise<number> {
+async function recallOf(
+  index: OpenIndex,
+  allowed: readonly Point[],
+  asked: readonly Float32Array[] = queries,
+): Promise<number> {
   const selection = among(allowed);
   let [found, of] = [0, 0];
-  for (const vector of queries) {
+  for (const vector of asked) {
     const hits = await index.search({ vector, limit: LIMIT, among: selection });
     const memories = [...new Set(hits.map(({ sequence }) => sequence))];
     expect(memories.length).toBe(Math.min(LIMIT, allowed.length));
@@ -71,6 +75,18 @@ describe("a search among some memories", () => {
       [],
     );
   }, 60_000);
+
+  it("finds the nearest of many in the graphs, also if a filter leaves out what is near", async () => {
+    const many = cloud(38_000, { dimensions: DIMENSIONS });
+    const index = await filled(many, { tailRowsMax: 4_000, segmentRowsMax: 20_000 });
+    const [query] = queries as [Float32Array];
+    const order = new Set(nearest(many, query, 2_000));
+    // So many that they are not all compared.
+    const spread = many.filter(({ sequence }) => sequence % 30 !== 0);
+    const farther = many.filter(({ sequence }) => !order.has(sequence));
+    expect(await recallOf(index, spread)).toBeGreaterThanOrEqual(0.99);
+    expect(await recallOf(index, farther, [query])).toBe(1);
+  }, 120_000);
 
   it("finds those that are far from the query, though there are many", async () => {
     const index = await filled(rows);
