@@ -173,6 +173,123 @@ describe("filters in every call", () => {
   });
 });
 
+describe("a filter", () => {
+  let server: TestServer;
+  let door: Door;
+  beforeAll(async () => {
+    server = await startServer();
+    door = doorsOf(server.url)[0] as Door;
+  }, TIMEOUT_MS);
+  afterAll(() => server.stop());
+  const query = "Where does the cat sleep?";
+  const filter = { source: "mail" };
+
+  /** Shows what each call finds by the filter, by its texts. */
+  async function found({ call, texts }: Awaited<ReturnType<typeof accountAt>>, more: JsonObject = {}) {
+    const [cosine, hybrid] = await Promise.all(
+      ["COSINE", "HYBRID"].map((mode) => texts("Recall", { query, filter, mode, ...more })),
+    );
+    const listed = await texts("ListMemories", { filter, order: "OLDEST_FIRST", ...more });
+    const dry = await call("DeleteMemories", { filter, dry_run: true, ...more });
+    expect(cosine?.toSorted()).toEqual(listed.toSorted());
+    expect(hybrid?.toSorted()).toEqual(listed.toSorted());
+    expect(Number((await call("CountMemories", { filter, ...more })).memories)).toBe(listed.length);
+    expect((dry.samples as JsonObject[]).map(({ text }) => text)).toEqual(listed);
+    expect(dry.matched).toBe(listed.length);
+    return listed;
+  }
+
+  it("finds a memory by its present version alone, from the moment it is updated", async () => {
+    const account = await accountAt(door);
+    const { call, store } = account;
+    const id = await store("The cat sleeps on the radiator.", { source: "chat" });
+    await store("A kitten naps.", { source: "mail" });
+    expect(await found(account)).toEqual(["A kitten naps."]);
+    await call("UpdateMemory", { id, metadata: { source: "mail" }, update_mask: "metadata.source" });
+    expect(await found(account)).toEqual(["A kitten naps.", "The cat sleeps on the radiator."]);
+    await call("UpdateMemory", { id, text: "The cat sleeps on the mat." });
+    expect(await found(account)).toEqual(["A kitten naps.", "The cat sleeps on the mat."]);
+    expect(await account.texts("ListMemories", { filter: { $id: id } })).toEqual([
+      "The cat sleeps on the mat.",
+    ]);
+    await call("UpdateMemory", { id, metadata: { source: "chat" }, update_mask: "metadata.source" });
+    expect(await found(account)).toEqual(["A kitten naps."]);
+    const { updated_at } = (await call("GetMemory", { id })).memory as { updated_at: string };
+    expect(await account.count({ $updated_at: { $gte: updated_at } })).toBe(1);
+  });
+
+  it("finds a memory by your own id, also when it is replaced", async () => {
+    const { call, texts } = await accountAt(door);
+    const own = { $external_id: { $prefix: "mail/" } };
+    await call("Store", { text: "one", external_id: "mail/1" });
+    await call("Store", { text: "two", external_id: "chat/1" });
+    expect(await texts("ListMemories", { filter: own })).toEqual(["one"]);
+    await call("Store", { text: "one again", external_id: "mail/1", on_conflict: "REPLACE" });
+    expect(await texts("Recall", { query: "one", filter: own })).toEqual(["one again"]);
+  });
+
+  it("leaves superseded memories alone unless they are asked for", async () => {
+    const account = await accountAt(door);
+    const { call, store, count } = account;
+    const old = await store("The cat sleeps on the radiator.", { source: "mail" });
+    await store("A kitten naps.", { source: "mail" });
+    expect((await found(account)).length).toBe(2);
+    const { id: newer } = await call("Store", { text: "The cat sleeps on the mat.", supersedes: [old] });
+    expect(await found(account)).toEqual(["A kitten naps."]);
+    const both = ["The cat sleeps on the radiator.", "A kitten naps."];
+    expect(await found(account, { include_superseded: true })).toEqual(both);
+    const listed = await call("ListMemories", { filter, include_superseded: true, order: "OLDEST_FIRST" });
+    expect((listed.memories as JsonObject[])[0]?.superseded_by).toBe(newer);
+    const recalled = await call("Recall", { query, filter, include_superseded: true, top_k: 1 });
+    expect((recalled.results as JsonObject[])[0]?.superseded_by).toBe(newer);
+    expect(await call("DeleteMemories", { filter })).toMatchObject({ deleted: 1, more: false });
+    expect(await found(account, { include_superseded: true })).toEqual([both[0]]);
+    expect(((await call("GetMemory", { id: old })).memory as JsonObject).superseded_by).toBe(newer);
+    const all = { filter, include_superseded: true };
+    expect(await call("DeleteMemories", all)).toMatchObject({ deleted: 1, more: false });
+    expect(await count()).toBe(1);
+    expect((await door.call("GetMemory", { namespace, id: old }, { key: account.key })).code).toBe(
+      "not_found",
+    );
+  });
+
+  it("does not find what has expired", async () => {
+    const account = await accountAt(door);
+    const { call, store } = account;
+    await store("A kitten naps.", { source: "mail" });
+    await call("Store", { text: "The cat sleeps.", metadata: { source: "mail" }, ttl: "1.5s" });
+    expect((await found(account)).length).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 1_600));
+    expect(await found(account)).toEqual(["A kitten naps."]);
+    expect(await found(account, { include_superseded: true })).toEqual(["A kitten naps."]);
+  });
+
+  it("that no memory matches says how many there are", async () => {
+    const { call, store } = await accountAt(door);
+    await store("The cat sleeps.", { source: "mail" });
+    const old = await store("A kitten naps.", { source: "mail" });
+    await call("Store", { text: "A kitten sleeps.", supersedes: [old] });
+    const none: JsonObject[] = [
+      { filter: { source: "post" } },
+      { before: "2020-01-01T00:00:00Z" },
+      { after: "2100-01-01T00:00:00Z" },
+      { filter, min_score: 1 },
+    ];
+    for (const narrow of none) {
+      expect(await call("Recall", { query, ...narrow }), JSON.stringify(narrow)).toMatchObject({
+        ...{ results: [], considered: "2" },
+      });
+    }
+    const one = { query, filter, include_superseded: true };
+    expect(await call("Recall", { ...one, min_score: 1 })).toMatchObject({ results: [], considered: "3" });
+    const some = await call("Recall", one);
+    expect(some).not.toHaveProperty("considered");
+    expect((some.results as JsonObject[])[0]).toHaveProperty("etag");
+    const plain = await call("Recall", { query });
+    expect((plain.results as JsonObject[])[0]).not.toHaveProperty("etag");
+  });
+});
+
 describe("a delete by a filter that is killed", () => {
   it(
     "is finished by another one, and takes nothing else",

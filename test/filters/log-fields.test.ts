@@ -11,7 +11,7 @@ import { ScriptedLog } from "../memory/scripted-log.js";
 function setUp(options: Partial<LogFieldsOptions> = {}) {
   const log = new ScriptedLog();
   const locate = async ({ id }: { id: string }) => {
-    const at = log.entries.findIndex((entry) => entry.op === "store" && entry.id === id);
+    const at = log.entries.findLastIndex((entry) => entry.op === "store" && entry.id === id);
     return at < 0 ? undefined : at + 1;
   };
   const fields = new LogFields("i", { log: { ...log.port, locate }, clock: new HandClock(), ...options });
@@ -25,6 +25,10 @@ function setUp(options: Partial<LogFieldsOptions> = {}) {
 const withN = (n: number, more: JsonObject = {}) => aMemory({ metadata: JSON.stringify({ n, ...more }) });
 const many = (count: number): Appended[] => Array.from({ length: count }, (_, i) => withN(i + 1));
 const tombstone = (target: number) => ({ op: "delete", opId: `delete ${target}`, target }) as const;
+const versionOf = (replaces: number, metadata: JsonObject) => ({
+  ...aMemory({ metadata: JSON.stringify(metadata) }),
+  replaces,
+});
 const numbered = (log: ScriptedLog, from: number) =>
   log.entries.slice(from - 1).map((entry, i) => ({ sequence: from + i, entry }));
 
@@ -94,6 +98,48 @@ describe("the fields of a log", () => {
     const [, second] = log.entries as { id: string }[];
     expect(await select({ $id: (second as { id: string }).id })).toEqual([2]);
     expect(await select({ $id: { $nin: [(second as { id: string }).id, "mem_none"] } })).toEqual([1, 3, 4]);
+  });
+
+  test("forget a version that another one replaced, read or handed over", async () => {
+    const { log, fields, select } = setUp();
+    log.add(...many(3), versionOf(1, { n: 2 }));
+    expect(await select({ n: { $lte: 2 } })).toEqual([2, 4]);
+    log.add(versionOf(4, { n: 5 }));
+    fields.take(numbered(log, 5));
+    expect(await select({ n: { $gte: 0 } })).toEqual([2, 3, 5]);
+    // What is read later is gone at once, too.
+    log.add(withN(8), versionOf(2, { n: 9 }));
+    fields.take(numbered(log, 7));
+    expect(await select({ n: { $gte: 0 } }, 5)).toEqual([3, 5]);
+    expect(await select({ n: { $gte: 0 } })).toEqual([3, 5, 6, 7]);
+  });
+
+  test("have an updated memory once, whenever it is updated", async () => {
+    const clock = new HandClock();
+    const { log, fields, select } = setUp({ clock });
+    for (let i = 0; i < 20; i++) log.add(...many(10_000));
+    await select({ n: 1 });
+    const { id } = log.entries[6] as { id: string };
+    const filters = [{ n: { $not: { $gt: 9 } } }, { $id: id }, { $or: [{ $id: id }, { n: 3 }] }];
+    for (const filter of filters) {
+      const selecting = select(filter, log.entries.length);
+      for (let i = 0; i < 30; i++) await Promise.resolve();
+      const last = log.entries.length;
+      const before = log.entries.findLastIndex((entry) => entry.op === "store" && entry.id === id) + 1;
+      log.add({ ...versionOf(before, { n: 7 }), id });
+      fields.take(numbered(log, last + 1));
+      const found = await selecting;
+      expect(found.filter((each) => each === before || each === last + 1).length).toBe(1);
+      expect(await select(filter)).toContain(last + 1);
+    }
+  }, 30_000);
+
+  test("are read further for an id whose memory was updated since", async () => {
+    const { log, select } = setUp();
+    log.add(...many(4));
+    const { id } = log.entries[1] as { id: string };
+    log.add({ ...versionOf(2, { n: 9 }), id });
+    expect(await select({ $id: id }, 4)).toEqual([5]);
   });
 
   test("are read in the log for those that the index has no room for", async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Filter } from "../../src/memory/filter/condition.js";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { JsonObject } from "../../src/memory/input/metadata.js";
+import type { Log } from "../../src/memory/ports/log.js";
 import { DIMENSIONS, House, memoryOf, type Room, scopeOf } from "../memory/room.js";
 import { cloud } from "../vectors/clouds.js";
 
@@ -76,3 +77,46 @@ test("a replica of another process sees what this one stored and deleted", async
   expect(await house.storage.log.append({ logId, from: 602, entries: [tombstone] })).toBe(1);
   expect(await count()).toBe(60);
 });
+
+test("a memory that is updated during a recall with a filter is found in its new version", async () => {
+  const { log } = house.storage;
+  const logId = (await log.find(scopeOf("n"))) as string;
+  let update: (() => Promise<void>) | undefined;
+  const fetch: typeof log.fetch = async (of) => {
+    const [once] = [update];
+    update = undefined;
+    await once?.();
+    return log.fetch(of);
+  };
+  const busy = house.room({ log: changed(log, { fetch }) });
+  const found = await busy.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+    await replica.current();
+    const reselect = () => replica.select(filterOf({ group: 3 }));
+    const among = await reselect();
+    const first = await replica.nearest({ vectors: [query], limit: 8, among });
+    const target = first[0]?.sequence as number;
+    update = async () => {
+      const newer = memoryOf({ sequence: target, vector: query }, { metadata: '{"group":3}' });
+      await log.append({ logId, from: 601, entries: [{ ...newer, opId: "newer", replaces: target }] });
+      await log.erase({ logId, sequences: [target] });
+    };
+    return {
+      target,
+      again: await replica.nearest({ vectors: [query], limit: 8, wanted: 8, among, reselect }),
+    };
+  });
+  const numbers = found?.again.map(({ sequence }) => sequence);
+  expect(numbers).toContain(601);
+  expect(numbers).not.toContain(found?.target);
+  expect(numbers?.length).toBe(8);
+});
+
+/** Makes a log that has some methods of its own. */
+function changed(log: Log, own: Partial<Log>): Log {
+  return new Proxy(log, {
+    get: (target, name) => {
+      const method = own[name as keyof Log] ?? target[name as keyof Log];
+      return typeof method === "function" ? method.bind(target) : method;
+    },
+  });
+}

@@ -93,6 +93,17 @@ export const FILTERS: readonly Scenario[] = [
     /for a filter/,
     { namespace, ids: [id], dry_run: true },
   ]),
+  refused("DeleteMemories: superseded ones by ids", "DeleteMemories", [
+    "include_superseded",
+    /for a filter/,
+    { namespace, ids: [id], include_superseded: true },
+  ]),
+  {
+    name: "DeleteMemories: superseded ones by a filter",
+    rpc: "DeleteMemories",
+    request: { namespace, filter: { a: "nothing" }, include_superseded: true },
+    code: "ok",
+  },
   {
     name: "DeleteMemories: a dry run",
     rpc: "DeleteMemories",

@@ -1,6 +1,7 @@
 import { MemoryError, unavailable } from "../../errors.js";
 import { LogFields } from "../fields/log-fields.js";
 import type { Selection } from "../fields/selection.js";
+import { shownAmong } from "../fields/shown-among.js";
 import type { Filter } from "../filter/condition.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
@@ -25,7 +26,6 @@ import { LogWords } from "../words/log-words.js";
 import { Restoration } from "./restoration.js";
 import type { Scored } from "./score.js";
 import { findNearby, type Query, scoreBest } from "./search.js";
-import { shownAmong } from "./shown-among.js";
 import { vectorsOf } from "./windows.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */

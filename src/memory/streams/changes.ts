@@ -51,14 +51,15 @@ export function endedBy(entry: Entry<"head">): readonly number[] {
  * taken the place of the deleted one before.
  */
 export async function idAt(
-  log: Pick<Log, "read" | "successors">,
+  log: Pick<Log, "read" | "locate">,
   { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
 ): Promise<string | undefined> {
-  const successors = await log.successors({ logId, sequences: [sequence] });
-  if (successors.some((each) => each.how === "replaced" && each.sequence < tombstone)) return undefined;
   const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
   const entry = entries[0]?.entry;
   if (entry?.op !== "store" && entry?.op !== "erased") return undefined;
+  const { id } = entry;
   // What replaced a lost entry in a copy has no id.
-  return entry.id === "" ? undefined : entry.id;
+  if (id === "") return undefined;
+  const present = await log.locate({ logId, id });
+  return present !== undefined && present > sequence && present < tombstone ? undefined : id;
 }
