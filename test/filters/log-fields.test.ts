@@ -39,13 +39,30 @@ describe("the fields of a log", () => {
     expect(fields.bytes).toBe(0);
     expect(fields.follows(1)).toBe(false);
     expect(await select({ n: { $in: [7, 1200, 5000] } })).toEqual([7, 1200]);
-    expect(log.reads).toBe(3);
+    expect(log.reads).toBe(5);
     await select({ n: 3 });
-    expect(log.reads).toBe(3);
+    expect(log.reads).toBe(5);
     log.add(withN(7));
     expect(await select({ n: 7 })).toEqual([7, 1201]);
-    expect(log.reads).toBe(4);
+    expect(log.reads).toBe(6);
     expect(fields.bytes).toBeGreaterThan(1201 * 20);
+  });
+
+  test("let other work run between a read and what is added of it, and before the next read", async () => {
+    const clock = new HandClock();
+    const steps: string[] = [];
+    const giveWay = clock.yield.bind(clock);
+    clock.yield = () => {
+      steps.push("pause");
+      return giveWay();
+    };
+    const { log, select } = setUp({ clock });
+    log.onRead = async () => {
+      steps.push("read");
+    };
+    log.add(...many(600));
+    await select({ n: 1 });
+    expect(steps.join(" ")).toMatch(/^(read( pause){2,} ?){3}/);
   });
 
   test("are not read again where they are handed over", async () => {

@@ -11,7 +11,7 @@ import { FieldIndex, type Ids } from "./field-index.js";
 import { Selection } from "./selection.js";
 
 /** Entries read at a time; a slice's bytes bound them too. */
-const READ_MANY = 512;
+const READ_MANY = 256;
 /** Characters of metadata that are added with a store; more are left to the next filter. */
 const TAKEN_CHARS_MAX = 65_536;
 /** Ids that are looked up at a time. */
@@ -175,6 +175,8 @@ export class LogFields {
     if (entries.length === 0 && this.#applied < this.#wanted) {
       throw unavailable("the log ends before an entry that was read");
     }
+    // Reading them has held the main thread for some time already.
+    await clock.yield();
     let piece = new Piece();
     for (const each of entries) {
       // It was thrown away meanwhile, or has been stopped.
