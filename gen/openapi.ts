@@ -1171,6 +1171,16 @@ export const openapi: Record<string, unknown> = {
             }
           },
           {
+            "name": "filter",
+            "in": "query",
+            "required": false,
+            "description": "Which memories to list: a filter in the language that docs/filters.md describes; all when left out or empty. The pages of one list have the same filter.",
+            "schema": {
+              "type": "object",
+              "additionalProperties": true
+            }
+          },
+          {
             "name": "order",
             "in": "query",
             "required": false,
@@ -1580,6 +1590,16 @@ export const openapi: Record<string, unknown> = {
               "type": "boolean"
             },
             "example": false
+          },
+          {
+            "name": "filter",
+            "in": "query",
+            "required": false,
+            "description": "Which memories to export: a filter in the language that docs/filters.md describes; all when left out or empty.",
+            "schema": {
+              "type": "object",
+              "additionalProperties": true
+            }
           }
         ],
         "responses": {
@@ -2549,7 +2569,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "Forgets up to 256 memories by their ids, each like DeleteMemory",
+        "summary": "Forgets up to 256 memories by their ids or by a filter, each like DeleteMemory",
         "description": "Ids that no memory has are no error. Costs nothing.",
         "responses": {
           "200": {
@@ -2573,6 +2593,7 @@ export const openapi: Record<string, unknown> = {
                 "example": {
                   "deleted": 1,
                   "more": false,
+                  "samples": [],
                   "namespace": "pets"
                 }
               }
@@ -3260,7 +3281,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "How many memories a namespace holds",
+        "summary": "How many memories a namespace holds, or how many of them match a filter",
         "description": "Costs nothing.",
         "responses": {
           "200": {
@@ -3334,7 +3355,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "MemoryService"
         ],
-        "summary": "How many memories a namespace holds",
+        "summary": "How many memories a namespace holds, or how many of them match a filter",
         "description": "Costs nothing.",
         "operationId": "MemoryService_CountMemories_get",
         "parameters": [
@@ -4560,7 +4581,7 @@ export const openapi: Record<string, unknown> = {
               "null"
             ],
             "additionalProperties": true,
-            "description": "Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched. Numbers are doubles: an integer that would come back with other digits, and -0, are refused."
+            "description": "Anything to hand back with the memory, and what filters look at: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Numbers are doubles: an integer that would come back with other digits, and -0, are refused."
           },
           "external_id": {
             "type": [
@@ -4972,12 +4993,36 @@ export const openapi: Record<string, unknown> = {
             "minimum": 0,
             "maximum": 1
           },
+          "filter": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "Which memories may be found: a filter in the language that docs/filters.md describes, such as `{\"source\": \"mail\", \"year\": {\"$gte\": 2024}}`. All when left out or empty."
+          },
           "include_superseded": {
             "type": [
               "boolean",
               "null"
             ],
             "description": "Whether memories that others superseded are results, too."
+          },
+          "after": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "Only memories that were stored after this time: `$created_at` is greater."
+          },
+          "before": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "Only memories that were stored before this time: `$created_at` is less."
           },
           "fields": {
             "type": [
@@ -5011,7 +5056,7 @@ export const openapi: Record<string, unknown> = {
             "items": {
               "$ref": "#/components/schemas/RecallResult"
             },
-            "description": "Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer."
+            "description": "Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer, or fewer match the filter."
           },
           "namespace": {
             "type": "string",
@@ -5026,7 +5071,7 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "int64",
             "pattern": "^[0-9]+$",
-            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`."
+            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, a filter, `after` or `before`."
           }
         },
         "required": [
@@ -5077,7 +5122,7 @@ export const openapi: Record<string, unknown> = {
           },
           "etag": {
             "type": "string",
-            "description": "Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `include_superseded` or `fields`."
+            "description": "Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `filter`, `after`, `before`, `include_superseded` or `fields`."
           },
           "updated_at": {
             "type": "string",
@@ -5453,22 +5498,98 @@ export const openapi: Record<string, unknown> = {
             "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           },
           "ids": {
-            "type": "array",
+            "type": [
+              "array",
+              "null"
+            ],
             "items": {
               "type": "string",
               "pattern": "^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$"
             },
-            "description": "The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once.",
-            "minLength": 1,
-            "minItems": 1,
+            "description": "The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once.",
             "maxItems": 256
+          },
+          "filter": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "Which memories to forget, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused."
+          },
+          "dry_run": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Forget nothing yet: the answer tells what the filter matches."
+          },
+          "include_superseded": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Whether the filter also finds memories that others superseded. It leaves them alone otherwise."
           }
         },
         "required": [
-          "namespace",
-          "ids"
+          "namespace"
         ],
-        "additionalProperties": false
+        "additionalProperties": false,
+        "allOf": [
+          {
+            "oneOf": [
+              {
+                "required": [
+                  "ids"
+                ],
+                "properties": {
+                  "ids": {
+                    "type": "array",
+                    "minItems": 1
+                  }
+                }
+              },
+              {
+                "required": [
+                  "filter"
+                ],
+                "properties": {
+                  "filter": {
+                    "type": "object",
+                    "minProperties": 1
+                  }
+                }
+              }
+            ]
+          },
+          {
+            "anyOf": [
+              {
+                "required": [
+                  "filter"
+                ],
+                "properties": {
+                  "filter": {
+                    "type": "object"
+                  }
+                }
+              },
+              {
+                "not": {
+                  "required": [
+                    "dry_run"
+                  ],
+                  "properties": {
+                    "dry_run": {
+                      "const": true
+                    }
+                  }
+                }
+              }
+            ]
+          }
+        ]
       },
       "DeleteMemoriesResponse": {
         "type": "object",
@@ -5480,16 +5601,29 @@ export const openapi: Record<string, unknown> = {
           },
           "more": {
             "type": "boolean",
-            "description": "Whether time ran out before all were deleted: send the same ids again."
+            "description": "Whether others are left, because time ran out or the filter matches more: send the same request again."
+          },
+          "samples": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Memory"
+            },
+            "description": "Some of the memories that the filter matches, the oldest, up to 20. Only of a dry run."
           },
           "namespace": {
             "type": "string",
             "description": "The namespace, as it was given."
+          },
+          "matched": {
+            "type": "integer",
+            "format": "int32",
+            "description": "How many memories the filter matches. Only of a dry run."
           }
         },
         "required": [
           "deleted",
           "more",
+          "samples",
           "namespace"
         ]
       },
@@ -5674,6 +5808,14 @@ export const openapi: Record<string, unknown> = {
             ],
             "description": "`next_page_token` of the page before; left out for the first."
           },
+          "filter": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "Which memories to list: a filter in the language that docs/filters.md describes; all when left out or empty. The pages of one list have the same filter."
+          },
           "order": {
             "anyOf": [
               {
@@ -5743,6 +5885,14 @@ export const openapi: Record<string, unknown> = {
             "x-max-bytes": 256,
             "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
           },
+          "filter": {
+            "type": [
+              "object",
+              "null"
+            ],
+            "additionalProperties": true,
+            "description": "Which memories to count: a filter in the language that docs/filters.md describes; all when left out or empty."
+          },
           "include_superseded": {
             "type": [
               "boolean",
@@ -5763,7 +5913,7 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "int64",
             "pattern": "^[0-9]+$",
-            "description": "How many memories the namespace holds; 0 if nobody stored to it."
+            "description": "How many memories the namespace holds, or how many match the filter; 0 if nobody stored to it."
           },
           "namespace": {
             "type": "string",

@@ -106,6 +106,8 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory/generations", "../log/namespaces.js"],
     ["src/memory/log", "../calls/store.js"],
     ["src/memory/words", "../calls/store.js"],
+    ["src/memory/filter", "../log/replica.js"],
+    ["src/memory/fields", "../log/replica.js"],
     ["src/memory/idempotency", "../calls/store.js"],
     ["src/memory/calls", "../model-change/lead.js"],
     ["src/memory/calls/several", "../../model-change/lead.js"],

@@ -60,7 +60,7 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   },
   DeleteMemories: {
     request: { namespace, ids: [id] },
-    response: { deleted: 1, more: false, namespace },
+    response: { deleted: 1, more: false, samples: [], namespace },
   },
   DeleteMemory: { request: { namespace, id }, response: { id } },
   DeleteNamespace: { request: { namespace, force: true }, response: { deleted: 1 } },

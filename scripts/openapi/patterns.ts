@@ -62,6 +62,15 @@ const LIKE_THE_OLD_KEY = {
 
 /** Rules about several fields of a request at once. */
 export const CONDITIONS: Record<string, readonly object[]> = {
+  DeleteMemoriesRequest: [
+    {
+      oneOf: [
+        given("ids", { type: "array", minItems: 1 }),
+        given("filter", { type: "object", minProperties: 1 }),
+      ],
+    },
+    { anyOf: [given("filter", { type: "object" }), { not: given("dry_run", { const: true }) }] },
+  ],
   CreateKeyRequest: [
     { anyOf: [{ not: given("grace_seconds", { type: "integer" }) }, REPLACES] },
     { anyOf: [{ not: REPLACES }, LIKE_THE_OLD_KEY] },

@@ -42,6 +42,7 @@ const SOMETIMES = [
   ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
   ...["StoreBatchResult.stored", "StoreBatchResult.error", "StoredItem.outcome", "StoredItem.etag"],
   ...["RecallResponse.considered", "GetNamespaceResponse.first", "GetNamespaceResponse.last"],
+  ...["DeleteMemoriesResponse.matched"],
 ];
 
 /** The schemas of the messages and of all that they hold, by name. */

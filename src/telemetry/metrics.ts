@@ -21,6 +21,7 @@ const STEPS: Readonly<Record<Step, true>> = {
   append: true,
   catch_up: true,
   words: true,
+  filter: true,
   search: true,
   fetch: true,
   write: true,

@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
 import type { RecallMeasured } from "../memory/ports/vectors.js";
+import { type CompactRows, readCompact } from "./compact-rows.js";
 import { type Matches, newGraph } from "./graph.js";
 import { CHECKED } from "./recall-gauge.js";
 import { rowsOf } from "./segment-rows.js";
@@ -21,7 +22,8 @@ export type Request =
   | ({ readonly op: "write"; readonly gone: readonly number[] } & Pick<SnapshotManifest, "after" | "mark">)
   | { readonly op: "giveUp" }
   | { readonly op: "measure"; readonly of: SnapshotOf; readonly breadth: number }
-  | ({ readonly op: "search" | "searchExactly"; readonly of: SnapshotOf } & Search);
+  | ({ readonly op: "search" | "searchExactly"; readonly of: SnapshotOf } & Search)
+  | { readonly op: "compact"; readonly of: SnapshotOf; readonly stem: string };
 
 /** Number of a segment's vectors for which a search is measured. */
 const SAMPLES = 16;
@@ -51,6 +53,7 @@ export interface Answer {
   readonly written?: Written;
   readonly matches?: Matches;
   readonly measured?: RecallMeasured;
+  readonly compact?: CompactRows;
 }
 export type Reply = Answer | { readonly error: string };
 
@@ -176,7 +179,14 @@ function answer(request: Request): Answer {
       return search(request.of, request);
     case "searchExactly":
       return searchExactly(request.of, request);
+    case "compact":
+      return { compact: readCompact(request.of, request.stem) };
   }
+}
+
+/** Lists the memory that is handed over in place of being copied. */
+function buffersOf({ keys, slots, rows }: CompactRows): ArrayBuffer[] {
+  return [keys, slots, rows].map(({ buffer }) => buffer as ArrayBuffer);
 }
 
 parentPort?.on("message", (request: Request) => {
@@ -186,5 +196,5 @@ parentPort?.on("message", (request: Request) => {
   } catch (error) {
     reply = { error: String(error) };
   }
-  parentPort?.postMessage(reply);
+  parentPort?.postMessage(reply, "compact" in reply && reply.compact ? buffersOf(reply.compact) : []);
 });

@@ -4,6 +4,8 @@ import type { Hit, RecallMeasured } from "../memory/ports/vectors.js";
 export const BREADTH_FIRST = 128;
 const BREADTH_MIN = 64;
 const BREADTH_MAX = 512;
+/** Maximum breadth of a search on the main thread: it takes about 2 ms. Broader ones run in a thread. */
+export const BREADTH_HERE_MAX = 512;
 /** Least breadth in each of several graphs. */
 const BREADTH_EACH_MIN = 32;
 /** Share of the nearest vectors that searches should find, and above which they may be narrower. */

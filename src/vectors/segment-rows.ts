@@ -1,5 +1,5 @@
 import { closeSync, openSync } from "node:fs";
-import { FREE_KEY, type GraphFile, read, readGraphFile } from "./snapshot/graph-file.js";
+import { FREE_KEY, type GraphFile, read, readGraphFile, readInto } from "./snapshot/graph-file.js";
 import { ROWS_FROM } from "./snapshot/manifest.js";
 
 /** Number of rows read at a time. */
@@ -24,6 +24,22 @@ export function* rowsOf(path: string, dimensions: number): Generator<Rows> {
   }
 }
 
+/** Reads some vectors of a graph's file by their slots, as float32, end to end. */
+export function readRowsAt(path: string, slots: Uint32Array, dimensions: number): Float32Array {
+  const rowBytes = dimensions * Uint16Array.BYTES_PER_ELEMENT;
+  const rounded = new Uint16Array(slots.length * dimensions);
+  const bytes = Buffer.from(rounded.buffer);
+  const fd = openSync(path, "r");
+  try {
+    for (const [i, slot] of slots.entries()) {
+      readInto(bytes.subarray(i * rowBytes, (i + 1) * rowBytes), fd, ROWS_FROM + slot * rowBytes);
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return widened(rounded);
+}
+
 function readRows(
   fd: number,
   { file, from, dimensions }: { file: GraphFile; from: number; dimensions: number },
@@ -32,10 +48,14 @@ function readRows(
   const bytes = read(fd, ROWS_FROM + from * file.rowBytes, count * file.rowBytes);
   const rounded = new Uint16Array(new Uint8Array(bytes).buffer);
   if (rounded.length !== count * dimensions) throw new Error("the graph's rows are not of bf16");
+  return { keys: file.keys.slice(from, from + count), vectors: widened(rounded) };
+}
+
+function widened(rounded: Uint16Array): Float32Array {
   // bf16 is the upper half of a float32.
   const bits = new Uint32Array(rounded.length);
   for (let i = 0; i < rounded.length; i++) bits[i] = (rounded[i] as number) << 16;
-  return { keys: file.keys.slice(from, from + count), vectors: new Float32Array(bits.buffer) };
+  return new Float32Array(bits.buffer);
 }
 
 function heldIn({ keys, vectors }: Rows, dimensions: number): Rows {

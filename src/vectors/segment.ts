@@ -1,12 +1,16 @@
 import type { Index } from "usearch";
-import type { Hit, Mark } from "../memory/ports/vectors.js";
+import type { Among, Hit, Mark } from "../memory/ports/vectors.js";
+import type { CompactRows } from "./compact-rows.js";
 import { type Matches, newGraph, release } from "./graph.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath } from "./snapshot/manifest.js";
+import { placesOf } from "./snapshot/slots.js";
 import type { SnapshotOf, Written } from "./snapshot/snapshot.js";
 
 /** Bytes of a vector in a file beside its numbers, and in memory for finding its place. */
 const BYTES_PER_LINKED_ROW = 180;
+/** Bytes of a compact vector's key and place: only searches among some memories need them. */
+const BYTES_PER_SLOT = 12;
 
 /**
  * A graph of consecutive memories in files that never change, except that removed vectors are overwritten
@@ -17,6 +21,8 @@ export class Segment {
   /** Removed memories, which the graph still finds until their vectors are overwritten. */
   readonly #gone = new Set<number>();
   #goneVectors = 0;
+  #compact: Promise<CompactRows> | undefined;
+  #compactRows: CompactRows | undefined;
 
   /** Opens written files, which must be whole: `gone` are the memories that were removed since. */
   constructor(
@@ -54,7 +60,23 @@ export class Segment {
   }
 
   get bytes(): number {
-    return this.files.vectors * (2 * this.of.dimensions + BYTES_PER_LINKED_ROW);
+    const { dimensions } = this.of;
+    const compact = this.#compact === undefined ? 0 : dimensions + BYTES_PER_SLOT;
+    return this.files.vectors * (2 * dimensions + BYTES_PER_LINKED_ROW + compact);
+  }
+
+  /** Lists those of some memories that may be here. */
+  sequencesAmong(among: Among): Float64Array {
+    return among.between(this.files.after.sequence + 1, this.mark.sequence);
+  }
+
+  /** Returns its vectors in compact form, which are read when they are needed first. */
+  compactRows(read: () => Promise<CompactRows>): Promise<CompactRows> {
+    this.#compact ??= this.#keep(read).catch((error: unknown) => {
+      this.#compact = undefined;
+      throw error;
+    });
+    return this.#compact;
   }
 
   /** Removes a memory; answers whether it was here. */
@@ -66,7 +88,23 @@ export class Segment {
     if (vectors === 0) return false;
     this.#gone.add(sequence);
     this.#goneVectors += vectors;
+    if (this.#compactRows !== undefined) this.#overwrite(this.#compactRows, sequence);
     return true;
+  }
+
+  async #keep(read: () => Promise<CompactRows>): Promise<CompactRows> {
+    const compact = await read();
+    this.#compactRows = compact;
+    for (const sequence of this.#gone) this.#overwrite(compact, sequence);
+    return compact;
+  }
+
+  /** Overwrites a removed memory's vectors with zeros. */
+  #overwrite({ keys, rows }: CompactRows, sequence: number): void {
+    const { dimensions } = this.of;
+    for (const place of placesOf(keys, Float64Array.of(sequence))) {
+      rows.fill(0, place * dimensions, (place + 1) * dimensions);
+    }
   }
 
   /** Number of vectors to ask for to find `count`: removed ones may be among them for a while. */

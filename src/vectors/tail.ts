@@ -1,5 +1,7 @@
 import { exactSearch, MetricKind } from "usearch";
-import type { Hit, Mark, VectorRow } from "../memory/ports/vectors.js";
+import type { Among, Hit, Mark, VectorRow } from "../memory/ports/vectors.js";
+
+import { cosine, lengthOf } from "./cosine.js";
 
 /** Capacity of the first chunk at its start; it doubles when full. */
 const CAPACITY_MIN = 16;
@@ -79,6 +81,17 @@ export class Chunk {
       const row = Number(key);
       const [sequence, window] = [this.sequences[row] as number, this.windows[row] as number];
       hits.push({ sequence, window, similarity: 1 - (distances[i] as number) });
+    }
+  }
+
+  /** Adds all vectors of some memories to `hits`. */
+  collect(vector: Float32Array, among: Among, hits: Hit[]): void {
+    const length = lengthOf(vector);
+    for (let row = 0; row < this.rows; row++) {
+      const [sequence, window] = [this.sequences[row] as number, this.windows[row] as number];
+      if (!among.has(sequence)) continue;
+      const similarity = cosine(vector, this.vectors, row * this.dimensions) / length;
+      hits.push({ sequence, window, similarity });
     }
   }
 

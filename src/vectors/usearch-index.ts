@@ -1,18 +1,28 @@
 import { MemoryError } from "../errors.js";
 import { Piece } from "../memory/pacing/bounds.js";
 import { turn } from "../memory/pacing/turn.js";
-import type { Hit, RecallMeasured, Restored, VectorIndex, VectorRow } from "../memory/ports/vectors.js";
+import type {
+  Among,
+  Hit,
+  RecallMeasured,
+  Restored,
+  VectorIndex,
+  VectorQuery,
+  VectorRow,
+} from "../memory/ports/vectors.js";
 import { type Found, searchDistinct } from "./distinct.js";
+import { type FilteredBy, searchFiltered } from "./filtered.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
-import { CHECKED, compare, RecallGauge } from "./recall-gauge.js";
+import type { Answer, Request } from "./index-worker.js";
+import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import { VECTORS_MAX } from "./snapshot/keys.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
 import { EXACT_ERROR, Tail } from "./tail.js";
 
-/** Maximum breadth of a search on the main thread: it takes about 2 ms. Broader ones run in a thread. */
-const BREADTH_HERE_MAX = 512;
+/** Maximum number of times that a search begins anew because a segment's files were replaced. */
+const TRIES_MAX = 3;
 
 export interface IndexOptions extends SegmentsOptions {
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
@@ -32,6 +42,16 @@ export class UsearchIndex implements VectorIndex {
   #unwiped: unknown;
   #waiting = 0;
   readonly #tellLost = () => this.onLost();
+  readonly #filteredBy: FilteredBy = {
+    searchIn: (segment, asked) => this.#searchIn(segment, asked),
+    compactRowsOf: (segment) =>
+      segment.compactRows(async () => {
+        const { of, files } = segment;
+        const { compact } = await this.#ask({ op: "compact", of, stem: files.stem });
+        if (compact === undefined) throw new Error("the index thread read no vectors");
+        return compact;
+      }),
+  };
 
   constructor(
     private readonly of: Omit<SnapshotOf, "segment">,
@@ -89,13 +109,14 @@ export class UsearchIndex implements VectorIndex {
     this.#wipe(sequences);
   }
 
-  async search({ vector, limit, depthMax }: Parameters<VectorIndex["search"]>[0]): Promise<Hit[]> {
+  async search({ vector, limit, depthMax, among }: VectorQuery): Promise<Hit[]> {
     this.#check([vector]);
     // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
     const query = vector.slice();
     const vectors = this.#tail.rows + this.#segments.sum("vectors");
     const bounds = { limit: Math.min(limit, this.size), depthMax: Math.min(depthMax ?? vectors, vectors) };
     if (bounds.limit === 0) return [];
+    if (among !== undefined) return this.#searchAmong(query, { limit: bounds.limit, among, vectors });
     return searchDistinct(bounds, (count) =>
       this.#segments.reading((segments) => this.#nearest(query, { count, segments })),
     );
@@ -148,6 +169,52 @@ export class UsearchIndex implements VectorIndex {
     return { hits: hits.sort((a, b) => b.similarity - a.similarity), all };
   }
 
+  /** Finds the nearest of some memories. */
+  async #searchAmong(
+    vector: Float32Array,
+    { among, vectors, ...of }: { limit: number; among: Among; vectors: number },
+  ): Promise<Hit[]> {
+    const limit = Math.min(of.limit, among.size);
+    if (limit === 0) return [];
+    return searchDistinct({ limit, depthMax: vectors }, async (count) => {
+      const hits = await this.#nearestAmong(vector, { among, limit, count });
+      return { hits: hits.sort((a, b) => b.similarity - a.similarity), all: hits.length < count };
+    });
+  }
+
+  async #nearestAmong(
+    vector: Float32Array,
+    of: { among: Among; limit: number; count: number },
+  ): Promise<Hit[]> {
+    for (let tries = 1; ; tries++) {
+      let searched: readonly Segment[] = [];
+      try {
+        return await this.#segments.reading(async (segments) => {
+          searched = segments;
+          const tail = await this.#inTail(vector, of.among);
+          const living = segments.filter((segment) => segment.vectors > 0);
+          const breadth = this.#gauge.breadthIn(living.length);
+          return searchFiltered(this.#filteredBy, { ...of, vector, tail, breadth, segments: living });
+        });
+      } catch (error) {
+        // A segment whose files were replaced is found where it is now.
+        if (tries === TRIES_MAX || this.#segments.all === searched) throw error;
+      }
+    }
+  }
+
+  async #inTail(vector: Float32Array, among: Among): Promise<Hit[]> {
+    const pauses = new Pauses();
+    const hits: Hit[] = [];
+    // All of one moment: what is sealed meanwhile is found where it was.
+    const { chunks } = this.#tail;
+    for (const chunk of chunks) {
+      chunk.collect(vector, among, hits);
+      await pauses.ifDue();
+    }
+    return hits;
+  }
+
   async #searchIn(segment: Segment, asked: { vector: Float32Array; count: number }): Promise<Matches> {
     const { vector, count } = asked;
     if (count > BREADTH_HERE_MAX) {
@@ -182,12 +249,18 @@ export class UsearchIndex implements VectorIndex {
     asked: { vector: Float32Array; count: number },
   ): Promise<Matches | undefined> {
     const { of, files } = segment;
-    this.#waiting++;
     try {
-      return (await this.options.thread.ask({ op, of, stem: files.stem, ...asked })).matches;
+      return (await this.#ask({ op, of, stem: files.stem, ...asked })).matches;
     } catch (error) {
       if (this.#segments.all.includes(segment)) throw error;
       return undefined;
+    }
+  }
+
+  async #ask(request: Request): Promise<Answer> {
+    this.#waiting++;
+    try {
+      return await this.options.thread.ask(request);
     } finally {
       this.#waiting--;
     }

@@ -1,5 +1,12 @@
 import type { Mark, Restored } from "../memory/ports/vectors.js";
-import type { TextRow, WeighedQuery, WordHit, WordIndex, WordsFound } from "../memory/ports/words.js";
+import type {
+  TextRow,
+  WeighedQuery,
+  WordHit,
+  WordIndex,
+  WordQuery,
+  WordsFound,
+} from "../memory/ports/words.js";
 import { Guarded } from "./guarded.js";
 import { Lock } from "./lock.js";
 import { Remote } from "./remote.js";
@@ -88,7 +95,7 @@ export class GrowingIndex implements WordIndex {
     return this.#lock.write(() => this.#index.remove(sequences));
   }
 
-  search(query: { readonly text: string; readonly limit: number }): Promise<WordsFound> {
+  search(query: WordQuery): Promise<WordsFound> {
     return this.#lock.read(() => this.#index.search(query));
   }
 

@@ -1,4 +1,4 @@
-import type { TextRow, WeighedQuery, WordHit, WordsFound } from "../memory/ports/words.js";
+import type { TextRow, WeighedQuery, WordHit, WordQuery, WordsFound } from "../memory/ports/words.js";
 import { addBlock, blocksOf } from "./blocks.js";
 import { compact, isFragmented } from "./compact.js";
 import { Contents } from "./contents.js";
@@ -39,8 +39,8 @@ export class Guarded {
     });
   }
 
-  search({ text, limit }: { readonly text: string; readonly limit: number }): Promise<WordsFound> {
-    return this.#lock.read(() => inSlices(this.#search(text, limit), this.turn));
+  search(query: WordQuery): Promise<WordsFound> {
+    return this.#lock.read(() => inSlices(this.#search(query), this.turn));
   }
 
   score(query: WeighedQuery, sequences: readonly number[]): Promise<WordHit[]> {
@@ -99,10 +99,10 @@ export class Guarded {
     return leftOut;
   }
 
-  *#search(text: string, limit: number): Generator<void, WordsFound> {
+  *#search({ text, limit, among }: WordQuery): Generator<void, WordsFound> {
     const words = yield* wordsIn(text, "query");
     const query = yield* this.#contents.weigh(words);
-    return { query, heard: yield* findBest(this.#contents, query, limit) };
+    return { query, heard: yield* findBest(this.#contents, query, { limit, among }) };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Mark } from "../memory/ports/vectors.js";
-import type { TextRow, WeighedQuery, WordHit, WordsFound } from "../memory/ports/words.js";
+import type { TextRow, WeighedQuery, WordHit, WordQuery, WordsFound } from "../memory/ports/words.js";
 import type { Request, RestoredFile } from "./requests.js";
 import type { Block } from "./snapshot/block.js";
 import type { FileOf } from "./snapshot/file.js";
@@ -39,8 +39,8 @@ export class Remote {
     return this.#ask({ op: "remove", sequences });
   }
 
-  search({ text, limit }: { readonly text: string; readonly limit: number }): Promise<WordsFound> {
-    return this.#ask({ op: "search", text, limit });
+  search({ text, limit, among }: WordQuery): Promise<WordsFound> {
+    return this.#ask({ op: "search", text, limit, among });
   }
 
   score(query: WeighedQuery, sequences: readonly number[]): Promise<WordHit[]> {

@@ -1,5 +1,5 @@
 import type { Mark, Restored } from "../memory/ports/vectors.js";
-import type { TextRow, WeighedQuery } from "../memory/ports/words.js";
+import type { TextRow, WeighedQuery, WordQuery } from "../memory/ports/words.js";
 import type { FileOf } from "./snapshot/file.js";
 
 /** Request to the thread that holds all large indexes, about one of them. */
@@ -7,7 +7,7 @@ export type Request =
   | { readonly op: "addBlock"; readonly bytes: Uint8Array }
   | { readonly op: "add"; readonly rows: readonly TextRow[] }
   | { readonly op: "remove"; readonly sequences: readonly number[] }
-  | { readonly op: "search"; readonly text: string; readonly limit: number }
+  | ({ readonly op: "search" } & WordQuery)
   | { readonly op: "score"; readonly query: WeighedQuery; readonly sequences: readonly number[] }
   | { readonly op: "sample" }
   | { readonly op: "snapshot"; readonly of: FileOf; readonly mark: Mark }

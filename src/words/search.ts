@@ -1,4 +1,4 @@
-import type { WeighedQuery } from "../memory/ports/words.js";
+import type { WeighedQuery, WordQuery } from "../memory/ports/words.js";
 import { Best } from "./best.js";
 import type { Contents, Sought } from "./contents.js";
 import { memoryOf, weightPlaceOf } from "./postings/posting.js";
@@ -24,16 +24,25 @@ interface Scores {
 
 const spare: Scores[] = [];
 
+/** Means of scoring memories. */
+interface Scoring {
+  readonly table: Scores;
+  readonly norms: Norms;
+  /** A 1 for each memory that may be found; all may when left out. */
+  readonly allowed: Uint8Array | undefined;
+}
+
 /** Finds the `limit` memories with the highest scores, best first; of equals, the oldest first. */
 export function* findBest(
   contents: Contents,
   query: WeighedQuery,
-  limit: number,
+  { limit, among }: Pick<WordQuery, "limit" | "among">,
 ): Generator<void, { sequence: number; score: number }[]> {
   const best = new Best(limit);
+  const allowed = among && (yield* contents.memories.numbersOf(among));
   const norms = new Norms(query.meanLength);
   const taken = spare.pop() ?? { scores: new Float64Array(RANGE), touched: new Uint16Array(RANGE) };
-  const range = new Range(contents, taken, norms);
+  const range = new Range(contents, { table: taken, norms, allowed });
   let sought = yield* contents.seek(query);
   while (sought.length > 0) {
     yield* range.begin(sought);
@@ -57,8 +66,7 @@ class Range {
 
   constructor(
     private readonly contents: Contents,
-    private readonly table: Scores,
-    private readonly norms: Norms,
+    private readonly by: Scoring,
   ) {}
 
   /** Begins at the first memory that has any of the words. */
@@ -84,7 +92,7 @@ class Range {
 
   /** Offers the scores, and clears them. */
   end(best: Best): void {
-    const { scores, touched } = this.table;
+    const { scores, touched } = this.by.table;
     for (let i = 0; i < this.#count; i++) {
       const place = touched[i] as number;
       const score = scores[place] as number;
@@ -95,7 +103,8 @@ class Range {
   }
 
   #addBlock(cursor: Sought["cursor"], factor: number): void {
-    const { scores, touched } = this.table;
+    const { scores, touched } = this.by.table;
+    const { norms, allowed } = this.by;
     const { memories } = this.contents;
     const { page, end } = cursor;
     const hasGone = memories.gone > 0;
@@ -105,10 +114,11 @@ class Range {
       const memory = memoryOf(posting);
       if (memory >= this.#to) break;
       if (hasGone && !memories.lives(memory)) continue;
+      if (allowed !== undefined && allowed[memory] !== 1) continue;
       const place = memory - this.#from;
       const score = scores[place] as number;
       if (score === 0) touched[this.#count++] = place;
-      const norm = this.norms.of(memories.lengthOf(memory));
+      const norm = norms.of(memories.lengthOf(memory));
       scores[place] = score + gainOf(factor, WEIGHTS[weightPlaceOf(posting)] as number, norm);
     }
     cursor.at = at;

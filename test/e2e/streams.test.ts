@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
@@ -180,6 +181,26 @@ describe.each(DOORS)("through %s", (name) => {
     const next = await idOf(ana.store({ namespace, text: "stored since" }));
     const told = await changesIn(door().watch({ namespace, key: key(), position: head.position }), 1);
     expect(told[0]?.data.id).toBe(next);
+  });
+
+  it("an export with a filter has what matches, as lists show it", async () => {
+    const namespace = `filtered by ${name}`;
+    const store = (text: string, metadata: JsonObject) => ana.store({ namespace, text, metadata });
+    await store("one", { source: "mail" });
+    await store("two", { source: "chat" });
+    await store("three", { source: "mail" });
+    const read = async (filter: JsonObject) => {
+      const lines: string[] = [];
+      for await (const line of door().exportMemories({ namespace, key: key(), filter })) lines.push(line);
+      return lines.slice(1).map((line) => JSON.parse(line));
+    };
+    const found = await read({ source: "mail" });
+    expect(found.slice(0, -1).map(({ text }) => text)).toEqual(["one", "three"]);
+    expect(found.at(-1).count).toBe(2);
+    expect((await read({})).at(-1).count).toBe(3);
+    const failure = await failureOf(door().exportMemories({ namespace, key: key(), filter: { $no: 1 } }));
+    expect(failure.code).toBe("invalid_argument");
+    expect(failure.message).toContain("filter.$no");
   });
 
   it("an export has vectors on request", async () => {

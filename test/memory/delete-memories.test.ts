@@ -15,10 +15,11 @@ const clock: Clock = { ...systemClock, nowMs: () => nowMs };
 const ids = Array.from({ length: 40 }, newMemoryId);
 const request = { caller: CALLER, namespace: "n", ids };
 
+const vectors = new Float32Array(DIMENSIONS).fill(0.25);
+
 beforeEach(async () => {
   nowMs = 0;
   house = await House.open({ clock });
-  const vectors = new Float32Array(DIMENSIONS).fill(0.25);
   await house.write(
     "n",
     ids.map((id) => aMemory({ id, vectors })),
@@ -75,4 +76,32 @@ it("begins no other erasure once the caller has gone", async () => {
   const { signal } = gone;
   await expect(deleteMemories(leaving, { ...request, signal })).rejects.toThrow("gone");
   expect(await left()).toBeGreaterThan(ids.length - 20);
+});
+
+it("deletes by a filter what others update meanwhile, unless it does not match any more", async () => {
+  const { log } = house.storage;
+  const scope = { accountId: CALLER.accountId, namespace: "n" };
+  const logId = (await log.find(scope)) ?? "";
+  const own = ["a", "b"].map((n) => aMemory({ vectors, metadata: JSON.stringify({ n, kind: "own" }) }));
+  await log.append({ logId, from: ids.length + 1, entries: own });
+  const [a, b] = own as [(typeof own)[0], (typeof own)[0]];
+  const [atA, atB] = [ids.length + 1, ids.length + 2];
+  let begun = 0;
+  const updating = beginning(() => {});
+  const { begin } = updating.erasures;
+  updating.erasures.begin = async (erasure) => {
+    if (begun++ === 0) {
+      const versions = [
+        { ...aMemory({ id: a.id, vectors, metadata: '{"kind":"own","n":"c"}' }), replaces: atA },
+        { ...aMemory({ id: b.id, vectors, metadata: '{"kind":"other"}' }), replaces: atB },
+      ];
+      await log.append({ logId, from: ids.length + 3, entries: versions });
+    }
+    await begin(erasure);
+  };
+  const deleting = { caller: CALLER, namespace: "n", ids: [], filter: { kind: "own" } };
+  expect(await deleteMemories(updating, deleting)).toMatchObject({ deleted: 1, more: false });
+  expect(await log.locate({ logId, id: a.id })).toBeUndefined();
+  const [left] = (await log.fetch({ logId, sequences: [ids.length + 4], what: "text" })).found;
+  expect(left?.entry).toMatchObject({ id: b.id, metadata: '{"kind":"other"}' });
 });

@@ -260,6 +260,16 @@ it("a memory that was deleted is told without its text, as its deletion", async 
   expect(await words(2)).toEqual(["mem_2: text of mem_2", "deleted mem_1"]);
 });
 
+it("a version that is deleted after another one took its place is no deletion of the memory", async () => {
+  const { house, ports } = await open();
+  await house.write("n", [memory("mem_0")]);
+  const { next, words } = watching(ports);
+  await next();
+  const newer = { ...memory("mem_0"), opId: "newer", text: "newer text", replaces: 1 };
+  await house.write("n", [newer, tombstone(1), memory("mem_1")]);
+  expect(await words(2)).toEqual(["mem_0: newer text", "mem_1: text of mem_1"]);
+});
+
 it("a slow reader gets no text that was deleted more than a second before", async () => {
   const clock = steppedClock();
   const { house, log, ports } = await open({ clock });

@@ -141,7 +141,9 @@ async function patch(
 
 function resourceOf(resource: string, request: Readonly<Record<string, unknown>>): [string, string] {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(request)) query.set(name, String(value));
+  for (const [name, value] of Object.entries(request)) {
+    query.set(name, typeof value === "object" ? JSON.stringify(value) : String(value));
+  }
   const [method, template] = resource.split(" ") as [string, string];
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     query.delete(name);

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Scenario } from "./scenario.js";
 import { BATCHES } from "./scenarios-batch.js";
+import { FILTERS } from "./scenarios-filter.js";
 import { READS } from "./scenarios-reads.js";
 
 const text = "The cat sleeps on the warm radiator.";
@@ -13,6 +14,7 @@ const nested = (depth: number): JsonValue => (depth === 0 ? 1 : { a: nested(dept
 export const SCENARIOS: readonly Scenario[] = [
   ...READS,
   ...BATCHES,
+  ...FILTERS,
   { name: "a plain store", rpc: "Store", request: store({}), code: "ok" },
   { name: "a plain recall", rpc: "Recall", request: recall({}), code: "ok" },
 

@@ -39,7 +39,7 @@ export interface StreamDoor {
   readonly name: string;
   watch(asked: Watching): AsyncIterable<Told>;
   exportMemories(
-    asked: Pick<Watching, "namespace" | "key" | "signal"> & { includeVectors?: boolean },
+    asked: Pick<Watching, "namespace" | "key" | "signal"> & { includeVectors?: boolean; filter?: JsonObject },
   ): AsyncIterable<string>;
 }
 
@@ -77,9 +77,9 @@ function rpcDoor(name: string, transport: Transport): StreamDoor {
         yield { kind, position: message.position, data: json[kind] as JsonObject };
       }
     },
-    async *exportMemories({ namespace, includeVectors = false, key, signal }) {
+    async *exportMemories({ namespace, includeVectors = false, filter, key, signal }) {
       const open = (ending: AbortSignal) =>
-        client.exportMemories({ namespace, includeVectors }, options(key, ending));
+        client.exportMemories({ namespace, includeVectors, ...(filter && { filter }) }, options(key, ending));
       for await (const { line } of caught(signal, open)) yield line;
     },
   };
@@ -109,8 +109,12 @@ function plainDoor(url: string): StreamDoor {
       const path = `${url}/namespaces/${encodeURIComponent(namespace)}/events${query}`;
       yield* eventsIn(await opened(path, { key, ...(signal && { signal }) }));
     },
-    async *exportMemories({ namespace, key, signal, includeVectors = false }) {
-      const query = includeVectors ? "?include_vectors=true" : "";
+    async *exportMemories({ namespace, key, signal, filter, includeVectors = false }) {
+      const asked = [
+        ...(includeVectors ? ["include_vectors=true"] : []),
+        ...(filter ? [`filter=${encodeURIComponent(JSON.stringify(filter))}`] : []),
+      ];
+      const query = asked.length > 0 ? `?${asked.join("&")}` : "";
       const path = `${url}/namespaces/${encodeURIComponent(namespace)}/export${query}`;
       for await (const line of partsOf(await opened(path, { key, ...(signal && { signal }) }), "\n")) {
         const { error } = JSON.parse(line) as { error?: { code: string; message: string } };

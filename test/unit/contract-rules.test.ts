@@ -25,6 +25,8 @@ const HELD: Readonly<Record<string, object>> = {
   id: { required: true },
   ids: { required: true, itemsMax: IDS_MAX },
   memories: { required: true, itemsMax: BATCH_MAX },
+  // A filter may take the place of ids.
+  "DeleteMemoriesRequest.ids": { itemsMax: IDS_MAX },
   prefix: { bytesMax: NAMESPACE_BYTES_MAX },
   email: { bytesMax: EMAIL_BYTES_MAX },
   name: { bytesMax: KEY_NAME_BYTES_MAX },

@@ -48,6 +48,11 @@ async function compare(index: WordIndex, model: Model, seed: number): Promise<vo
     const asked = { text: textOf(chance, { words: 5, vocabulary: 2200 }), limit: 20 };
     const { query, heard } = await index.search(asked);
     expect({ ideal: query.ideal, heard }).toEqual(model.search(asked));
+    const among = Float64Array.from([...model.texts.keys()].filter((each) => each % 20 === 7));
+    const some = await index.search({ ...asked, among });
+    const allowed = new Set(among);
+    const all = model.search({ ...asked, limit: Number.POSITIVE_INFINITY }).heard;
+    expect(some.heard).toEqual(all.filter((each) => allowed.has(each.sequence)).slice(0, asked.limit));
     const sequences = heard.map(({ sequence }) => sequence);
     const scored = await index.score(query, sequences);
     expect(scored.map(({ sequence }) => sequence)).toEqual(sequences.toSorted((a, b) => a - b));

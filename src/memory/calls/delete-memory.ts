@@ -10,7 +10,7 @@ import { noSuchMemory } from "../versions/standing.js";
 import type { MemoryRequest } from "./memory-request.js";
 
 /** Maximum number of versions that one call deletes: others may update the memory meanwhile. */
-const VERSIONS_MAX = 20;
+export const VERSIONS_MAX = 20;
 
 /**
  * Deletes one memory. When this resolves, its text, metadata and vector are gone from the database and from
@@ -48,7 +48,7 @@ export async function forget(ports: ErasurePorts, of: { scope: Scope; id: string
 }
 
 /** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */
-async function locate(ports: ErasurePorts, { scope, id }: { scope: Scope; id: string }) {
+export async function locate(ports: ErasurePorts, { scope, id }: { scope: Scope; id: string }) {
   const located = await onLiving(ports, scope, async ({ logId }) => {
     return { logId, sequence: await ports.log.locate({ logId, id }) };
   });

@@ -1,5 +1,8 @@
+import { narrowed } from "../filter/created-between.js";
+import { parseFilter } from "../filter/parse.js";
 import { authorize } from "../input/authorize.js";
 import { parseFields, type ResultField } from "../input/fields.js";
+import type { JsonObject } from "../input/metadata.js";
 import { parseMinScore } from "../input/min-score.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
@@ -27,6 +30,11 @@ export interface RecallRequest {
   readonly topK?: number | undefined;
   /** Order of the results; the one that the service is set to if left out. */
   readonly mode?: RecallMode | undefined;
+  /** Filter of the memories that may be found; see docs/filters.md. */
+  readonly filter?: JsonObject | undefined;
+  /** Instants that the memories must be stored after and before, in milliseconds since 1970. */
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
   /** True if each result must say why it stands where it does. */
   readonly explain?: boolean | undefined;
   /** Lowest cosine that a result may have. */
@@ -67,7 +75,7 @@ export interface Recalled {
   readonly queryTokens: number;
   /** Fields of the results to answer with; all if undefined. */
   readonly fields?: ReadonlySet<ResultField> | undefined;
-  /** Number of memories in the namespace; only if `minScore` has left all of them out. */
+  /** Number of memories in the namespace; only if `minScore` or a filter has left all of them out. */
   readonly considered?: number | undefined;
 }
 
@@ -87,6 +95,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded } = request;
   const minScore = parseMinScore(request.minScore);
   const fields = parseFields(request.fields);
+  const filter = narrowed(parseFilter("filter", request.filter), request);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
   const charging = { quota: ports.quota, caller, steps, signal: request.signal };
@@ -103,17 +112,20 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       // The log's end decides first: a log that has moved does not need its model any more.
       embedding.catch(() => {});
       await Promise.all([current, paid]);
-      const hearing = mode === "hybrid" ? replica.hear({ text, includeSuperseded, steps }) : undefined;
+      const reselect = filter && (() => replica.select(filter, { includeSuperseded, signal, steps }));
+      const among = await reselect?.();
+      const hearing = mode === "hybrid" ? replica.hear({ text, among, includeSuperseded, steps }) : undefined;
       hearing?.catch(() => {});
       const embedded = await embedding;
-      const wanted = { wanted: topK, explain, minScore, includeSuperseded };
+      const wanted = { wanted: topK, among, reselect, explain, minScore, includeSuperseded };
       const search = { vectors: vectorsOf(embedded), ...wanted, signal, steps };
       const results = hearing
         ? await byBoth(replica, { ...search, hearing: await hearing })
         : await byMeaning(replica, search);
       const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
       const asked = { logId: replica.logId, includeSuperseded, signal };
-      const leftOut = results.length === 0 && minScore !== undefined && replica.size > 0;
+      const isNarrowed = filter !== undefined || minScore !== undefined;
+      const leftOut = results.length === 0 && isNarrowed && replica.size > 0;
       const considered = leftOut ? await countShown(ports, asked) : 0;
       return {
         ...{ results: marked, queryTokens: embedded.tokens, fields },

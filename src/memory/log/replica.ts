@@ -1,6 +1,11 @@
 import { MemoryError, unavailable } from "../../errors.js";
+import { LogFields } from "../fields/log-fields.js";
+import type { Selection } from "../fields/selection.js";
+import { shownAmong } from "../fields/shown-among.js";
+import type { Filter } from "../filter/condition.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
+import { inPieces } from "../pacing/pieces.js";
 import {
   type Dropped,
   type Entry,
@@ -42,21 +47,33 @@ export interface Showing {
   readonly includeSuperseded?: boolean | undefined;
 }
 
-export interface HearOptions extends Showing {
+/** Memories that a search may find: all when left out. */
+export interface Narrowing {
+  readonly among?: Selection | undefined;
+  /** Selects them again, when others have changed memories meanwhile. */
+  readonly reselect?: (() => Promise<Selection>) | undefined;
+}
+
+export interface HearOptions extends Pick<Narrowing, "among">, Showing {
   readonly text: string;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
-export interface NearestOptions extends Query, Showing {
+export interface NearestOptions extends Omit<Query, "among">, Narrowing, Showing {
   readonly steps?: Steps<CallStep> | undefined;
 }
 
-export interface PlacedOptions extends Pick<Query, "vectors" | "signal">, Showing {
+export interface PlacedOptions extends Pick<Query, "vectors" | "signal">, Narrowing, Showing {
   readonly hearing: Hearing;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
   /** Lowest score that they may have. */
   readonly minScore?: number | undefined;
+  readonly steps?: Steps<CallStep> | undefined;
+}
+
+export interface SelectOptions extends Showing {
+  readonly signal?: AbortSignal | undefined;
   readonly steps?: Steps<CallStep> | undefined;
 }
 
@@ -96,6 +113,7 @@ export class Replica {
   readonly #restoration: Restoration;
   readonly #words: LogWords;
   readonly #hidden = new Hidden();
+  readonly #fields: LogFields;
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
   /** True once it has read its log to the end. */
@@ -115,6 +133,7 @@ export class Replica {
   ) {
     this.#restoration = new Restoration({ ...options, logId });
     this.#words = new LogWords(logId, { ...options, fits: (vectors) => options.index.fits(vectors) });
+    this.#fields = new LogFields(logId, options);
     options.index.onLost = () => {
       this.broken = true;
     };
@@ -136,7 +155,8 @@ export class Replica {
   }
 
   get bytes(): number {
-    return this.options.index.bytes + this.#words.bytes + this.#hidden.bytes;
+    const { index } = this.options;
+    return index.bytes + this.#words.bytes + this.#fields.bytes + this.#hidden.bytes;
   }
 
   /** Number of requests that wait for the indexes. */
@@ -159,8 +179,9 @@ export class Replica {
    * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
    */
   async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
-    return this.#complete(async (log) => {
-      const { searched, ...found } = await steps.time("search", () => this.#searchShown(query));
+    return this.#complete(query, async ({ log, among }) => {
+      const asked = { ...query, among };
+      const { searched, ...found } = await steps.time("search", () => this.#searchShown(asked));
       return steps.time("fetch", () => scoreBest({ ...searched, log }, { ...query, ...found }));
     });
   }
@@ -173,11 +194,29 @@ export class Replica {
     return steps.time("words", () => this.#hearShown({ ...hearing, until: this.#applied }));
   }
 
+  /**
+   * Selects the memories that match a filter; it sees all that `current` has seen. The first call for a log
+   * builds an index of its fields.
+   */
+  select({ condition }: Filter, options: SelectOptions = {}): Promise<Selection> {
+    const { signal, steps = untimed, includeSuperseded = false } = options;
+    return steps.time("filter", async () => {
+      const selected = await this.#fields.select({ condition, until: this.#applied, signal });
+      // An id may belong to a version that another process has just stored.
+      if ((selected.sequences.at(-1) ?? 0) > this.#applied) await this.current();
+      if (this.#hidden.isEmpty) return selected;
+      const { clock } = this.options;
+      const viewing = { nowMs: clock.wallMs(), includeSuperseded };
+      return inPieces(shownAmong(selected, { hidden: this.#hidden, viewing }), clock);
+    });
+  }
+
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
     const near = { ...query, limit: NEAR_CANDIDATES };
-    return this.#complete(async (log) => {
-      const { searched, ...found } = await steps.time("search", () => this.#searchShown(near));
+    return this.#complete(query, async ({ log, among }) => {
+      const asked = { ...near, among };
+      const { searched, ...found } = await steps.time("search", () => this.#searchShown(asked));
       return steps.time("fetch", () => placeBest({ ...searched, log }, { ...query, ...found }));
     });
   }
@@ -194,6 +233,7 @@ export class Replica {
     this.#applied += news.length;
     const indexed = this.#guard(this.#index(news));
     this.#words.take(news);
+    this.#fields.take(news);
     for (const { entry } of news) this.onApplied(entry);
     await indexed;
   }
@@ -204,6 +244,7 @@ export class Replica {
    */
   async forget(sequence: number): Promise<void> {
     if (sequence > this.#applied) this.#forgotten.add(sequence);
+    this.#fields.forget([sequence]);
     const removed = this.#guard(this.options.index.remove([sequence]));
     // A failure reaches the call that builds the index: the replica is broken then.
     removed.catch(() => {});
@@ -218,6 +259,7 @@ export class Replica {
     this.#stopped = true;
     if (this.#catchingUp) await this.options.index.close();
     await this.#words.stop();
+    await this.#fields.stop();
     await this.#catchUpOnce().catch(() => {});
   }
 
@@ -233,8 +275,11 @@ export class Replica {
    * Runs a search again if a memory that it found is missing in the log: an update may have replaced it, and
    * then its new version must be found.
    */
-  async #complete<T>(search: (log: Pick<Log, "fetch">) => Promise<T>): Promise<T> {
-    for (let searches = 1; ; searches++) {
+  async #complete<T>(
+    { among: first, reselect }: Narrowing,
+    search: (by: { readonly log: Pick<Log, "fetch">; readonly among?: Selection | undefined }) => Promise<T>,
+  ): Promise<T> {
+    for (let among = first, searches = 1; ; searches++) {
       let missing = 0;
       const { log } = this.options;
       const before = this.#applied;
@@ -243,11 +288,12 @@ export class Replica {
         missing += of.sequences.length - fetched.rest.length - fetched.found.length;
         return fetched;
       };
-      const found = await search({ fetch });
+      const found = await search({ log: { fetch }, among });
       if (missing === 0 || searches === SEARCHES_MAX) return found;
       await this.current();
       // What is missing was missing before: it is damaged.
       if (this.#applied === before) return found;
+      among = await reselect?.();
     }
   }
 
@@ -268,9 +314,14 @@ export class Replica {
     }
   }
 
-  async #hearShown({ text, until, ...showing }: HearOptions & { readonly until: number }): Promise<Hearing> {
+  async #hearShown({
+    text,
+    among,
+    until,
+    ...showing
+  }: HearOptions & { readonly until: number }): Promise<Hearing> {
     for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
-      const hearing = await this.#words.hear({ text, limit, until });
+      const hearing = await this.#words.hear({ text, limit, among: among?.sequences, until });
       if (this.#hidden.isEmpty) return hearing;
       const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing));
       if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;
@@ -372,8 +423,8 @@ export class Replica {
       if (this.sealed) return;
       if (this.#restoration.pending) await this.#restore();
       const from = this.#applied + 1;
-      // The words that are followed as well are handed on, and need no reading of their own then.
-      const what = this.#words.follows(from) ? "all" : "vectors";
+      // Words and fields that are followed as well are handed on, and need no reading of their own then.
+      const what = this.#words.follows(from) || this.#fields.follows(from) ? "all" : "vectors";
       const { entries, complete } = await this.options.log.read({ logId: this.logId, from, limit, what });
       if (entries.length > 0) this.options.onCaughtUp?.(entries.length);
       await this.apply(entries);

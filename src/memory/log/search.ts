@@ -1,6 +1,6 @@
 import type { Clock } from "../pacing/clock.js";
 import type { Log } from "../ports/log.js";
-import { type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
+import { type Among, type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
 import { type Pair, type Scored, score } from "./score.js";
 
 /** Size of an index up to which a search takes no noticeable time. */
@@ -15,6 +15,8 @@ export interface Query {
   readonly limit: number;
   /** Number of memories that the caller wants, the best of those; all of them when left out. */
   readonly wanted?: number | undefined;
+  /** The memories that may be found; all when left out. */
+  readonly among?: Among | undefined;
   /** Ends the search between two of the query's vectors. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -38,13 +40,14 @@ export interface Near {
 /** Finds the memories near to any of a query's vectors, the nearest first. */
 export async function findNearby(
   { index, search, clock }: Searched,
-  { vectors, limit, signal }: Query,
+  { vectors, limit, among, signal }: Query,
 ): Promise<Map<number, Near>> {
   const nearby = new Nearby();
+  const { size } = among ?? index;
   const look = async (query: number, depthMax: number) => {
     signal?.throwIfAborted();
     const vector = vectors[query] as Float32Array;
-    const hits = await search({ vector, limit, depthMax });
+    const hits = await search({ vector, limit, depthMax, among });
     for (const hit of hits) nearby.add(query, hit);
   };
   for (const query of vectors.keys()) {
@@ -54,7 +57,7 @@ export async function findNearby(
     await look(query, Math.ceil(SEARCH_DEPTH_MAX / vectors.length));
   }
   // If the nearest vectors all belong to a few long memories, one deep search finds others.
-  if (vectors.length > 1 && nearby.size < Math.min(limit, index.size)) await look(0, SEARCH_DEPTH_MAX);
+  if (vectors.length > 1 && nearby.size < Math.min(limit, size)) await look(0, SEARCH_DEPTH_MAX);
   return nearby.best(limit);
 }
 

@@ -1,5 +1,14 @@
 /** Steps of a call. */
-export type CallStep = "charge" | "refund" | "embed" | "append" | "catch_up" | "words" | "search" | "fetch";
+export type CallStep =
+  | "charge"
+  | "refund"
+  | "embed"
+  | "append"
+  | "catch_up"
+  | "words"
+  | "filter"
+  | "search"
+  | "fetch";
 /** Steps of work that all calls on a namespace share. */
 export type SharedStep = "write" | "read" | "restore" | "seal";
 export type Step = CallStep | SharedStep;

@@ -56,10 +56,27 @@ export interface VectorIndex {
   remove(sequences: readonly number[]): Promise<void>;
   /**
    * Finds the vectors nearest to one, best first: a few of each of the `limit` nearest memories. It examines
-   * no more than the `depthMax` nearest vectors, and may find fewer memories then.
+   * no more than the `depthMax` nearest vectors, and may find fewer memories then. If it may find only some
+   * memories, it finds the nearest of those, however far they are.
    */
-  search(query: { vector: Float32Array; limit: number; depthMax?: number }): Promise<Hit[]>;
+  search(query: VectorQuery): Promise<Hit[]>;
   close(): Promise<void>;
+}
+
+export interface VectorQuery {
+  readonly vector: Float32Array;
+  readonly limit: number;
+  readonly depthMax?: number | undefined;
+  /** The memories that may be found; all when left out. */
+  readonly among?: Among | undefined;
+}
+
+/** Some memories by their log numbers. */
+export interface Among {
+  readonly size: number;
+  has(sequence: number): boolean;
+  /** Lists those with numbers from `from` to `to`, in order. */
+  between(from: number, to: number): Float64Array;
 }
 
 export interface VectorRow {

@@ -61,7 +61,7 @@ export interface WordIndex {
    */
   remove(sequences: readonly number[]): Promise<void>;
   /** Finds the `limit` memories whose words fit a text best, best first; of equals, the older comes first. */
-  search(query: { readonly text: string; readonly limit: number }): Promise<WordsFound>;
+  search(query: WordQuery): Promise<WordsFound>;
   /**
    * Scores some memories by the words of an earlier search, in the order of their numbers. Those that the
    * index does not have are left out.
@@ -73,6 +73,13 @@ export interface WordIndex {
    */
   sample(): Promise<readonly number[]>;
   close(): Promise<void>;
+}
+
+export interface WordQuery {
+  readonly text: string;
+  readonly limit: number;
+  /** Log numbers of the memories that may be found, in order; all when left out. */
+  readonly among?: Float64Array | undefined;
 }
 
 export interface TextRow {

@@ -10,7 +10,7 @@ export type Change =
 interface ChangeOptions {
   /** Time by which memories have expired. */
   readonly nowMs: number;
-  /** Answers the id of the memory with a number, whether it was erased or not. */
+  /** Answers the id of the memory whose present version has a number, whether it was erased or not. */
   idOf(sequence: number): Promise<string | undefined>;
 }
 
@@ -46,14 +46,20 @@ export function endedBy(entry: Entry<"head">): readonly number[] {
   return forgotten === undefined ? supersedes : [forgotten, ...supersedes];
 }
 
-/** Finds the id of the memory with this number, or of what is left of it; undefined if nothing tells it. */
+/**
+ * Finds the id of the memory that a tombstone deletes; undefined if nothing tells it, or if another version had
+ * taken the place of the deleted one before.
+ */
 export async function idAt(
-  log: Pick<Log, "read">,
-  { logId, sequence }: { logId: string; sequence: number },
+  log: Pick<Log, "read" | "locate">,
+  { logId, sequence, tombstone }: { logId: string; sequence: number; tombstone: number },
 ): Promise<string | undefined> {
   const { entries } = await log.read({ logId, from: sequence, limit: 1, what: "head" });
   const entry = entries[0]?.entry;
   if (entry?.op !== "store" && entry?.op !== "erased") return undefined;
+  const { id } = entry;
   // What replaced a lost entry in a copy has no id.
-  return entry.id === "" ? undefined : entry.id;
+  if (id === "") return undefined;
+  const present = await log.locate({ logId, id });
+  return present !== undefined && present > sequence && present < tombstone ? undefined : id;
 }

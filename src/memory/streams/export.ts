@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
 import { MemoryError, unavailable } from "../../errors.js";
+import type { Filter } from "../filter/condition.js";
+import { matches } from "../filter/matches.js";
+import { parseFilter } from "../filter/parse.js";
 import type { Generations } from "../generations/generations.js";
 import { authorizeFree } from "../input/authorize.js";
+import type { JsonObject } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
 import { vectorsOf } from "../log/windows.js";
 import { Piece } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import { baseOf, generationOf } from "../ports/generation.js";
-import type { Entry, Log, Stored } from "../ports/log.js";
+import type { Entry, Log, Seen, Stored } from "../ports/log.js";
 import type { Caller, Quota } from "../ports/quota.js";
 import { isExpired } from "../versions/standing.js";
 import { endedBy } from "./changes.js";
@@ -38,6 +42,8 @@ export interface ExportRequest {
   readonly caller: Caller;
   readonly namespace: string;
   readonly includeVectors: boolean;
+  /** Filter of the memories; see docs/filters.md. All are exported when left out. */
+  readonly filter?: JsonObject | undefined;
   /** Aborted when nobody takes the lines any more, and when the process stops. */
   readonly signal: AbortSignal;
   readonly ending: AbortSignal;
@@ -49,25 +55,33 @@ export interface ExportRequest {
  * does not exist has no memories. Costs nothing.
  *
  * No memory that was stored after the position is in it, and none that was deleted, replaced or superseded
- * before, or has expired. One that is deleted
- * meanwhile may be missing; its text is read no more than a second before it is passed on.
+ * before, has expired or does not match the filter. One that is deleted meanwhile may be missing; its text is
+ * read no more than a second before it is passed on.
  *
  * @throws MemoryError `failed_precondition` if the namespace is dropped meanwhile; else as `watch`.
  */
 export async function* exportMemories(ports: ExportPorts, request: ExportRequest): AsyncGenerator<string> {
   const { caller, signal } = request;
   const scope = scopeOf(request);
+  const filter = parseFilter("filter", request.filter);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
   const stream = ports.streams.open("export", caller);
   const close = () => stream.close();
   signal.addEventListener("abort", close);
   try {
     const standing = await livingLogOf(ports.log, scope);
-    yield* new Exporting(ports, { ...request, stream }).lines(standing?.dropped ? undefined : standing);
+    yield* new Exporting(ports, { ...request, filter, stream }).lines(
+      standing?.dropped ? undefined : standing,
+    );
   } finally {
     signal.removeEventListener("abort", close);
     close();
   }
+}
+
+interface Exported extends Omit<ExportRequest, "filter"> {
+  readonly filter: Filter | undefined;
+  readonly stream: OpenStream;
 }
 
 class Exporting {
@@ -78,7 +92,7 @@ class Exporting {
 
   constructor(
     private readonly ports: ExportPorts,
-    private readonly request: ExportRequest & { readonly stream: OpenStream },
+    private readonly request: Exported,
   ) {
     this.#untilMs = ports.clock.nowMs() + EXPORT_MS_MAX;
     this.#proof = new Proof(ports, request.caller);
@@ -117,8 +131,7 @@ class Exporting {
         // It is read anew: what was deleted since has lost its text.
         if (i > 0 && this.ports.clock.nowMs() - readMs > FRESH_MS) break;
         reader.after = sequence;
-        if (entry.op !== "store" || ended.has(sequence) || isExpired(entry, this.ports.clock.wallMs()))
-          continue;
+        if (entry.op !== "store" || ended.has(sequence) || !this.#isWanted(entry)) continue;
         this.#count++;
         yield this.#hashed(lineOf(entry));
         if (!piece.isOver) continue;
@@ -126,6 +139,12 @@ class Exporting {
         piece = new Piece();
       }
     }
+  }
+
+  #isWanted(memory: Seen["text"]): boolean {
+    const { filter } = this.request;
+    if (isExpired(memory, this.ports.clock.wallMs())) return false;
+    return filter === undefined || matches(filter.condition, memory);
   }
 
   /** Finds the memories that a later entry up to the position ends, whether they are erased yet or not. */

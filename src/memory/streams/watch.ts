@@ -145,7 +145,7 @@ class Watching {
     const { logId } = reader;
     const change = await changeOf(entry, {
       nowMs: this.ports.clock.wallMs(),
-      idOf: (target) => idAt(this.ports.log, { logId, sequence: target }),
+      idOf: (target) => idAt(this.ports.log, { logId, sequence: target, tombstone: sequence }),
     });
     reader.after = sequence;
     this.#at = reader.position;

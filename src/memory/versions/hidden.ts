@@ -2,6 +2,8 @@ import type { Entry, Special, Stored } from "../ports/log.js";
 
 /** Memory that a number takes, about. */
 const NUMBER_BYTES = 40;
+/** Number of memories listed before other work may get its turn. */
+const SLICE = 16_384;
 
 export interface Viewing {
   readonly nowMs: number;
@@ -28,6 +30,26 @@ export class Hidden {
     const expiresAtMs = this.#expiring.get(sequence);
     if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return false;
     return includeSuperseded || !this.#superseded.has(sequence);
+  }
+
+  /** Number of memories that may be hidden. */
+  get size(): number {
+    return this.#superseded.size + this.#expiring.size;
+  }
+
+  /** Lists the hidden memories, some of them twice. It yields often. */
+  *all({ nowMs, includeSuperseded }: Viewing): Generator<void, number[]> {
+    const hidden: number[] = [];
+    let seen = 0;
+    for (const [sequence, expiresAtMs] of this.#expiring) {
+      if (++seen % SLICE === 0) yield;
+      if (expiresAtMs <= nowMs) hidden.push(sequence);
+    }
+    for (const sequence of includeSuperseded ? [] : this.#superseded) {
+      if (++seen % SLICE === 0) yield;
+      hidden.push(sequence);
+    }
+    return hidden;
   }
 
   /** Takes an entry of the log. */

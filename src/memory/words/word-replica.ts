@@ -35,6 +35,8 @@ export interface WordReplicaOptions {
 export interface Listening {
   readonly text: string;
   readonly limit: number;
+  /** Log numbers of the memories that may be found, in order; all when left out. */
+  readonly among?: Float64Array | undefined;
   /** Number of the log up to which all entries must be seen. */
   readonly until: number;
 }
@@ -89,11 +91,11 @@ export class WordReplica {
   }
 
   /** Finds the memories whose words fit a text best, among all up to a number of the log. */
-  async hear({ text, limit, until }: Listening): Promise<Hearing> {
+  async hear({ text, limit, among, until }: Listening): Promise<Hearing> {
     await this.#current(until);
     const { index } = this.options;
     const [found, mean] = await Promise.all([
-      this.#guard(index.search({ text, limit })),
+      this.#guard(index.search({ text, limit, among })),
       this.#meanOfSample(),
       this.#changed,
     ]);

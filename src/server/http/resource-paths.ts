@@ -116,9 +116,9 @@ function bodyOf(request: FastifyRequest, message: DescMessage): AsyncIterable<Ui
 export function requestOf({ params, url }: FastifyRequest, message: DescMessage): string {
   // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
   if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
-  const query = readQuery(url).map(([name, value]) => [name, readAs(value, fieldOf(message, name))]);
-  const fields = [...Object.entries(params as Record<string, string>), ...query];
-  const members = fields.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  const members = [...Object.entries(params as Record<string, string>), ...readQuery(url)].map(
+    ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
+  );
   return `{${members.join(",")}}`;
 }
 
@@ -126,9 +126,19 @@ function fieldOf(message: DescMessage, name: string): DescField | undefined {
   return message.fields.find((field) => field.name === name || field.jsonName === name);
 }
 
-/** Converts a query value, which is text, to what JSON has for the field; the field refuses any other text. */
-function readAs(text: string, field: DescField | undefined): string | boolean | number {
-  if (field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text)) return text === "true";
-  if (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d{0,9})$/.test(text)) return Number(text);
-  return text;
+/** Converts a value, which is text, to the JSON that the field has; the field refuses any other text. */
+function jsonOf(text: string, field: DescField | undefined): string {
+  const isAsItIs =
+    (field?.scalar === ScalarType.BOOL && /^(true|false)$/.test(text)) ||
+    (field?.scalar === ScalarType.INT32 && /^(0|-?[1-9]\d{0,9})$/.test(text)) ||
+    (field?.message?.typeName === "google.protobuf.Struct" && isObject(text));
+  return isAsItIs ? text : JSON.stringify(text);
+}
+
+function isObject(text: string): boolean {
+  try {
+    return text.trimStart().startsWith("{") && typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
 }

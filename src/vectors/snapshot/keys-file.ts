@@ -35,8 +35,28 @@ export function writeKeys(path: string, keys: BigUint64Array): SnapshotManifest[
   return blocks;
 }
 
+/** Reads a whole file of keys. Throws when a block is damaged. */
+export function readKeys(
+  bytes: Buffer,
+  blocks: SnapshotManifest["keys"],
+): { keys: Float64Array; slots: Uint32Array } {
+  const blockBytes = BLOCK_ENTRIES * ENTRY_BYTES;
+  for (const [i, { sha256 }] of blocks.entries()) {
+    const block = bytes.subarray(i * blockBytes, (i + 1) * blockBytes);
+    if (sha256Of(block) !== sha256) throw new Error("the snapshot's keys are damaged");
+  }
+  const count = Math.min(bytes.length / ENTRY_BYTES, blocks.length * BLOCK_ENTRIES);
+  const keys = new Float64Array(count);
+  const slots = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    keys[i] = bytes.readDoubleLE(i * ENTRY_BYTES);
+    slots[i] = bytes.readUInt32LE(i * ENTRY_BYTES + 8);
+  }
+  return { keys, slots };
+}
+
 /** Returns the slots that hold a memory's vector, in the order of their keys. */
-function slotsInOrder(keys: BigUint64Array): Uint32Array {
+export function slotsInOrder(keys: BigUint64Array): Uint32Array {
   const held = Uint32Array.from(keys.keys()).filter((slot) => keys[slot] !== FREE_KEY);
   const numbers = Float64Array.from(keys, Number);
   return held.sort((a, b) => (numbers[a] as number) - (numbers[b] as number));

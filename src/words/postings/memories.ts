@@ -82,6 +82,21 @@ export class Memories {
     return sample.sequences;
   }
 
+  /** Marks the memories with some log numbers, which are in order, by a 1 for each number here. */
+  *numbersOf(sequences: Float64Array): Generator<void, Uint8Array> {
+    const marks = new Uint8Array(this.size);
+    let number = 0;
+    for (let i = 0; i < sequences.length; i++) {
+      const sequence = sequences[i] as number;
+      // Often it is the next one.
+      if (number < this.size && this.sequenceOf(number) < sequence) number++;
+      if (number < this.size && this.sequenceOf(number) < sequence) number = this.firstFrom(sequence);
+      if (number < this.size && this.sequenceOf(number) === sequence) marks[number] = 1;
+      if (i % SLICE === SLICE - 1) yield;
+    }
+    return marks;
+  }
+
   /** Finds a memory's number here; -1 if it was never added. */
   find(sequence: number): number {
     const place = this.firstFrom(sequence);

@@ -1,26 +1,45 @@
+import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
+import type { JsonObject } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
 import { countShown } from "../../log/counting.js";
+import type { Namespaces } from "../../log/namespaces.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Log } from "../../ports/log.js";
 import type { Caller, Quota } from "../../ports/quota.js";
 import { endOf } from "../end-of.js";
+import { selectIn } from "./matching.js";
 
 export interface CountRequest {
   readonly caller: Caller;
   readonly namespace: string;
+  /** Filter of the memories; see docs/filters.md. All are counted when left out. */
+  readonly filter?: JsonObject | undefined;
   /** True if memories that others superseded count, too. */
   readonly includeSuperseded?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
+interface CountPorts {
+  readonly quota: Quota;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly namespaces: Namespaces;
+}
+
 /** Counts the memories of a namespace; one that does not exist has none. Costs nothing. */
 export async function countMemories(
-  { quota, log, clock }: { quota: Quota; log: Log; clock: Clock },
+  ports: CountPorts,
   { caller, includeSuperseded = false, signal, ...request }: CountRequest,
 ): Promise<number> {
+  const { quota, log, clock } = ports;
   const scope = scopeOf({ caller, ...request });
+  const filter = parseFilter("filter", request.filter);
   await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
+  if (filter !== undefined) {
+    const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
+    return matching?.selection.size ?? 0;
+  }
   const end = await endOf(log, scope);
   if (end === undefined) return 0;
   return countShown({ log, clock }, { logId: end.logId, includeSuperseded, signal });

@@ -25,7 +25,7 @@ export interface ListRequest {
 }
 
 /** Name of each list in its page tokens, so that a token of one order is refused in the other. */
-const LISTS = { newest: "memories", oldest: "oldest" } as const;
+export const LISTS = { newest: "memories", oldest: "oldest" } as const;
 
 /**
  * Lists a namespace's memories, newest or oldest first; a namespace that does not exist has none. A page may

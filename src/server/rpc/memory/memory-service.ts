@@ -11,7 +11,7 @@ import { recall } from "../../../memory/calls/recall.js";
 import { countMemories } from "../../../memory/calls/several/count.js";
 import { deleteMemories } from "../../../memory/calls/several/delete-memories.js";
 import { getMemories } from "../../../memory/calls/several/get-memories.js";
-import { listMemories } from "../../../memory/calls/several/list.js";
+import { listMatching } from "../../../memory/calls/several/list-matching.js";
 import { storeBatch } from "../../../memory/calls/several/store-batch.js";
 import { store } from "../../../memory/calls/store.js";
 import { updateMemory } from "../../../memory/calls/update.js";
@@ -23,7 +23,7 @@ import { stepsKey } from "../observe.js";
 import { HeldAnswers } from "./held-answers.js";
 import { memoryOf, textsOf } from "./memory-fields.js";
 import { memoryStreams, type StreamPorts } from "./memory-streams.js";
-import { detailsOf, foundOf, measured, modeOf, orderOf, stringsOf } from "./read-fields.js";
+import { detailsOf, foundOf, measured, modeOf, onlyOf, orderOf, stringsOf } from "./read-fields.js";
 import { batchMemories, batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
@@ -70,14 +70,16 @@ export function memoryService(
     async recall({ namespace, mode, fields: mask, ...asked }, context) {
       const { query, topK, explain, minScore, includeSuperseded } = asked;
       const wanted = { query, topK, explain, minScore, includeSuperseded, fields: mask?.paths };
-      const request = { ...common(context), ...wanted, namespace, mode: modeOf(mode) };
+      const only = onlyOf(asked);
+      const request = { ...common(context), ...wanted, ...only, namespace, mode: modeOf(mode) };
       const { results, queryTokens, fields, considered } = await held.hold(
         context,
         () => recall(ports, request),
         (recalled) => recalled.results.flatMap(stringsOf),
       );
       // Callers that ask for nothing new are answered as before.
-      const isFull = includeSuperseded || minScore !== undefined || mask !== undefined;
+      const isFull =
+        includeSuperseded || [minScore, mask, ...Object.values(only)].some((each) => each !== undefined);
       return {
         ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
         ...(considered !== undefined && { considered: BigInt(considered) }),
@@ -99,10 +101,23 @@ export function memoryService(
       await deleteMemory(ports, { caller: callerOf(context), namespace, id });
       return { id };
     },
-    async deleteMemories({ namespace, ids }, context) {
+    async deleteMemories({ namespace, ids, filter, dryRun, includeSuperseded }, context) {
       const { signal } = context;
-      const request = { caller: callerOf(context), namespace, ids, signal };
-      return { ...(await deleteMemories(ports, request)), namespace };
+      const request = {
+        caller: callerOf(context),
+        namespace,
+        ids,
+        filter,
+        dryRun,
+        includeSuperseded,
+        signal,
+      };
+      const deleting = () => deleteMemories(ports, request);
+      const deleted = dryRun
+        ? await held.free(context, deleting, ({ dry }) => dry?.samples.flatMap(textsOf) ?? [])
+        : await deleting();
+      const { dry, ...counts } = deleted;
+      return { ...counts, namespace, ...(dry && { ...dry, samples: dry.samples.map(memoryOf) }) };
     },
     async deleteNamespace({ namespace, force }, context) {
       return { deleted: await deleteNamespace(ports, { caller: callerOf(context), namespace, force }) };
@@ -115,17 +130,18 @@ export function memoryService(
     async getNamespace({ namespace }, context) {
       return detailsOf(namespace, await getNamespace(ports, { caller: callerOf(context), namespace }));
     },
-    async listMemories({ namespace, pageSize, pageToken, order, includeSuperseded }, context) {
-      const page = { pageSize, pageToken, order: orderOf(order), includeSuperseded };
-      const request = { caller: callerOf(context), namespace, ...page };
-      const listing = () => listMemories(ports, request);
+    async listMemories({ namespace, pageSize, pageToken, order, filter, includeSuperseded }, context) {
+      const page = { pageSize, pageToken, order: orderOf(order), filter, includeSuperseded };
+      const request = { caller: callerOf(context), namespace, ...page, signal: context.signal };
+      const listing = () => listMatching(ports, request);
       const { items, nextPageToken } = await held.free(context, listing, (page) =>
         page.items.flatMap(textsOf),
       );
       return { memories: items.map(memoryOf), namespace, nextPageToken };
     },
-    async countMemories({ namespace, includeSuperseded }, context) {
-      const request = { caller: callerOf(context), namespace, includeSuperseded, signal: context.signal };
+    async countMemories({ namespace, filter, includeSuperseded }, context) {
+      const { signal } = context;
+      const request = { caller: callerOf(context), namespace, filter, includeSuperseded, signal };
       return { memories: BigInt(await countMemories(ports, request)), namespace };
     },
     async mapNamespace({ namespace }, context) {

@@ -22,8 +22,8 @@ export function memoryStreams(ports: StreamPorts, ending: AbortSignal): Streams 
     async *watchNamespace({ namespace, position }, context) {
       for await (const told of watch(ports, { ...common(context), namespace, position })) yield eventOf(told);
     },
-    async *exportMemories({ namespace, includeVectors }, context) {
-      const lines = exportMemories(ports, { ...common(context), namespace, includeVectors });
+    async *exportMemories({ namespace, includeVectors, filter }, context) {
+      const lines = exportMemories(ports, { ...common(context), namespace, includeVectors, filter });
       for await (const line of lines) yield { line };
     },
   };

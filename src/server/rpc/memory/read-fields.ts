@@ -1,7 +1,8 @@
 import type { DescField } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   ListMemoriesRequest_Order,
+  type RecallRequest,
   RecallRequest_Mode,
   RecallResultSchema,
 } from "../../../../gen/recalld/v1/memory_pb.js";
@@ -10,9 +11,14 @@ import type { NamespaceDetails } from "../../../memory/calls/get-namespace.js";
 import type { RecallMode as RoomMode } from "../../../memory/calls/ports.js";
 import type { Found, Recalled } from "../../../memory/calls/recall.js";
 import type { Order } from "../../../memory/calls/several/list.js";
+import { instantOf } from "../../../memory/filter/instant.js";
 import type { ResultField } from "../../../memory/input/fields.js";
 import type { Measured } from "../../../memory/ports/log.js";
 import { shared, textsOf, versionOf } from "./memory-fields.js";
+
+/** First and last second of a Timestamp, since 1970. */
+const SECONDS_MIN = -62_135_596_800n;
+const SECONDS_MAX = 253_402_300_799n;
 
 /** Fields of a result, by their names in this language. */
 const RESULT: Readonly<Record<string, DescField>> = RecallResultSchema.field;
@@ -23,6 +29,22 @@ export function modeOf(mode: RecallRequest_Mode): RoomMode | undefined {
   if (mode === RecallRequest_Mode.COSINE) return "cosine";
   if (mode === RecallRequest_Mode.HYBRID) return "hybrid";
   throw invalid("mode", "is neither COSINE nor HYBRID");
+}
+
+/** Translates which memories a recall may find. */
+export function onlyOf({ filter, after, before }: Pick<RecallRequest, "filter" | "after" | "before">) {
+  return { filter, after: timeOf("after", after), before: timeOf("before", before) };
+}
+
+/** Reads a time as an instant in milliseconds since 1970; see `instantOf`. */
+function timeOf(field: string, time: Timestamp | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  if (isValid(time)) return instantOf({ seconds: Number(time.seconds), nanos: time.nanos });
+  throw invalid(field, "is not a time from the year 1 to the year 9999");
+}
+
+function isValid({ seconds, nanos }: Timestamp): boolean {
+  return seconds >= SECONDS_MIN && seconds <= SECONDS_MAX && nanos >= 0 && nanos <= 999_999_999;
 }
 
 /** Translates the order of a list. */

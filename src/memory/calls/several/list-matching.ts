@@ -1,0 +1,106 @@
+import type { Filter } from "../../filter/condition.js";
+import { digestOf } from "../../filter/digest.js";
+import { parseFilter } from "../../filter/parse.js";
+import { authorizeFree } from "../../input/authorize.js";
+import type { JsonObject } from "../../input/metadata.js";
+import { scopeOf } from "../../input/namespace.js";
+import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../../input/page.js";
+import type { Namespaces } from "../../log/namespaces.js";
+import type { Clock } from "../../pacing/clock.js";
+import { baseOf } from "../../ports/generation.js";
+import type { Log } from "../../ports/log.js";
+import type { Quota } from "../../ports/quota.js";
+import type { Shown } from "../../versions/showing.js";
+import { LISTS, type ListRequest, listMemories, type Order } from "./list.js";
+import { type Matching, readMatching, selectIn } from "./matching.js";
+import { byteLengthOf, PAGE_BYTES_MAX } from "./read-page.js";
+
+/** Memories read at a time: few, because the page may have no room for them. */
+const READ_MANY = 16;
+
+export interface ListMatchingRequest extends ListRequest {
+  /** Filter of the memories; see docs/filters.md. */
+  readonly filter?: JsonObject | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface ListPorts {
+  readonly quota: Quota;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly namespaces: Namespaces;
+}
+
+/**
+ * Lists the memories of a namespace that match a filter, like `listMemories`; all if there is none. A page
+ * token works with its own filter only.
+ */
+export async function listMatching(
+  ports: ListPorts,
+  { filter: given, signal, ...request }: ListMatchingRequest,
+): Promise<Page<Shown>> {
+  const filter = parseFilter("filter", given);
+  if (filter === undefined) return listMemories(ports, request);
+  const scope = scopeOf(request);
+  const { order = "newest", includeSuperseded = false } = request;
+  const size = parsePageSize(request.pageSize);
+  const token = parsePageToken(request.pageToken, [LISTS[order], 3]);
+  await authorizeFree(ports.quota, request.caller, { writes: false, namespace: scope.namespace });
+  const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
+  if (matching === undefined) {
+    if (token !== undefined) throw badToken();
+    return { items: [], nextPageToken: "" };
+  }
+  const of = [baseOf(matching.logId), digestOf(filter.key)] as const;
+  const place = token && placeIn(of, token);
+  const { items, next } = await readPage(ports, {
+    ...matching,
+    filter,
+    includeSuperseded,
+    order,
+    place,
+    size,
+  });
+  const nextPageToken = next === undefined ? "" : pageToken([LISTS[order], of[0], String(next), of[1]]);
+  return { items, nextPageToken };
+}
+
+function placeIn(of: readonly [base: string, digest: string], token: string[]): number {
+  const [base, place, digest] = token;
+  if (base !== of[0] || digest !== of[1] || !/^[1-9]\d{0,14}$/.test(place ?? "")) throw badToken();
+  return Number(place);
+}
+
+interface PageOf extends Matching {
+  readonly filter: Filter;
+  readonly includeSuperseded: boolean;
+  readonly order: Order;
+  /** Number of the memory that the page begins with; undefined for the first page. */
+  readonly place: number | undefined;
+  readonly size: number;
+}
+
+/** Reads a page; answers where the next one begins, undefined if nothing is left. */
+async function readPage(
+  { log, clock }: Pick<ListPorts, "log" | "clock">,
+  { selection, order, place, size, ...reading }: PageOf,
+): Promise<{ items: Shown[]; next: number | undefined }> {
+  const { sequences } = selection;
+  const isNewest = order === "newest";
+  const rest = isNewest
+    ? sequences.slice(0, place === undefined ? undefined : selection.placeOf(place + 1)).reverse()
+    : sequences.subarray(place === undefined ? 0 : selection.placeOf(place));
+  const items: Shown[] = [];
+  const showing = { ...reading, nowMs: clock.wallMs() };
+  let bytes = 0;
+  for (let at = 0; at < rest.length; at += READ_MANY) {
+    const some = rest.subarray(at, at + READ_MANY);
+    const found = await readMatching(log, { ...showing, sequences: some });
+    for (const { sequence, entry } of isNewest ? found.reverse() : found) {
+      if (items.length === size || bytes >= PAGE_BYTES_MAX) return { items, next: sequence };
+      items.push(entry);
+      bytes += byteLengthOf(entry);
+    }
+  }
+  return { items, next: undefined };
+}

@@ -1,0 +1,50 @@
+import type { Selection } from "../../fields/selection.js";
+import type { Filter } from "../../filter/condition.js";
+import { matches } from "../../filter/matches.js";
+import { fetchAll } from "../../log/fetch.js";
+import type { Namespaces } from "../../log/namespaces.js";
+import type { Numbered, Scope } from "../../ports/log.js";
+import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
+
+/** Memories that match a filter, and the log that has them. */
+export interface Matching {
+  readonly logId: string;
+  readonly selection: Selection;
+}
+
+interface Selecting {
+  readonly filter: Filter;
+  readonly includeSuperseded: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Selects the memories of a namespace that match a filter; undefined if the namespace does not exist. */
+export function selectIn(
+  { namespaces }: { readonly namespaces: Namespaces },
+  scope: Scope,
+  { filter, ...options }: Selecting,
+): Promise<Matching | undefined> {
+  return namespaces.reading(scope, async ({ replica }) => {
+    await replica.current();
+    return { logId: replica.logId, selection: await replica.select(filter, options) };
+  });
+}
+
+interface Reading extends Omit<ShowingOptions, "log"> {
+  readonly sequences: Float64Array;
+  readonly filter: Filter;
+}
+
+/** Reads those of some memories that are still shown and match, in the order of their numbers. */
+export async function readMatching(
+  log: Parameters<typeof fetchAll>[0] & ShowingOptions["log"],
+  { sequences, filter, ...showing }: Reading,
+): Promise<Numbered<Shown>[]> {
+  const all: Numbered<Shown>[] = [];
+  const { logId } = showing;
+  for await (const some of fetchAll(log, { logId, sequences: [...sequences], what: "text" })) {
+    const matching = some.filter(({ entry }) => matches(filter.condition, entry));
+    all.push(...(await shownOf({ log, ...showing }, matching)));
+  }
+  return all.sort((a, b) => a.sequence - b.sequence);
+}

@@ -1,0 +1,40 @@
+/** A value that filters compare. */
+export type Scalar = string | number | boolean | null;
+
+/** Stands for an array or an object at a path: it exists, and equals nothing. */
+export const CONTAINER = Symbol("container");
+export type Value = Scalar | typeof CONTAINER;
+
+/** Fields of a memory beside its metadata. Times are milliseconds since 1970. */
+export type SystemField = "$id" | "$created_at" | "$updated_at" | "$external_id";
+/** Object of a test: a field of the memory, or the keys that lead to a place in its metadata. */
+export type Field = SystemField | readonly string[];
+
+/** Test of one value. A field passes if any value at it does. */
+export type Test =
+  | { readonly op: "exists" }
+  | { readonly op: "in"; readonly values: ReadonlySet<Scalar> }
+  | { readonly op: Order; readonly than: string | number }
+  | { readonly op: "prefix"; readonly text: string }
+  | { readonly op: "contains"; readonly value: Scalar };
+export type Order = "gt" | "gte" | "lt" | "lte";
+
+/** A parsed filter. All other operators are made of these. */
+export type Condition =
+  | { readonly kind: "all" | "any"; readonly of: readonly Condition[] }
+  | { readonly kind: "not"; readonly of: Condition }
+  | { readonly kind: "test"; readonly field: Field; readonly test: Test };
+
+/** A filter that a caller gave. */
+export interface Filter {
+  readonly condition: Condition;
+  /** Tells it from other filters, so that a page token works with its own filter only. */
+  readonly key: string;
+}
+
+/** Lists the tests in a condition. */
+export function* testsOf(condition: Condition): Generator<Extract<Condition, { kind: "test" }>> {
+  if (condition.kind === "test") yield condition;
+  else if (condition.kind === "not") yield* testsOf(condition.of);
+  else for (const each of condition.of) yield* testsOf(each);
+}

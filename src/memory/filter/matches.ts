@@ -1,0 +1,73 @@
+import type { JsonObject } from "../input/metadata.js";
+import { CONTAINER, type Condition, type Field, type Order, type Test, type Value } from "./condition.js";
+import { eachValue, type See } from "./path.js";
+import { compareText, isPlain } from "./text-order.js";
+
+/** Fields of a memory that filters look at; `metadata` is JSON of an object. */
+export interface Subject {
+  readonly id: string;
+  readonly metadata: string;
+  readonly createdAtMs: number;
+  /** Undefined if it was never updated. */
+  readonly updatedAtMs?: number | undefined;
+  readonly externalId?: string | undefined;
+}
+
+/** Tells whether a memory matches a condition. */
+export function matches(condition: Condition, subject: Subject): boolean {
+  let metadata: JsonObject | undefined;
+  const parsed = () => (metadata ??= JSON.parse(subject.metadata) as JsonObject);
+  const holds = (part: Condition): boolean => {
+    if (part.kind === "not") return !holds(part.of);
+    if (part.kind !== "test") return part.kind === "all" ? part.of.every(holds) : part.of.some(holds);
+    let isMet = false;
+    const passes = testerOf(part.test);
+    eachOf(part.field, { subject, parsed }, (value, isElement) => {
+      isMet ||= passes(value, isElement);
+    });
+    return isMet;
+  };
+  return holds(condition);
+}
+
+function eachOf(
+  field: Field,
+  { subject, parsed }: { subject: Subject; parsed: () => JsonObject },
+  see: See,
+): void {
+  if (field === "$id") see(subject.id, false);
+  else if (field === "$created_at") see(subject.createdAtMs, false);
+  else if (field === "$updated_at") see(subject.updatedAtMs ?? subject.createdAtMs, false);
+  else if (field !== "$external_id") eachValue(parsed(), field, see);
+  else if (subject.externalId !== undefined) see(subject.externalId, false);
+}
+
+/** Makes a function that tests one value. */
+export function testerOf(test: Test): (value: Value, isElement: boolean) => boolean {
+  if (test.op === "exists") return () => true;
+  if (test.op === "in") return (value) => value !== CONTAINER && test.values.has(value);
+  if (test.op === "prefix") return (value) => typeof value === "string" && value.startsWith(test.text);
+  if (test.op === "contains") return (value, isElement) => contains(value, { isElement, sought: test.value });
+  return orderTester(test);
+}
+
+function contains(value: Value, { isElement, sought }: { isElement: boolean; sought: Value }): boolean {
+  if (isElement) return value === sought;
+  return typeof value === "string" && typeof sought === "string" && value.includes(sought);
+}
+
+function orderTester({ op, than }: { op: Order; than: string | number }): (value: Value) => boolean {
+  if (typeof than === "number") {
+    if (op === "gt") return (value) => typeof value === "number" && value > than;
+    if (op === "gte") return (value) => typeof value === "number" && value >= than;
+    if (op === "lt") return (value) => typeof value === "number" && value < than;
+    return (value) => typeof value === "number" && value <= than;
+  }
+  const isAfter = isPlain(than)
+    ? (value: string) => value > than
+    : (value: string) => compareText(value, than) > 0;
+  if (op === "gt") return (value) => typeof value === "string" && isAfter(value);
+  if (op === "lte") return (value) => typeof value === "string" && !isAfter(value);
+  if (op === "gte") return (value) => typeof value === "string" && (value === than || isAfter(value));
+  return (value) => typeof value === "string" && value !== than && !isAfter(value);
+}

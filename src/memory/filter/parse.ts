@@ -1,0 +1,181 @@
+import { invalid } from "../../errors.js";
+import { count } from "../input/count.js";
+import { canonicalMetadata, type Json, type JsonObject, METADATA_DEPTH_MAX } from "../input/metadata.js";
+import {
+  FILTER_BYTES_MAX,
+  FILTER_CLAUSES_MAX,
+  FILTER_DEPTH_MAX,
+  FILTER_LIST_MAX,
+  FILTER_PATH_BYTES_MAX,
+} from "./bounds.js";
+import type { Condition, Field, Filter, SystemField, Test } from "./condition.js";
+import { kindOf, parseList, parseOrdered, parseScalar, parseString } from "./operand.js";
+import { keysOf } from "./path.js";
+
+const SYSTEM_FIELDS: readonly string[] = ["$id", "$created_at", "$updated_at", "$external_id"];
+const GROUPS: readonly string[] = ["$and", "$or", "$not"];
+/** Operators of each kind of field. An id has no order that a caller should rely on. */
+const EQUALITY: readonly string[] = ["$eq", "$ne", "$in", "$nin", "$exists", "$not"];
+const ORDERS: readonly string[] = ["$gt", "$gte", "$lt", "$lte"];
+const OPERATORS = {
+  id: EQUALITY,
+  time: [...EQUALITY, ...ORDERS],
+  text: [...EQUALITY, ...ORDERS, "$prefix", "$contains"],
+  any: [...EQUALITY, ...ORDERS, "$prefix", "$contains"],
+};
+/** Characters of a caller's key that an error repeats. */
+const SHOWN_CHARS = 64;
+
+/**
+ * Parses a filter; undefined if there is none, or an empty one, which every memory matches.
+ *
+ * @throws MemoryError `invalid_argument` that names the place in the filter.
+ */
+export function parseFilter(field: string, value: JsonObject | undefined): Filter | undefined {
+  if (value === undefined || Object.keys(value).length === 0) return undefined;
+  const condition = new Parser().filter(value, { at: field, depth: 1 });
+  // Serialised only now, when nothing in it is deep.
+  const json = JSON.stringify(value);
+  const bytes = Buffer.byteLength(json);
+  // Protobuf's maps have no order, so a client may send the same filter in another one.
+  if (bytes <= FILTER_BYTES_MAX) return { condition, key: canonicalMetadata(json) };
+  throw invalid(field, `is ${count(bytes)} bytes as JSON; the limit is ${count(FILTER_BYTES_MAX)}`);
+}
+
+/** A place in a filter: how errors name it, and how deep it is. */
+interface Spot {
+  readonly at: string;
+  readonly depth: number;
+}
+
+/** A field and how the filter writes it. */
+interface Tested extends Spot {
+  readonly field: Field;
+}
+
+class Parser {
+  #clauses = 0;
+
+  filter(value: Json | undefined, spot: Spot): Condition {
+    if (spot.depth > FILTER_DEPTH_MAX) {
+      throw invalid(
+        spot.at,
+        `is more than ${FILTER_DEPTH_MAX} levels deep ($and, $or and $not each make one)`,
+      );
+    }
+    if (!isObject(value)) throw invalid(spot.at, "must be an object");
+    const members = Object.entries(value);
+    if (members.length === 0) throw invalid(spot.at, "is empty; it must have a condition");
+    return all(members.map(([key, inner]) => this.#member(key, inner, spot)));
+  }
+
+  #member(key: string, value: Json, { at: outer, depth }: Spot): Condition {
+    const at = `${outer}.${shown(key)}`;
+    if (key === "$not") return { kind: "not", of: this.filter(value, { at, depth: depth + 1 }) };
+    if (key === "$and") return { kind: "all", of: this.#filters(value, { at, depth: depth + 1 }) };
+    if (key === "$or") return { kind: "any", of: this.#filters(value, { at, depth: depth + 1 }) };
+    return this.#tests(value, { field: fieldOf(key, at), at, depth });
+  }
+
+  #filters(value: Json, { at, depth }: Spot): Condition[] {
+    if (!Array.isArray(value)) throw invalid(at, "must be an array of filters");
+    if (value.length === 0 || value.length > FILTER_LIST_MAX) {
+      throw invalid(at, `has ${count(value.length)} filters; it must have 1 to ${FILTER_LIST_MAX}`);
+    }
+    return value.map((each, i) => this.filter(each, { at: `${at}[${i}]`, depth }));
+  }
+
+  /** Parses what a field must be: an object of operators, or a value that it must equal. */
+  #tests(value: Json, tested: Tested): Condition {
+    if (!isObject(value)) return this.#operator("$eq", value, { ...tested, value: tested.at });
+    const members = Object.entries(value);
+    if (members.length === 0) throw invalid(tested.at, "is an empty object; it must have an operator");
+    return all(
+      members.map(([operator, operand]) => {
+        const at = `${tested.at}.${shown(operator)}`;
+        return this.#operator(operator, operand, { ...tested, value: at });
+      }),
+    );
+  }
+
+  /** Parses one operator; `value` names the place of its operand. */
+  #operator(
+    operator: string,
+    operand: Json,
+    { field, depth, value: at }: Tested & { value: string },
+  ): Condition {
+    const kind = kindOf(field);
+    if (!OPERATORS[kind].includes(operator)) throw invalid(at, refusal(operator, field));
+    if (operator === "$not") {
+      if (depth >= FILTER_DEPTH_MAX) {
+        throw invalid(at, `is more than ${FILTER_DEPTH_MAX} levels deep ($and, $or and $not each make one)`);
+      }
+      return { kind: "not", of: this.#tests(operand, { field, at, depth: depth + 1 }) };
+    }
+    if (++this.#clauses > FILTER_CLAUSES_MAX) {
+      throw invalid(at, `is one too many: a filter has at most ${FILTER_CLAUSES_MAX} tests`);
+    }
+    const test = (test: Test): Condition => ({ kind: "test", field, test });
+    const not = (of: Condition): Condition => ({ kind: "not", of });
+    switch (operator) {
+      case "$eq":
+        return test({ op: "in", values: new Set([parseScalar(operand, kind, at)]) });
+      case "$ne":
+        return not(test({ op: "in", values: new Set([parseScalar(operand, kind, at)]) }));
+      case "$in":
+        return test({ op: "in", values: parseList(operand, kind, at) });
+      case "$nin":
+        return not(test({ op: "in", values: parseList(operand, kind, at) }));
+      case "$prefix":
+        return test({ op: "prefix", text: parseString(operand, at) });
+      case "$contains":
+        return test({ op: "contains", value: parseScalar(operand, kind, at) });
+      case "$exists":
+        if (typeof operand !== "boolean") throw invalid(at, "must be true or false");
+        return operand ? test({ op: "exists" }) : not(test({ op: "exists" }));
+      default: {
+        const op = operator.slice(1) as "gt" | "gte" | "lt" | "lte";
+        return test({ op, than: parseOrdered(operand, kind, at) });
+      }
+    }
+  }
+}
+
+function fieldOf(key: string, at: string): Field {
+  if (SYSTEM_FIELDS.includes(key)) return key as SystemField;
+  if (key.startsWith("$")) {
+    const known = [...GROUPS, ...SYSTEM_FIELDS].join(", ");
+    throw invalid(at, `is none of ${known}; write a backslash before the dollar sign of a key`);
+  }
+  if (Buffer.byteLength(key) > FILTER_PATH_BYTES_MAX) {
+    throw invalid(at, `is a path of more than ${FILTER_PATH_BYTES_MAX} bytes`);
+  }
+  const keys = keysOf(key);
+  if (keys === undefined) {
+    throw invalid(at, "has a backslash that is not followed by a dot, a dollar sign or a backslash");
+  }
+  if (keys.length > METADATA_DEPTH_MAX)
+    throw invalid(at, `is a path of more than ${METADATA_DEPTH_MAX} keys`);
+  return keys;
+}
+
+function refusal(operator: string, field: Field): string {
+  const known = OPERATORS[kindOf(field)].join(", ");
+  if (typeof field === "string") return `is none of the operators of ${field}: ${known}`;
+  if (operator.startsWith("$")) return `is none of the operators: ${known}`;
+  return `is no operator; write the keys of an object with dots between them, such as "a.b"`;
+}
+
+function all(conditions: readonly Condition[]): Condition {
+  return conditions.length === 1 ? (conditions[0] as Condition) : { kind: "all", of: conditions };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Shortens a caller's key for an error, which travels in a header as well. */
+function shown(key: string): string {
+  const whole = key.toWellFormed();
+  return whole.length <= SHOWN_CHARS ? whole : `${whole.slice(0, SHOWN_CHARS).toWellFormed()}…`;
+}

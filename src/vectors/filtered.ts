@@ -1,0 +1,127 @@
+import type { Among, Hit } from "../memory/ports/vectors.js";
+import type { CompactRows } from "./compact-rows.js";
+import type { Matches } from "./graph.js";
+import { BREADTH_HERE_MAX, breadthIn } from "./recall-gauge.js";
+import { scan } from "./scan.js";
+import type { Segment } from "./segment.js";
+
+/** Number of vectors that are compared rather than searched in the graphs: it takes about 5 ms, and misses none. */
+const SCAN_MAX = 32_768;
+/** Number of vectors that are compared rather than searched in the graphs a second time in a thread. */
+const SCAN_LATER_MAX = 131_072;
+/** Time that a place in a graph's search takes, divided by that of comparing one vector. Measured. */
+const PLACE_COST = 20;
+/** Part of a graph's search, a sixth, within which it misses next to none, also of a query like no memory. */
+const MARGIN = 6;
+/**
+ * Breadth of a search of one graph at least, divided among several. It is more than without a filter, because no
+ * check of served queries widens these searches, and a query like no memory needs nearly six times as much.
+ */
+const BREADTH_LEAST = 720;
+/** Multiple of the planned breadth after which a search of the graphs is given up. */
+const PATIENCE = 3;
+
+export interface Filtered {
+  readonly vector: Float32Array;
+  readonly among: Among;
+  /** Number of memories to find. */
+  readonly limit: number;
+  /** Number of vectors to find. */
+  readonly count: number;
+  readonly segments: readonly Segment[];
+  /** Hits of the tail, which are all of its memories that may be found. */
+  readonly tail: readonly Hit[];
+  /** Breadth of a search of each graph without a filter. */
+  readonly breadth: number;
+}
+
+export interface FilteredBy {
+  searchIn(segment: Segment, asked: { vector: Float32Array; count: number }): Promise<Matches>;
+  compactRowsOf(segment: Segment): Promise<CompactRows>;
+}
+
+/**
+ * Finds the nearest vectors of some memories in segments. If these are few, each is compared. If they are many,
+ * the nearest of all are searched in the graphs, ever more of them, until enough may be found. Throws if a
+ * segment's files are replaced meanwhile.
+ */
+export async function searchFiltered(by: FilteredBy, query: Filtered): Promise<Hit[]> {
+  const { segments, among, vector, count, tail } = query;
+  const matching = segments.map((segment) => segment.sequencesAmong(among));
+  const many = matching.reduce((sum, sequences) => sum + sequences.length, 0);
+  if (many > SCAN_MAX) {
+    const graphs = planOf(query, many);
+    const places = graphs.reduce((sum, { breadth }) => sum + breadth, 0);
+    const found = places * PLACE_COST < many ? await searchGraphs(by, { graphs, many }, query) : undefined;
+    if (found !== undefined) return found;
+  }
+  const scanned = segments.map((segment, i) => ({ segment, sequences: matching[i] as Float64Array }));
+  return [...tail, ...(await scan(scanned, { vector, count, rowsOf: by.compactRowsOf }))];
+}
+
+/** A graph that is searched, ever more broadly. */
+interface Searched {
+  readonly segment: Segment;
+  breadth: number;
+  hits: Hit[];
+  /** Similarity below which it may have more that are not found yet. */
+  frontier: number;
+}
+
+/** Plans a search of the graphs that finds enough if those that may be found are like all others. */
+function planOf({ segments, limit, breadth }: Filtered, many: number): Searched[] {
+  const least = Math.min(BREADTH_HERE_MAX, breadthIn(BREADTH_LEAST, segments.length));
+  return segments.map((segment) => {
+    const places = Math.ceil((MARGIN * limit * segment.vectors) / many);
+    const planned = Math.min(segment.vectors, Math.max(breadth, least, places));
+    return { segment, breadth: planned, hits: [], frontier: Number.POSITIVE_INFINITY };
+  });
+}
+
+/** Searches the graphs until what they have not found is farther; undefined if that takes too long. */
+async function searchGraphs(
+  by: FilteredBy,
+  { graphs: all, many }: { readonly graphs: readonly Searched[]; readonly many: number },
+  { vector, among, limit, tail }: Filtered,
+): Promise<Hit[] | undefined> {
+  let budget = PATIENCE * all.reduce((sum, { breadth }) => sum + breadth, 0);
+  for (let open = all; ; ) {
+    for (const each of open) {
+      budget -= each.breadth;
+      if (budget < 0) return undefined;
+      const matches = await by.searchIn(each.segment, {
+        vector,
+        count: each.segment.breadthFor(each.breadth),
+      });
+      note(each, { matches, among });
+    }
+    const hits = [...tail, ...all.flatMap(({ hits }) => hits)];
+    const last = similarityOfLast(hits, limit);
+    open = all.filter(({ frontier }) => frontier > last);
+    if (open.length === 0) return hits;
+    for (const each of open) each.breadth *= 2;
+    const isBroad = open.some(({ breadth }) => breadth > BREADTH_HERE_MAX);
+    if (isBroad && many <= SCAN_LATER_MAX) return undefined;
+  }
+}
+
+function note(searched: Searched, { matches, among }: { matches: Matches; among: Among }): void {
+  const { segment } = searched;
+  const found: Hit[] = [];
+  segment.collect(matches, matches.keys.length, found);
+  searched.hits = found.filter(({ sequence }) => among.has(sequence));
+  const isAll = matches.keys.length >= segment.files.vectors;
+  // The last ones found do not count, because the graph may have missed others that are as near.
+  const place = Math.floor(matches.distances.length / MARGIN) - 1;
+  searched.frontier = isAll ? Number.NEGATIVE_INFINITY : 1 - (matches.distances[Math.max(0, place)] ?? 2);
+}
+
+/** Answers the similarity of the last of the `limit` nearest memories; less than any if there are fewer. */
+function similarityOfLast(hits: readonly Hit[], limit: number): number {
+  const memories = new Set<number>();
+  for (const { sequence, similarity } of hits.toSorted((a, b) => b.similarity - a.similarity)) {
+    memories.add(sequence);
+    if (memories.size === limit) return similarity;
+  }
+  return Number.NEGATIVE_INFINITY;
+}

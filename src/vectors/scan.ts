@@ -1,0 +1,141 @@
+import { exactSearch, MetricKind } from "usearch";
+import { Piece } from "../memory/pacing/bounds.js";
+import { turn } from "../memory/pacing/turn.js";
+import type { Hit } from "../memory/ports/vectors.js";
+import { type CompactRows, compact } from "./compact-rows.js";
+import { cosine, lengthOf } from "./cosine.js";
+import type { Matches } from "./graph.js";
+import type { Segment } from "./segment.js";
+import { readRowsAt } from "./segment-rows.js";
+import { graphPath } from "./snapshot/manifest.js";
+import { placesOf } from "./snapshot/slots.js";
+
+/** Number of vectors gathered and compared at a time: less than a millisecond. */
+const GATHERED = 4_096;
+
+/** Number of items beyond the wanted ones that are kept before the farthest are let go. */
+const SPARE = 1024;
+
+/** Room for gathering, which is only used between two pauses. */
+let gathered = new Int8Array(0);
+
+/** Memories to compare in a segment, by their numbers in order. */
+export interface Scanned {
+  readonly segment: Segment;
+  readonly sequences: Float64Array;
+}
+
+export interface Scan {
+  readonly vector: Float32Array;
+  /** Number of the nearest vectors to find. */
+  readonly count: number;
+  rowsOf(segment: Segment): Promise<CompactRows>;
+}
+
+/** A vector in one of the scanned segments, by its place among the keys. */
+interface Place {
+  readonly at: number;
+  readonly place: number;
+}
+
+/**
+ * Compares a vector with those of some memories, in their compact form first. The nearest are compared again
+ * with the vectors of the segments' files.
+ */
+export async function scan(all: readonly Scanned[], { vector, count, rowsOf }: Scan): Promise<Hit[]> {
+  const nearest = new NearestFew<Place>(count);
+  const compacts: (CompactRows | undefined)[] = [];
+  for (const [at, { segment, sequences }] of all.entries()) {
+    if (sequences.length === 0) continue;
+    const compact = await rowsOf(segment);
+    compacts[at] = compact;
+    await compareAll(compact, { vector, sequences, count }, (place, similarity) => {
+      nearest.offer({ at, place }, similarity);
+    });
+  }
+  const best = nearest.kept();
+  return all.flatMap(({ segment }, i) => {
+    const [compact, places] = [compacts[i], best.filter(({ at }) => at === i)];
+    return compact === undefined ? [] : exactly(compact, { segment, vector, places });
+  });
+}
+
+/** Compares a vector with some of a segment's file, without those of removed memories. */
+function exactly(
+  { keys, slots }: CompactRows,
+  { segment, vector, places }: { segment: Segment; vector: Float32Array; places: readonly Place[] },
+): Hit[] {
+  const wanted = Uint32Array.from(places, ({ place }) => slots[place] as number);
+  const vectors = readRowsAt(graphPath(segment.of, segment.files.stem), wanted, vector.length);
+  const length = lengthOf(vector);
+  const matches = {
+    keys: BigUint64Array.from(places, ({ place }) => BigInt(keys[place] as number)),
+    distances: Float32Array.from(places, (_, i) => 1 - cosine(vector, vectors, i * vector.length) / length),
+  };
+  const hits: Hit[] = [];
+  segment.collect(matches, places.length, hits);
+  return hits;
+}
+
+async function compareAll(
+  { keys, rows }: CompactRows,
+  { vector, sequences, count }: Pick<Scan, "vector" | "count"> & Pick<Scanned, "sequences">,
+  offer: (place: number, similarity: number) => void,
+): Promise<void> {
+  const places = placesOf(keys, sequences);
+  const query = compact(vector);
+  let piece = new Piece();
+  for (let from = 0; from < places.length; from += GATHERED) {
+    const some = places.subarray(from, from + GATHERED);
+    const found = compare(query, gather(rows, some, query.length), count);
+    for (const [i, at] of found.keys.entries()) {
+      offer(some[Number(at)] as number, 1 - (found.distances[i] as number));
+    }
+    if (!piece.isOver) continue;
+    await turn();
+    piece = new Piece();
+  }
+}
+
+/** Copies some rows, one after the other. */
+function gather(rows: Int8Array, places: Uint32Array, dimensions: number): Int8Array {
+  if (gathered.length < GATHERED * dimensions) gathered = new Int8Array(GATHERED * dimensions);
+  for (const [i, place] of places.entries()) {
+    gathered.set(rows.subarray(place * dimensions, (place + 1) * dimensions), i * dimensions);
+  }
+  // It begins where its buffer begins: usearch ignores an offset.
+  return gathered.subarray(0, places.length * dimensions);
+}
+
+function compare(query: Int8Array, rows: Int8Array, count: number): Matches {
+  const wanted = Math.min(count, rows.length / query.length);
+  return exactSearch(rows, query, query.length, wanted, MetricKind.Cos, 1) as Matches;
+}
+
+/** Keeps the items that are nearest, of any number that are offered one by one. */
+class NearestFew<T> {
+  #kept: { readonly item: T; readonly similarity: number }[] = [];
+  #bar = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly count: number) {}
+
+  offer(item: T, similarity: number): void {
+    // A vector of zeros has no direction.
+    if (!(similarity >= this.#bar)) return;
+    this.#kept.push({ item, similarity });
+    if (this.#kept.length >= this.count + SPARE) this.#trim();
+  }
+
+  /** Lists what was kept, the nearest first. */
+  kept(): T[] {
+    this.#trim();
+    return this.#kept.map(({ item }) => item);
+  }
+
+  #trim(): void {
+    this.#kept.sort((a, b) => b.similarity - a.similarity);
+    if (this.#kept.length <= this.count) return;
+    this.#kept.length = this.count;
+    this.#bar = this.#kept.at(-1)?.similarity ?? this.#bar;
+  }
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { FREE_KEY, readGraphFile } from "./graph-file.js";
+import { VECTORS_MAX } from "./keys.js";
+import { readKeys, slotsInOrder } from "./keys-file.js";
+import { graphPath, keysPath, readManifest } from "./manifest.js";
+import type { SnapshotOf } from "./snapshot.js";
+
+/** Place of each vector in a graph's file, in the order of the keys. */
+export interface Slots {
+  readonly keys: Float64Array;
+  readonly slots: Uint32Array;
+}
+
+/** Reads the slots of a segment's vectors. A damaged file of keys is not believed: the graph's has them too. */
+export function readSlots(of: SnapshotOf, stem: string): Slots {
+  try {
+    const { keys: blocks, stem: current } = readManifest(of);
+    if (current !== stem) throw new Error("the segment was replaced");
+    return readKeys(readFileSync(keysPath(of, stem)), blocks);
+  } catch {
+    return slotsIn(readGraphFile(graphPath(of, stem)).keys);
+  }
+}
+
+function slotsIn(all: BigUint64Array): Slots {
+  const slots = slotsInOrder(all);
+  return { keys: Float64Array.from(slots, (slot) => Number(all[slot] ?? FREE_KEY)), slots };
+}
+
+/** Finds all vectors of some memories, whose numbers are in order: their places among the keys. */
+export function placesOf(keys: Float64Array, sequences: Float64Array): Uint32Array {
+  const found: number[] = [];
+  let at = 0;
+  for (const sequence of sequences) {
+    const from = sequence * VECTORS_MAX;
+    if (at < keys.length && (keys[at] as number) < from) at = firstFrom(keys, from, at);
+    for (; at < keys.length && (keys[at] as number) < from + VECTORS_MAX; at++) found.push(at);
+  }
+  return Uint32Array.from(found);
+}
+
+/** Finds the first key that is at least this, from a place on. It is often near. */
+function firstFrom(keys: Float64Array, key: number, from: number): number {
+  let step = 1;
+  while (from + step < keys.length && (keys[from + step] as number) < key) step *= 2;
+  let [low, high] = [from + (step >> 1), Math.min(keys.length, from + step + 1)];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] as number) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
