@@ -11,7 +11,7 @@ export interface StoreRequest {
   readonly text: string;
   /** Where: 1 to 256 bytes of UTF-8 without control characters, and without a space at either end. Names are compared byte by byte and belong to the account: two accounts may use the same name and never see each other. */
   readonly namespace: string;
-  /** Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched. Numbers are doubles: an integer that would come back with other digits, and -0, are refused. */
+  /** Anything to hand back with the memory, and what filters look at: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Numbers are doubles: an integer that would come back with other digits, and -0, are refused. */
   readonly metadata?: Metadata | undefined;
   /** Your own id for the memory: up to 256 bytes of UTF-8 without control characters, unique among the memories of its namespace. Empty means none. */
   readonly externalId?: string | undefined;
@@ -155,8 +155,14 @@ export interface RecallRequest {
   readonly explain?: boolean | undefined;
   /** The lowest score that a result may have, from 0 to 1. The others are left out, and the order of the rest stays as it is. */
   readonly minScore?: number | undefined;
+  /** Which memories may be found: a filter in the language that docs/filters.md describes, such as `{"source": "mail", "year": {"$gte": 2024}}`. All when left out or empty. */
+  readonly filter?: Metadata | undefined;
   /** Whether memories that others superseded are results, too. */
   readonly includeSuperseded?: boolean | undefined;
+  /** Only memories that were stored after this time: `$created_at` is greater. */
+  readonly after?: string | Date | undefined;
+  /** Only memories that were stored before this time: `$created_at` is less. */
+  readonly before?: string | Date | undefined;
   /** The fields of the results that are sent: `"id,score"`. All of them when left out; `id` in any case. */
   readonly fields?: string | readonly string[] | undefined;
 }
@@ -170,13 +176,13 @@ export interface RecallRequest {
 export type Mode = "COSINE" | "HYBRID";
 
 export interface RecallResponse {
-  /** Best first. Unless `minScore` asks for it, no result is dropped for a low score: there are fewer than `topK` only when the namespace holds fewer. */
+  /** Best first. Unless `minScore` asks for it, no result is dropped for a low score: there are fewer than `topK` only when the namespace holds fewer, or fewer match the filter. */
   readonly results: readonly RecallResult[];
   /** The namespace, as it was given. */
   readonly namespace: string;
   /** The model's tokens of the whole query, special tokens not counted. */
   readonly queryTokens: number;
-  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`. */
+  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, a filter, `after` or `before`. */
   readonly considered?: number;
 }
 
@@ -198,7 +204,7 @@ export interface RecallResult {
   readonly words?: number;
   /** Why the result stands where it does; only if the request asks for it. */
   readonly explanation?: Explanation;
-  /** Names this version of the memory. This and the fields below are absent unless the request has `minScore`, `includeSuperseded` or `fields`. */
+  /** Names this version of the memory. This and the fields below are absent unless the request has `minScore`, `filter`, `after`, `before`, `includeSuperseded` or `fields`. */
   readonly etag?: string;
   /** When its text, metadata or expiry was changed last. */
   readonly updatedAt?: string;
@@ -323,17 +329,27 @@ export interface DeleteMemoryResponse {
 export interface DeleteMemoriesRequest {
   /** The namespace the memories are in. */
   readonly namespace: string;
-  /** The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once. */
-  readonly ids: readonly string[];
+  /** The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once. */
+  readonly ids?: readonly string[] | undefined;
+  /** Which memories to forget, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused. */
+  readonly filter?: Metadata | undefined;
+  /** Forget nothing yet: the answer tells what the filter matches. */
+  readonly dryRun?: boolean | undefined;
+  /** Whether the filter also finds memories that others superseded. It leaves them alone otherwise. */
+  readonly includeSuperseded?: boolean | undefined;
 }
 
 export interface DeleteMemoriesResponse {
   /** How many memories were there, and are forgotten now. */
   readonly deleted: number;
-  /** Whether time ran out before all were deleted: send the same ids again. */
+  /** Whether others are left, because time ran out or the filter matches more: send the same request again. */
   readonly more: boolean;
+  /** Some of the memories that the filter matches, the oldest, up to 20. Only of a dry run. */
+  readonly samples: readonly Memory[];
   /** The namespace, as it was given. */
   readonly namespace: string;
+  /** How many memories the filter matches. Only of a dry run. */
+  readonly matched?: number;
 }
 
 export interface DeleteNamespaceRequest {
@@ -393,6 +409,8 @@ export interface ListMemoriesRequest {
   readonly pageSize?: number | undefined;
   /** `nextPageToken` of the page before; left out for the first. */
   readonly pageToken?: string | undefined;
+  /** Which memories to list: a filter in the language that docs/filters.md describes; all when left out or empty. The pages of one list have the same filter. */
+  readonly filter?: Metadata | undefined;
   /** What the memories are ordered by. The pages of one list have the same order. */
   readonly order?: Order | undefined;
   /** Whether memories that others superseded are listed, too. */
@@ -419,12 +437,14 @@ export interface ListMemoriesResponse {
 export interface CountMemoriesRequest {
   /** The namespace to count in. */
   readonly namespace: string;
+  /** Which memories to count: a filter in the language that docs/filters.md describes; all when left out or empty. */
+  readonly filter?: Metadata | undefined;
   /** Whether memories that others superseded count, too. */
   readonly includeSuperseded?: boolean | undefined;
 }
 
 export interface CountMemoriesResponse {
-  /** How many memories the namespace holds; 0 if nobody stored to it. */
+  /** How many memories the namespace holds, or how many match the filter; 0 if nobody stored to it. */
   readonly memories: number;
   /** The namespace, as it was given. */
   readonly namespace: string;
@@ -464,6 +484,8 @@ export interface ExportMemoriesRequest {
   readonly namespace: string;
   /** Whether each memory has its vectors. */
   readonly includeVectors?: boolean | undefined;
+  /** Which memories to export: a filter in the language that docs/filters.md describes; all when left out or empty. */
+  readonly filter?: Metadata | undefined;
 }
 
 /** The calls that have one answer. */

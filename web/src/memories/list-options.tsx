@@ -1,9 +1,14 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type FormEvent, useState } from "react";
 import { ListMemoriesRequest_Order as Order } from "../api";
+import { parseMetadata } from "../playground/metadata";
 
 /** Choice of the memories that a list shows, and of their order. */
 export interface Listing {
   readonly order: Order;
   readonly includeSuperseded: boolean;
+  /** Which memories are listed, by the language of filters; all if left out. */
+  readonly filter?: JsonObject;
 }
 
 export const NEWEST: Listing = { order: Order.NEWEST_FIRST, includeSuperseded: false };
@@ -33,6 +38,41 @@ export function ListOptions({ listing, onChange }: ListOptionsProps) {
         />{" "}
         Superseded ones, too
       </label>
+      <FilterBox onChange={(filter) => onChange({ ...withoutFilter(listing), ...(filter && { filter }) })} />
     </div>
+  );
+}
+
+function withoutFilter({ order, includeSuperseded }: Listing): Listing {
+  return { order, includeSuperseded };
+}
+
+/** Takes a filter as JSON when it is sent by Enter. */
+function FilterBox({ onChange }: { onChange(filter: JsonObject | undefined): void }) {
+  const [json, setJson] = useState("");
+  const filter = parseMetadata(json);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (typeof filter !== "string") onChange(filter);
+  };
+  return (
+    <form method="post" className="filter-box" onSubmit={submit}>
+      <label htmlFor="list-filter">Filter</label>
+      <input
+        id="list-filter"
+        className="mono"
+        placeholder='{"source": "chat"}'
+        autoComplete="off"
+        spellCheck={false}
+        aria-invalid={typeof filter === "string"}
+        aria-describedby="filter-problem"
+        value={json}
+        onChange={({ target }) => setJson(target.value)}
+      />
+      <button type="submit">Apply</button>
+      <p id="filter-problem" className="problem" aria-live="polite">
+        {typeof filter === "string" && filter}
+      </p>
+    </form>
   );
 }

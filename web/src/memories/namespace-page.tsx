@@ -9,6 +9,7 @@ import { Empty, Loading, Page } from "../parts/page";
 import { go, linkTo } from "../route";
 import { ExportButton } from "../transfer/export-button";
 import { ImportDialog } from "../transfer/import-dialog";
+import { DeleteMatching } from "./delete-matching";
 import { DropNamespace } from "./drop-namespace";
 import { type Listing, ListOptions, NEWEST } from "./list-options";
 import { MemoryDrawer } from "./memory-drawer";
@@ -21,7 +22,7 @@ export interface NamespacePageProps {
 }
 
 export function NamespacePage({ namespace, opened }: NamespacePageProps) {
-  const [dialog, setDialog] = useState<"drop" | "import">();
+  const [dialog, setDialog] = useState<"drop" | "import" | "delete">();
   const [listing, setListing] = useState(NEWEST);
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     memories.listMemories,
@@ -38,7 +39,15 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
       <ListOptions listing={listing} onChange={setListing} />
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
-      {data && listed.length === 0 && (
+      {listing.filter && listed.length > 0 && (
+        <p>
+          <button type="button" className="button-danger-quiet" onClick={() => setDialog("delete")}>
+            <Icon name="trash" /> Delete what the filter finds
+          </button>
+        </p>
+      )}
+      {data && listed.length === 0 && listing.filter && <p className="quiet">No memory matches.</p>}
+      {data && listed.length === 0 && !listing.filter && (
         <Empty title="This namespace is empty">
           <p>
             Store something in the <a href={linkTo("playground", namespace)}>playground</a>.
@@ -50,6 +59,12 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
       )}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
       {opened && <Opened {...{ namespace, listed }} id={opened} />}
+      {dialog === "delete" && listing.filter && (
+        <DeleteMatching
+          {...{ namespace, filter: listing.filter, includeSuperseded: listing.includeSuperseded }}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
       {dialog === "import" && <ImportDialog namespace={namespace} onClose={() => setDialog(undefined)} />}
       {dialog === "drop" && (
         <DropNamespace
@@ -71,8 +86,8 @@ function Opened({ namespace, id, listed }: { namespace: string; id: string; list
 }
 
 function Trail({ namespace, listing }: { namespace: string; listing: Listing }) {
-  const { includeSuperseded } = listing;
-  const { data } = useQuery(memories.countMemories, { namespace, includeSuperseded });
+  const { order: _, ...counting } = listing;
+  const { data } = useQuery(memories.countMemories, { namespace, ...counting });
   return (
     <>
       <a href={linkTo("memories")}>All namespaces</a>
