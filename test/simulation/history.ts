@@ -35,9 +35,9 @@ interface Removal {
   doneMs?: number;
 }
 
-/** Something that empties one namespace or, by closing the account, several. */
+/** Something that removes what a namespace, several of an account, or a filter holds. */
 interface Drop {
-  holds(name: Name): boolean;
+  holds(version: Pick<Version, "name" | "externalId">): boolean;
   readonly startedMs: number;
   droppedMs?: number;
 }
@@ -214,7 +214,7 @@ export class History {
     removal.doneMs = this.time.nowMs;
   }
 
-  async dropping(holds: (name: Name) => boolean, work: () => Promise<unknown>): Promise<void> {
+  async dropping(holds: Drop["holds"], work: () => Promise<unknown>): Promise<void> {
     const drop: Drop = { holds, startedMs: this.time.nowMs };
     this.#drops.push(drop);
     await work();
@@ -382,7 +382,7 @@ export class History {
 
   /** Tells whether a memory that was stored by a version must be there, in that version or another. */
   #isKept(version: Version, { startedMs, endedMs }: Span, { superseded = false } = {}): boolean {
-    const { id, name, storedMs, expiresMs = Number.POSITIVE_INFINITY } = version;
+    const { id, storedMs, expiresMs = Number.POSITIVE_INFINITY } = version;
     if (storedMs === undefined || storedMs > startedMs || expiresMs <= endedMs) return false;
     const isRemoved = this.#removals.some(
       (each) => each.id === id && each.startedMs <= endedMs && !(superseded && each.how === "superseded"),
@@ -391,7 +391,7 @@ export class History {
     // A drop that ended before the store began cannot have removed it.
     return !this.#drops.some(
       (drop) =>
-        drop.holds(name) &&
+        drop.holds(version) &&
         drop.startedMs <= endedMs &&
         (drop.droppedMs === undefined || drop.droppedMs >= version.startedMs),
     );
@@ -427,7 +427,7 @@ export class History {
 
   /** Tells whether another version has certainly replaced this one, or a drop has removed it. */
   #isPast(version: Version, startedMs: number): boolean {
-    const { name, id, storedMs } = version;
+    const { id, storedMs } = version;
     if (storedMs === undefined) return false;
     const isReplaced = [...this.#versions.values()].some(
       (other) =>
@@ -439,7 +439,7 @@ export class History {
     if (isReplaced) return true;
     return this.#drops.some(
       (drop) =>
-        drop.holds(name) &&
+        drop.holds(version) &&
         storedMs < drop.startedMs &&
         drop.droppedMs !== undefined &&
         drop.droppedMs < startedMs,

@@ -233,4 +233,8 @@ export const MISTAKES: readonly Mistake[] = [
       ],
     ],
   },
+  {
+    what: "a delete by filter does not see what other processes have written",
+    changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
+  },
 ];

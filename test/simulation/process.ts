@@ -4,6 +4,10 @@ import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import type { RecallMode } from "../../src/memory/calls/ports.js";
 import { recall } from "../../src/memory/calls/recall.js";
+import {
+  type DeleteMemoriesRequest,
+  deleteMemories,
+} from "../../src/memory/calls/several/delete-memories.js";
 import { type StoreBatchRequest, storeBatch } from "../../src/memory/calls/several/store-batch.js";
 import { type StoreRequest, store } from "../../src/memory/calls/store.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
@@ -80,6 +84,10 @@ export class Process implements Client {
   recall(caller: Caller, { namespace, mode }: { namespace: string; mode: RecallMode }) {
     const of = { caller, query: "text", namespace, topK: 20, mode };
     return this.#call((room, signal) => recall(room, { ...of, signal }));
+  }
+
+  deleteMemories(caller: Caller, of: Omit<DeleteMemoriesRequest, "caller">) {
+    return this.#call((room, signal) => deleteMemories(room, { caller, ...of, signal }));
   }
 
   deleteMemory(caller: Caller, of: { namespace: string; id: string }) {

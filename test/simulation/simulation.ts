@@ -28,7 +28,7 @@ interface Shape {
 }
 
 /** Operations, and how often they occur in the mean of all schedules. */
-const KINDS = { store: 38, batch: 6, update: 14, recall: 16, delete: 14, drop: 5, kill: 6 };
+const KINDS = { store: 38, batch: 6, update: 14, recall: 16, delete: 14, filter: 4, drop: 5, kill: 6 };
 type Kind = keyof typeof KINDS;
 
 const OFTEN_FAULTY = { lost: 0.03, unanswered: 0.03, late: 0.02, twice: 0.03 };
@@ -153,6 +153,7 @@ class Schedule {
     update: (...of) => this.#updates < UPDATES_MAX && this.#planUpdate(...of),
     recall: (atMs, ...of) => this.#begin(atMs, () => this.#recall(this.#any, ...of)),
     delete: (atMs, ...of) => this.#begin(atMs, () => this.#delete(...of)),
+    filter: (atMs, ...of) => this.#begin(atMs, () => this.#deleteByFilter(...of)),
     drop: (atMs, ...of) => this.#begin(atMs, () => this.#drop(...of)),
     // A process dies in the middle of its work, and another takes its place.
     kill: (atMs) => this.time.at(atMs, () => this.#kill()),
@@ -266,10 +267,22 @@ class Schedule {
     return this.#history.deleting(of, (id) => this.#any.deleteMemory(caller, { namespace, id }));
   }
 
+  /** Deletes the memories with one external id, superseded ones as well. */
+  #deleteByFilter(caller: Caller, namespace: string): Promise<void> {
+    const externalId = this.time.pick(EXTERNAL_IDS);
+    const filter = { $external_id: externalId };
+    const of = { namespace, ids: [], filter, includeSuperseded: true };
+    const mine = keyOf({ ...caller, namespace });
+    return this.#history.dropping(
+      (version) => version.name === mine && version.externalId === externalId,
+      () => this.#any.deleteMemories(caller, of),
+    );
+  }
+
   #drop(caller: Caller, namespace: string): Promise<void> {
     const dropped = keyOf({ ...caller, namespace });
     return this.#history.dropping(
-      (name) => name === dropped,
+      ({ name }) => name === dropped,
       () => this.#any.deleteNamespace(caller, namespace),
     );
   }
@@ -277,7 +290,7 @@ class Schedule {
   #close(caller: Caller): Promise<void> {
     const prefix = keyOf({ ...caller, namespace: "" });
     return this.#history.dropping(
-      (name) => name.startsWith(prefix),
+      ({ name }) => name.startsWith(prefix),
       () => this.#any.closeAccount(caller),
     );
   }
