@@ -201,7 +201,7 @@ describe.each(DATABASES)("reads on $name", ({ make, missing }) => {
     const elsewhere = await store("other", "elsewhere");
     const before = await used();
     const request = { namespace: "n", ids: [...ids.slice(0, 30), NO_SUCH_ID, elsewhere, ids[0] as string] };
-    const deleted = { deleted: 30, more: false, namespace: "n" };
+    const deleted = { deleted: 30, more: false, samples: [], namespace: "n" };
     expect(await call("DeleteMemories", request)).toEqual(deleted);
     expect(await call("DeleteMemories", request)).toEqual({ ...deleted, deleted: 0 });
     expect(await call("CountMemories", { namespace: "n" })).toMatchObject({ memories: "10" });
