@@ -136,7 +136,7 @@ function MemoryList({ memories, onOpen }: MemoryListProps) {
               {memory.text}
             </span>
             <span className="row-facts">
-              {memory.supersededBy !== undefined && <span className="badge badge-warn">Superseded</span>}
+              {memory.supersededBy !== undefined && <span className="badge badge-warn">Superseded</span>}{" "}
               {counted(memory.tokens, "token")} ·{" "}
               <span title={dateTime(memory.createdAt)}>{ago(memory.createdAt)}</span>
             </span>
