@@ -24,8 +24,9 @@ export function canCompare({ retrieval, pooled, languages }: Results): boolean {
 export function comparisonIn({ version, side, queriesMax, systems, ...results }: Results): Partial<Results> {
   const sets = Object.keys(BENCHMARKS);
   const retrieval = Object.entries(results.retrieval).filter(([set]) => sets.includes(set));
-  const { pooled, languages } = results;
-  return { version, side, queriesMax, systems, retrieval: Object.fromEntries(retrieval), pooled, languages };
+  const { pooled, languages, floors } = results;
+  const shown = { pooled, languages, floors };
+  return { version, side, queriesMax, systems, retrieval: Object.fromEntries(retrieval), ...shown };
 }
 
 /** Shows how often the sessions that answer are found, in both readings of recall. */

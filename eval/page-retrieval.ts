@@ -123,6 +123,21 @@ export function unanswerablePage(results: Results): string {
   return table(head, rows);
 }
 
+/** Shows what a floor costs and spares. */
+export function floorsPage(results: Results): string {
+  const rows = Object.entries(results.floors).flatMap(([set, systems]) =>
+    Object.entries(systems).map(([id, of]) => [
+      ...[set, nameOf(results, id), percent(of.rightLost), percent(of.answersLost), percent(of.wrongSpared)],
+      of.unanswerable === 0 ? "–" : `${percent(of.empty)} of ${count(of.unanswerable)}`,
+    ]),
+  );
+  const head = [
+    ...["Set", "System", "Right rows left out", "Answers lost", "Wrong rows left out"],
+    "Questions without an answer that get none",
+  ];
+  return table(head, rows);
+}
+
 /** Shows how often the right fact comes first in each language, and its nDCG@10. */
 export function languagesPage(results: Results): string {
   const ids = systemsOf(results)[0].filter((id) => id in results.languages);

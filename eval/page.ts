@@ -4,6 +4,7 @@ import { comparedSessionsPage, comparedTurnsPage } from "./page-compared.js";
 import { abovePage, bandsPage, pitfallsPage, similarityPage } from "./page-pairs.js";
 import {
   categoriesPage,
+  floorsPage,
   hitsPage,
   languagesPage,
   meansPage,
@@ -38,6 +39,7 @@ export const COMPARED: Sections = {
   sessions: comparedSessionsPage,
   turns: comparedTurnsPage,
   languages: languagesPage,
+  floors: floorsPage,
 };
 
 /**

@@ -22,6 +22,8 @@ export interface Results {
   readonly retrieval: Readonly<Record<string, RetrievalFigures>>;
   /** Sets with scopes, searched as if they had none. */
   readonly pooled: Readonly<Record<string, RetrievalFigures>>;
+  /** What a floor does, by set and by model with words. */
+  readonly floors: Readonly<Record<string, BySystem<FloorFigures>>>;
   /** Means over all sets and over each group, where each set counts once. */
   readonly means: Readonly<Record<string, MeanFigures>>;
   readonly similarity: Readonly<Record<string, SimilarityFigures>>;
@@ -76,6 +78,20 @@ export interface TopScores {
   readonly high: number;
   /** Share above 0.80. */
   readonly strong: number;
+}
+
+/** What a floor does to the first five rows of each query of a set. */
+export interface FloorFigures {
+  /** Right rows, and the share of them that it leaves out. */
+  readonly right: number;
+  readonly rightLost: number;
+  /** Share of the wrong rows that it leaves out. */
+  readonly wrongSpared: number;
+  /** Share of the queries with an answer that lose their only right row. */
+  readonly answersLost: number;
+  /** Queries without an answer, and the share of them that get an empty answer. */
+  readonly unanswerable: number;
+  readonly empty: number;
 }
 
 export interface MeanFigures {

@@ -1,6 +1,7 @@
 import { grouped } from "./known-sets.js";
 import type { Results } from "./results.js";
 import type { RunRecord } from "./run-record.js";
+import { floorsOf } from "./summarize-floors.js";
 import { bandsOf, similarityOf, strongOf } from "./summarize-pairs.js";
 import { meansOf, retrievalOf } from "./summarize-retrieval.js";
 
@@ -33,6 +34,7 @@ export function summarize(run: RunRecord): Results {
     systems,
     retrieval: Object.fromEntries(retrieval),
     pooled: Object.fromEntries(pooled),
+    floors: floorsOf(run.retrieval),
     means: Object.fromEntries(groups.length > 0 ? means : []),
     similarity: Object.fromEntries(sts.map(([name, record]) => [name, similarityOf(record, ids)])),
     strong: strongOf(run.pairs, ids),

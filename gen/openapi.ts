@@ -5031,6 +5031,16 @@ export const openapi: Record<string, unknown> = {
             ],
             "description": "The fields of the results that are sent: `\"id,score\"`. All of them when left out; `id` in any case.",
             "pattern": "^(id|text|score|metadata|created_?[aA]t|match|words|explanation|etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime)(,(id|text|score|metadata|created_?[aA]t|match|words|explanation|etag|updated_?[aA]t|external_?[iI]d|superseded_?[bB]y|expire_?[tT]ime))*$"
+          },
+          "min_fit": {
+            "type": [
+              "number",
+              "null"
+            ],
+            "format": "double",
+            "description": "The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query.",
+            "minimum": 0,
+            "maximum": 1.5
           }
         },
         "required": [
@@ -5056,7 +5066,7 @@ export const openapi: Record<string, unknown> = {
             "items": {
               "$ref": "#/components/schemas/RecallResult"
             },
-            "description": "Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer, or fewer match the filter."
+            "description": "Best first. Unless `min_score` or `min_fit` asks for it, none is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer, or fewer match the filter."
           },
           "namespace": {
             "type": "string",
@@ -5071,7 +5081,11 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "int64",
             "pattern": "^[0-9]+$",
-            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, a filter, `after` or `before`."
+            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`."
+          },
+          "omitted": {
+            "$ref": "#/components/schemas/OmittedMemories",
+            "description": "What `min_fit` has left out; only if the request asks for reasons (`explain`)."
           }
         },
         "required": [
@@ -5188,12 +5202,64 @@ export const openapi: Record<string, unknown> = {
               "type": "string"
             },
             "description": "The words of the query that the text has, in lower case and in the order of the query."
+          },
+          "fit": {
+            "type": "number",
+            "format": "double",
+            "description": "The score and half the share of the query's words, which `min_fit` is compared with. Only with `HYBRID`."
           }
         },
         "required": [
           "rank",
           "weight",
           "matched"
+        ]
+      },
+      "OmittedMemories": {
+        "type": "object",
+        "description": "Memories that `min_fit` has left out.",
+        "properties": {
+          "memories": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/OmittedMemory"
+            },
+            "description": "Those that were among the `top_k` best, best first."
+          }
+        },
+        "required": [
+          "memories"
+        ]
+      },
+      "OmittedMemory": {
+        "type": "object",
+        "description": "A memory that was left out because it fits the query too little.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The memory's id."
+          },
+          "score": {
+            "type": "number",
+            "format": "double",
+            "description": "Its score, as of a result."
+          },
+          "words": {
+            "type": "number",
+            "format": "double",
+            "description": "Its share of the query's words, as of a result."
+          },
+          "fit": {
+            "type": "number",
+            "format": "double",
+            "description": "Less than the request's `min_fit`."
+          }
+        },
+        "required": [
+          "id",
+          "score",
+          "words",
+          "fit"
         ]
       },
       "GetMemoryRequest": {

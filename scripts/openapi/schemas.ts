@@ -41,7 +41,13 @@ const SOMETIMES = [
   ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar"],
   ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
   ...["StoreBatchResult.stored", "StoreBatchResult.error", "StoredItem.outcome", "StoredItem.etag"],
-  ...["RecallResponse.considered", "GetNamespaceResponse.first", "GetNamespaceResponse.last"],
+  ...[
+    "RecallResponse.considered",
+    "RecallResponse.omitted",
+    "Explanation.fit",
+    "GetNamespaceResponse.first",
+    "GetNamespaceResponse.last",
+  ],
   ...["DeleteMemoriesResponse.matched"],
 ];
 

@@ -118,7 +118,10 @@ describe("the Model Context Protocol at /mcp", () => {
     for (const drink of ["tea", "coffee", "water"]) {
       await call("memory_store", { text: `About ${drink}: ${`${drink} is fine. `.repeat(250)}` });
     }
-    const { data, text } = await call("memory_recall", { query: "What about drinks?", max_tokens: 1_000 });
+    const { data, text } = await call("memory_recall", {
+      query: "Is tea, coffee or water fine?",
+      max_tokens: 1_000,
+    });
     expect(text.length).toBeLessThan(3_000);
     expect(data.memories).toHaveLength(1);
     expect(data.memories[0].cut).toBe(true);
@@ -129,6 +132,14 @@ describe("the Model Context Protocol at /mcp", () => {
     const read = await call("memory_list", { ids: [data.memories[0].id], max_tokens: 5_000 });
     expect(read.data.memories[0].text.length).toBeGreaterThan(3_000);
     expect(read.data.memories[0].cut).toBeUndefined();
+  });
+
+  it("recalls nothing that has nothing to do with the question", async () => {
+    const { call } = await open();
+    await call("memory_store", { text: "Ada prefers tea over coffee." });
+    const { data } = await call("memory_recall", { query: "How is a volcano measured from orbit?" });
+    expect(data).toMatchObject({ memories: [], note: expect.stringContaining("nothing in") });
+    expect((await call("memory_recall", { query: "What does Ada drink?" })).data.memories).toHaveLength(1);
   });
 
   it("lists page by page", async () => {

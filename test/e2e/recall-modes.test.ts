@@ -85,6 +85,31 @@ describe.each(DOORS)("a recall through %s", (name) => {
     }
   });
 
+  it("leaves out what fits less than min_fit, says what and why on request, and how many there were", async () => {
+    const asked = { query: QUERY, namespace: "ana", mode: "HYBRID" };
+    const all = await recall(door(), { ...asked, explain: true });
+    const fits = all.map(({ score, words, explanation }) => {
+      const fit = Number(score) + Number(words) / 2;
+      expect((explanation as JsonObject).fit).toBeCloseTo(fit, 9);
+      return fit;
+    });
+    for (const min_fit of [0, ...fits, 1.5]) {
+      const { body } = await door().call("Recall", { ...asked, min_fit, explain: true }, { key: caller.key });
+      const [high, low] = [
+        all.filter((_, i) => Number(fits[i]) >= min_fit),
+        all.filter((_, i) => Number(fits[i]) < min_fit),
+      ];
+      expect((body.results as JsonObject[]).map(({ id }) => id)).toEqual(high.map(({ id }) => id));
+      const { memories } = body.omitted as { memories: JsonObject[] };
+      expect(memories.map(({ id }) => id)).toEqual(low.map(({ id }) => id));
+      for (const each of memories) expect(Number(each.fit)).toBeLessThan(min_fit);
+      expect(body.considered).toBe(high.length === 0 ? "3" : undefined);
+    }
+    const plain = await door().call("Recall", { ...asked, min_fit: 1.5 }, { key: caller.key });
+    expect(plain.body).toMatchObject({ results: [], considered: "3" });
+    expect(plain.body).not.toHaveProperty("omitted");
+  });
+
   it("sends only the fields that it is asked for, and the id", async () => {
     const asked = { query: QUERY, namespace: "ana", mode: "HYBRID", explain: true };
     const all = await recall(door(), asked);

@@ -83,6 +83,13 @@ const RECALLS: readonly Scenario[] = [
   ...[-0.001, 1.001, -1e300].map((min_score) =>
     wrong(`min_score ${min_score}`, "Recall", ["min_score", /from 0 to 1/, recall({ min_score })]),
   ),
+  ...[0, 0.5, 1.5].map((min_fit) =>
+    fine(`min_fit ${min_fit}`, "Recall", recall({ mode: "HYBRID", min_fit })),
+  ),
+  ...[-0.001, 1.501, -1e300].map((min_fit) =>
+    wrong(`min_fit ${min_fit}`, "Recall", ["min_fit", /from 0 to 1.5/, recall({ mode: "HYBRID", min_fit })]),
+  ),
+  wrong("min_fit by meaning alone", "Recall", ["min_fit", /HYBRID/, recall({ mode: "COSINE", min_fit: 1 })]),
   inJson(wrong("min_score a string", "Recall", ["min_score", /send a number/, recall({ min_score: "0.5" })])),
   inJson({ ...fine("min_score null, which is absent", "Recall", recall({ min_score: null })) }),
   ...[

@@ -21,6 +21,7 @@ const HELD: Readonly<Record<string, object>> = {
   namespace: { required: true, bytesMax: NAMESPACE_BYTES_MAX },
   top_k: { from: 1, to: TOP_K_MAX },
   min_score: { from: 0, to: 1 },
+  min_fit: { from: 0, to: 1.5 },
   page_size: { from: 1, to: PAGE_SIZE_MAX },
   id: { required: true },
   ids: { required: true, itemsMax: IDS_MAX },

@@ -165,6 +165,8 @@ export interface RecallRequest {
   readonly before?: string | Date | undefined;
   /** The fields of the results that are sent: `"id,score"`. All of them when left out; `id` in any case. */
   readonly fields?: string | readonly string[] | undefined;
+  /** The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query. */
+  readonly minFit?: number | undefined;
 }
 
 /**
@@ -176,14 +178,16 @@ export interface RecallRequest {
 export type Mode = "COSINE" | "HYBRID";
 
 export interface RecallResponse {
-  /** Best first. Unless `minScore` asks for it, no result is dropped for a low score: there are fewer than `topK` only when the namespace holds fewer, or fewer match the filter. */
+  /** Best first. Unless `minScore` or `minFit` asks for it, none is dropped for a low score: there are fewer than `topK` only when the namespace holds fewer, or fewer match the filter. */
   readonly results: readonly RecallResult[];
   /** The namespace, as it was given. */
   readonly namespace: string;
   /** The model's tokens of the whole query, special tokens not counted. */
   readonly queryTokens: number;
-  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, a filter, `after` or `before`. */
+  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, `minFit`, a filter, `after` or `before`. */
   readonly considered?: number;
+  /** What `minFit` has left out; only if the request asks for reasons (`explain`). */
+  readonly omitted?: OmittedMemories;
 }
 
 /** One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `""` for `text` and 0 for `score`. */
@@ -231,6 +235,26 @@ export interface Explanation {
   readonly weight: number;
   /** The words of the query that the text has, in lower case and in the order of the query. */
   readonly matched: readonly string[];
+  /** The score and half the share of the query's words, which `minFit` is compared with. Only with `HYBRID`. */
+  readonly fit?: number;
+}
+
+/** Memories that `minFit` has left out. */
+export interface OmittedMemories {
+  /** Those that were among the `topK` best, best first. */
+  readonly memories: readonly OmittedMemory[];
+}
+
+/** A memory that was left out because it fits the query too little. */
+export interface OmittedMemory {
+  /** The memory's id. */
+  readonly id: string;
+  /** Its score, as of a result. */
+  readonly score: number;
+  /** Its share of the query's words, as of a result. */
+  readonly words: number;
+  /** Less than the request's `minFit`. */
+  readonly fit: number;
 }
 
 export interface GetMemoryRequest {

@@ -13,7 +13,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/memory.proto.
  */
 export const file_recalld_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSK+AgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZyI2CgdTaW1pbGFyEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5TaW1pbGFyTWVtb3J5IjgKDVNpbWlsYXJNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoASJqChFTdG9yZUJhdGNoUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEjUKCG1lbW9yaWVzGAIgAygLMhUucmVjYWxsZC52MS5TdG9yZUl0ZW1CDLpICcgBAZIBAxCAAiKmAgoJU3RvcmVJdGVtEhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIpCghtZXRhZGF0YRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoLZXh0ZXJuYWxfaWQYAyABKAlCCLpIBXIDKIACEjgKC29uX2NvbmZsaWN0GAQgASgOMiMucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QuT25Db25mbGljdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABISCgpzdXBlcnNlZGVzGAcgAygJQggKBmV4cGlyeSJWChJTdG9yZUJhdGNoUmVzcG9uc2USLQoHcmVzdWx0cxgBIAMoCzIcLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkibAoQU3RvcmVCYXRjaFJlc3VsdBIoCgZzdG9yZWQYASABKAsyFi5yZWNhbGxkLnYxLlN0b3JlZEl0ZW1IABIkCgVlcnJvchgCIAEoCzITLnJlY2FsbGQudjEuUHJvYmxlbUgAQggKBnJlc3VsdCK5AQoKU3RvcmVkSXRlbRIKCgJpZBgBIAEoCRIOCgZ0b2tlbnMYAiABKAUSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoHb3V0Y29tZRgEIAEoDjIhLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZS5PdXRjb21lSACIAQESEQoEZXRhZxgFIAEoCUgBiAEBQgoKCF9vdXRjb21lQgcKBV9ldGFnIjgKB1Byb2JsZW0SDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg4KBnJlYXNvbhgDIAEoCSLxAwoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIEi8KCW1pbl9zY29yZRgGIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAYgBARInCgZmaWx0ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgIIAEoCBIpCgVhZnRlchgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGYmVmb3JlGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZmaWVsZHMYCyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIjQKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEgoKBkNPU0lORRABEgoKBkhZQlJJRBACQggKBl90b3Bfa0IMCgpfbWluX3Njb3JlIowBCg5SZWNhbGxSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucmVjYWxsZC52MS5SZWNhbGxSZXN1bHQSEQoJbmFtZXNwYWNlGAIgASgJEhQKDHF1ZXJ5X3Rva2VucxgDIAEoBRIXCgpjb25zaWRlcmVkGAQgASgDSACIAQFCDQoLX2NvbnNpZGVyZWQi/gMKDFJlY2FsbFJlc3VsdBIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEg0KBXNjb3JlGAMgASgBEikKCG1ldGFkYXRhGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIgCgVtYXRjaBgGIAEoCzIRLnJlY2FsbGQudjEuTWF0Y2gSEgoFd29yZHMYByABKAFIAIgBARIsCgtleHBsYW5hdGlvbhgIIAEoCzIXLnJlY2FsbGQudjEuRXhwbGFuYXRpb24SEQoEZXRhZxgJIAEoCUgBiAEBEjMKCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQESGAoLZXh0ZXJuYWxfaWQYCyABKAlIA4gBARIaCg1zdXBlcnNlZGVkX2J5GAwgASgJSASIAQESNAoLZXhwaXJlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAWIAQFCCAoGX3dvcmRzQgcKBV9ldGFnQg0KC191cGRhdGVkX2F0Qg4KDF9leHRlcm5hbF9pZEIQCg5fc3VwZXJzZWRlZF9ieUIOCgxfZXhwaXJlX3RpbWUiPAoLRXhwbGFuYXRpb24SDAoEcmFuaxgBIAEoARIOCgZ3ZWlnaHQYAiABKAESDwoHbWF0Y2hlZBgDIAMoCSIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUi6QIKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtleHRlcm5hbF9pZBgIIAEoCUgAiAEBEhoKDXN1cGVyc2VkZWRfYnkYCSABKAlIAYgBARI0CgtleHBpcmVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBAUIOCgxfZXh0ZXJuYWxfaWRCEAoOX3N1cGVyc2VkZWRfYnlCDgoMX2V4cGlyZV90aW1lIkYKEEdldE1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIkoKEUdldE1lbW9yeVJlc3BvbnNlEiIKBm1lbW9yeRgBIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCSJPChJHZXRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIZCgNpZHMYAiADKAlCDLpICcgBAZIBAxCAAiJyChNHZXRNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSDwoHbWlzc2luZxgCIAMoCRIRCgluYW1lc3BhY2UYAyABKAkSEQoJcmVtYWluaW5nGAQgAygJIsECChNVcGRhdGVNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBARIcCgR0ZXh0GAMgASgJQgm6SAZyBCiAgARIAYgBARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMQoLZXhwaXJlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASKAoDdHRsGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uSAASLwoLdXBkYXRlX21hc2sYByABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEgwKBGV0YWcYCCABKAlCCAoGZXhwaXJ5QgcKBV90ZXh0Ik0KFFVwZGF0ZU1lbW9yeVJlc3BvbnNlEiIKBm1lbW9yeRgBIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCSJJChNEZWxldGVNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASIiChREZWxldGVNZW1vcnlSZXNwb25zZRIKCgJpZBgBIAEoCSKlAQoVRGVsZXRlTWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISFgoDaWRzGAIgAygJQgm6SAaSAQMQgAISJwoGZmlsdGVyGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIPCgdkcnlfcnVuGAQgASgIEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgFIAEoCCKRAQoWRGVsZXRlTWVtb3JpZXNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFEgwKBG1vcmUYAiABKAgSIwoHc2FtcGxlcxgDIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgEIAEoCRIUCgdtYXRjaGVkGAUgASgFSACIAQFCCgoIX21hdGNoZWQiRwoWRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEg0KBWZvcmNlGAIgASgIIioKF0RlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUidgoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0EiEKCXBhZ2Vfc2l6ZRgBIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgCIAEoCRIYCgZwcmVmaXgYAyABKAlCCLpIBXIDKIACQgwKCl9wYWdlX3NpemUiXAoWTGlzdE5hbWVzcGFjZXNSZXNwb25zZRIpCgpuYW1lc3BhY2VzGAEgAygLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIj8KCU5hbWVzcGFjZRIRCgluYW1lc3BhY2UYASABKAkSEAoIbWVtb3JpZXMYAiABKAUSDQoFYnl0ZXMYAyABKAMiNQoTR2V0TmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACIrIBChRHZXROYW1lc3BhY2VSZXNwb25zZRIoCgluYW1lc3BhY2UYASABKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIuCgVmaXJzdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBARItCgRsYXN0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgBiAEBQggKBl9maXJzdEIHCgVfbGFzdCK5AgoTTGlzdE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEiEKCXBhZ2Vfc2l6ZRgCIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgDIAEoCRInCgZmaWx0ZXIYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKBW9yZGVyGAUgASgOMiUucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0Lk9yZGVyEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgGIAEoCCJCCgVPcmRlchIVChFPUkRFUl9VTlNQRUNJRklFRBAAEhAKDE5FV0VTVF9GSVJTVBABEhAKDE9MREVTVF9GSVJTVBACQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJInsKFENvdW50TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISJwoGZmlsdGVyGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYAyABKAgiPAoVQ291bnRNZW1vcmllc1Jlc3BvbnNlEhAKCG1lbW9yaWVzGAEgASgDEhEKCW5hbWVzcGFjZRgCIAEoCSI1ChNNYXBOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIiYQoUTWFwTmFtZXNwYWNlUmVzcG9uc2USJAoGcG9pbnRzGAEgAygLMhQucmVjYWxsZC52MS5NYXBQb2ludBIQCghtZW1vcmllcxgCIAEoBRIRCgluYW1lc3BhY2UYAyABKAkiLAoITWFwUG9pbnQSCgoCaWQYASABKAkSCQoBeBgCIAEoAhIJCgF5GAMgASgCIkkKFVdhdGNoTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhAKCHBvc2l0aW9uGAIgASgJIskCChZXYXRjaE5hbWVzcGFjZVJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEiQKBnN0b3JlZBgCIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5SAASPQoHZGVsZXRlZBgDIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5EZWxldGVkSAASPQoHZHJvcHBlZBgEIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5Ecm9wcGVkSAASQQoJaGVhcnRiZWF0GAUgASgLMiwucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkhlYXJ0YmVhdEgAGhUKB0RlbGV0ZWQSCgoCaWQYASABKAkaCQoHRHJvcHBlZBoLCglIZWFydGJlYXRCBwoFZXZlbnQieQoVRXhwb3J0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISFwoPaW5jbHVkZV92ZWN0b3JzGAIgASgIEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiJgoWRXhwb3J0TWVtb3JpZXNSZXNwb25zZRIMCgRsaW5lGAEgASgJMtEKCg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USSwoKU3RvcmVCYXRjaBIdLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlcXVlc3QaHi5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJTCgtHZXRNZW1vcmllcxIeLnJlY2FsbGQudjEuR2V0TWVtb3JpZXNSZXF1ZXN0Gh8ucmVjYWxsZC52MS5HZXRNZW1vcmllc1Jlc3BvbnNlIgOQAgESUQoMVXBkYXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXNwb25zZRJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlElcKDkRlbGV0ZU1lbW9yaWVzEiEucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZRJcCg5MaXN0TmFtZXNwYWNlcxIhLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgOQAgESVgoMR2V0TmFtZXNwYWNlEh8ucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg1Db3VudE1lbW9yaWVzEiAucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVxdWVzdBohLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1Jlc3BvbnNlIgOQAgESVgoMTWFwTmFtZXNwYWNlEh8ucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXNwb25zZSIDkAIBElkKDldhdGNoTmFtZXNwYWNlEiEucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlcXVlc3QaIi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UwARJZCg5FeHBvcnRNZW1vcmllcxIhLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1Jlc3BvbnNlMAFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChdyZWNhbGxkL3YxL21lbW9yeS5wcm90bxIKcmVjYWxsZC52MSLFAwoMU3RvcmVSZXF1ZXN0EhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIeCgluYW1lc3BhY2UYAiABKAlCC7pICMgBAXIDKIACEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdCgtleHRlcm5hbF9pZBgEIAEoCUIIukgFcgMogAISOAoLb25fY29uZmxpY3QYBSABKA4yIy5yZWNhbGxkLnYxLlN0b3JlUmVxdWVzdC5PbkNvbmZsaWN0EjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAEhIKCnN1cGVyc2VkZXMYCCADKAkSGgoNc2ltaWxhcl9hYm92ZRgJIAEoAUgBiAEBIkwKCk9uQ29uZmxpY3QSGwoXT05fQ09ORkxJQ1RfVU5TUEVDSUZJRUQQABIKCgZSRUZVU0UQARILCgdSRVBMQUNFEAISCAoES0VFUBADQggKBmV4cGlyeUIQCg5fc2ltaWxhcl9hYm92ZSK+AgoNU3RvcmVSZXNwb25zZRIKCgJpZBgBIAEoCRIRCgluYW1lc3BhY2UYAiABKAkSDgoGdG9rZW5zGAMgASgFEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKB291dGNvbWUYBSABKA4yIS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2UuT3V0Y29tZUgAiAEBEhEKBGV0YWcYBiABKAlIAYgBARIkCgdzaW1pbGFyGAcgASgLMhMucmVjYWxsZC52MS5TaW1pbGFyIkcKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEgsKB0NSRUFURUQQARIMCghSRVBMQUNFRBACEggKBEtFUFQQA0IKCghfb3V0Y29tZUIHCgVfZXRhZyI2CgdTaW1pbGFyEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5TaW1pbGFyTWVtb3J5IjgKDVNpbWlsYXJNZW1vcnkSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoASJqChFTdG9yZUJhdGNoUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEjUKCG1lbW9yaWVzGAIgAygLMhUucmVjYWxsZC52MS5TdG9yZUl0ZW1CDLpICcgBAZIBAxCAAiKmAgoJU3RvcmVJdGVtEhoKBHRleHQYASABKAlCDLpICcgBAXIEKICABBIpCghtZXRhZGF0YRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoLZXh0ZXJuYWxfaWQYAyABKAlCCLpIBXIDKIACEjgKC29uX2NvbmZsaWN0GAQgASgOMiMucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QuT25Db25mbGljdBIxCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIABIoCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25IABISCgpzdXBlcnNlZGVzGAcgAygJQggKBmV4cGlyeSJWChJTdG9yZUJhdGNoUmVzcG9uc2USLQoHcmVzdWx0cxgBIAMoCzIcLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkibAoQU3RvcmVCYXRjaFJlc3VsdBIoCgZzdG9yZWQYASABKAsyFi5yZWNhbGxkLnYxLlN0b3JlZEl0ZW1IABIkCgVlcnJvchgCIAEoCzITLnJlY2FsbGQudjEuUHJvYmxlbUgAQggKBnJlc3VsdCK5AQoKU3RvcmVkSXRlbRIKCgJpZBgBIAEoCRIOCgZ0b2tlbnMYAiABKAUSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNwoHb3V0Y29tZRgEIAEoDjIhLnJlY2FsbGQudjEuU3RvcmVSZXNwb25zZS5PdXRjb21lSACIAQESEQoEZXRhZxgFIAEoCUgBiAEBQgoKCF9vdXRjb21lQgcKBV9ldGFnIjgKB1Byb2JsZW0SDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg4KBnJlYXNvbhgDIAEoCSKsBAoNUmVjYWxsUmVxdWVzdBIbCgVxdWVyeRgBIAEoCUIMukgJyAEBcgQogIAEEh4KCW5hbWVzcGFjZRgCIAEoCUILukgIyAEBcgMogAISHQoFdG9wX2sYAyABKAVCCbpIBhoEGBQoAUgAiAEBEiwKBG1vZGUYBCABKA4yHi5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QuTW9kZRIPCgdleHBsYWluGAUgASgIEi8KCW1pbl9zY29yZRgGIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAYgBARInCgZmaWx0ZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgIIAEoCBIpCgVhZnRlchgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGYmVmb3JlGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZmaWVsZHMYCyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEi0KB21pbl9maXQYDCABKAFCF7pIFBISGQAAAAAAAPg/KQAAAAAAAAAASAKIAQEiNAoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASCgoGQ09TSU5FEAESCgoGSFlCUklEEAJCCAoGX3RvcF9rQgwKCl9taW5fc2NvcmVCCgoIX21pbl9maXQiugEKDlJlY2FsbFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5yZWNhbGxkLnYxLlJlY2FsbFJlc3VsdBIRCgluYW1lc3BhY2UYAiABKAkSFAoMcXVlcnlfdG9rZW5zGAMgASgFEhcKCmNvbnNpZGVyZWQYBCABKANIAIgBARIsCgdvbWl0dGVkGAUgASgLMhsucmVjYWxsZC52MS5PbWl0dGVkTWVtb3JpZXNCDQoLX2NvbnNpZGVyZWQiPgoPT21pdHRlZE1lbW9yaWVzEisKCG1lbW9yaWVzGAEgAygLMhkucmVjYWxsZC52MS5PbWl0dGVkTWVtb3J5IkYKDU9taXR0ZWRNZW1vcnkSCgoCaWQYASABKAkSDQoFc2NvcmUYAiABKAESDQoFd29yZHMYAyABKAESCwoDZml0GAQgASgBIv4DCgxSZWNhbGxSZXN1bHQSCgoCaWQYASABKAkSDAoEdGV4dBgCIAEoCRINCgVzY29yZRgDIAEoARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIAoFbWF0Y2gYBiABKAsyES5yZWNhbGxkLnYxLk1hdGNoEhIKBXdvcmRzGAcgASgBSACIAQESLAoLZXhwbGFuYXRpb24YCCABKAsyFy5yZWNhbGxkLnYxLkV4cGxhbmF0aW9uEhEKBGV0YWcYCSABKAlIAYgBARIzCgp1cGRhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEhgKC2V4dGVybmFsX2lkGAsgASgJSAOIAQESGgoNc3VwZXJzZWRlZF9ieRgMIAEoCUgEiAEBEjQKC2V4cGlyZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgFiAEBQggKBl93b3Jkc0IHCgVfZXRhZ0INCgtfdXBkYXRlZF9hdEIOCgxfZXh0ZXJuYWxfaWRCEAoOX3N1cGVyc2VkZWRfYnlCDgoMX2V4cGlyZV90aW1lIlYKC0V4cGxhbmF0aW9uEgwKBHJhbmsYASABKAESDgoGd2VpZ2h0GAIgASgBEg8KB21hdGNoZWQYAyADKAkSEAoDZml0GAQgASgBSACIAQFCBgoEX2ZpdCIjCgVNYXRjaBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUi6QIKBk1lbW9yeRIKCgJpZBgBIAEoCRIMCgR0ZXh0GAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0b2tlbnMYBCABKAUSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgGIAEoCRIuCgp1cGRhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtleHRlcm5hbF9pZBgIIAEoCUgAiAEBEhoKDXN1cGVyc2VkZWRfYnkYCSABKAlIAYgBARI0CgtleHBpcmVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAogBAUIOCgxfZXh0ZXJuYWxfaWRCEAoOX3N1cGVyc2VkZWRfYnlCDgoMX2V4cGlyZV90aW1lIkYKEEdldE1lbW9yeVJlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhISCgJpZBgCIAEoCUIGukgDyAEBIkoKEUdldE1lbW9yeVJlc3BvbnNlEiIKBm1lbW9yeRgBIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCSJPChJHZXRNZW1vcmllc1JlcXVlc3QSHgoJbmFtZXNwYWNlGAEgASgJQgu6SAjIAQFyAyiAAhIZCgNpZHMYAiADKAlCDLpICcgBAZIBAxCAAiJyChNHZXRNZW1vcmllc1Jlc3BvbnNlEiQKCG1lbW9yaWVzGAEgAygLMhIucmVjYWxsZC52MS5NZW1vcnkSDwoHbWlzc2luZxgCIAMoCRIRCgluYW1lc3BhY2UYAyABKAkSEQoJcmVtYWluaW5nGAQgAygJIsECChNVcGRhdGVNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBARIcCgR0ZXh0GAMgASgJQgm6SAZyBCiAgARIAYgBARIpCghtZXRhZGF0YRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMQoLZXhwaXJlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASKAoDdHRsGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uSAASLwoLdXBkYXRlX21hc2sYByABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEgwKBGV0YWcYCCABKAlCCAoGZXhwaXJ5QgcKBV90ZXh0Ik0KFFVwZGF0ZU1lbW9yeVJlc3BvbnNlEiIKBm1lbW9yeRgBIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgCIAEoCSJJChNEZWxldGVNZW1vcnlSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISEgoCaWQYAiABKAlCBrpIA8gBASIiChREZWxldGVNZW1vcnlSZXNwb25zZRIKCgJpZBgBIAEoCSKlAQoVRGVsZXRlTWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISFgoDaWRzGAIgAygJQgm6SAaSAQMQgAISJwoGZmlsdGVyGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIPCgdkcnlfcnVuGAQgASgIEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgFIAEoCCKRAQoWRGVsZXRlTWVtb3JpZXNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgFEgwKBG1vcmUYAiABKAgSIwoHc2FtcGxlcxgDIAMoCzISLnJlY2FsbGQudjEuTWVtb3J5EhEKCW5hbWVzcGFjZRgEIAEoCRIUCgdtYXRjaGVkGAUgASgFSACIAQFCCgoIX21hdGNoZWQiRwoWRGVsZXRlTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEg0KBWZvcmNlGAIgASgIIioKF0RlbGV0ZU5hbWVzcGFjZVJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUidgoVTGlzdE5hbWVzcGFjZXNSZXF1ZXN0EiEKCXBhZ2Vfc2l6ZRgBIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgCIAEoCRIYCgZwcmVmaXgYAyABKAlCCLpIBXIDKIACQgwKCl9wYWdlX3NpemUiXAoWTGlzdE5hbWVzcGFjZXNSZXNwb25zZRIpCgpuYW1lc3BhY2VzGAEgAygLMhUucmVjYWxsZC52MS5OYW1lc3BhY2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIj8KCU5hbWVzcGFjZRIRCgluYW1lc3BhY2UYASABKAkSEAoIbWVtb3JpZXMYAiABKAUSDQoFYnl0ZXMYAyABKAMiNQoTR2V0TmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACIrIBChRHZXROYW1lc3BhY2VSZXNwb25zZRIoCgluYW1lc3BhY2UYASABKAsyFS5yZWNhbGxkLnYxLk5hbWVzcGFjZRIuCgVmaXJzdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBARItCgRsYXN0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgBiAEBQggKBl9maXJzdEIHCgVfbGFzdCK5AgoTTGlzdE1lbW9yaWVzUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEiEKCXBhZ2Vfc2l6ZRgCIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgDIAEoCRInCgZmaWx0ZXIYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKBW9yZGVyGAUgASgOMiUucmVjYWxsZC52MS5MaXN0TWVtb3JpZXNSZXF1ZXN0Lk9yZGVyEhoKEmluY2x1ZGVfc3VwZXJzZWRlZBgGIAEoCCJCCgVPcmRlchIVChFPUkRFUl9VTlNQRUNJRklFRBAAEhAKDE5FV0VTVF9GSVJTVBABEhAKDE9MREVTVF9GSVJTVBACQgwKCl9wYWdlX3NpemUiaAoUTGlzdE1lbW9yaWVzUmVzcG9uc2USJAoIbWVtb3JpZXMYASADKAsyEi5yZWNhbGxkLnYxLk1lbW9yeRIRCgluYW1lc3BhY2UYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJInsKFENvdW50TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISJwoGZmlsdGVyGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIaChJpbmNsdWRlX3N1cGVyc2VkZWQYAyABKAgiPAoVQ291bnRNZW1vcmllc1Jlc3BvbnNlEhAKCG1lbW9yaWVzGAEgASgDEhEKCW5hbWVzcGFjZRgCIAEoCSI1ChNNYXBOYW1lc3BhY2VSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAIiYQoUTWFwTmFtZXNwYWNlUmVzcG9uc2USJAoGcG9pbnRzGAEgAygLMhQucmVjYWxsZC52MS5NYXBQb2ludBIQCghtZW1vcmllcxgCIAEoBRIRCgluYW1lc3BhY2UYAyABKAkiLAoITWFwUG9pbnQSCgoCaWQYASABKAkSCQoBeBgCIAEoAhIJCgF5GAMgASgCIkkKFVdhdGNoTmFtZXNwYWNlUmVxdWVzdBIeCgluYW1lc3BhY2UYASABKAlCC7pICMgBAXIDKIACEhAKCHBvc2l0aW9uGAIgASgJIskCChZXYXRjaE5hbWVzcGFjZVJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgJEiQKBnN0b3JlZBgCIAEoCzISLnJlY2FsbGQudjEuTWVtb3J5SAASPQoHZGVsZXRlZBgDIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5EZWxldGVkSAASPQoHZHJvcHBlZBgEIAEoCzIqLnJlY2FsbGQudjEuV2F0Y2hOYW1lc3BhY2VSZXNwb25zZS5Ecm9wcGVkSAASQQoJaGVhcnRiZWF0GAUgASgLMiwucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlc3BvbnNlLkhlYXJ0YmVhdEgAGhUKB0RlbGV0ZWQSCgoCaWQYASABKAkaCQoHRHJvcHBlZBoLCglIZWFydGJlYXRCBwoFZXZlbnQieQoVRXhwb3J0TWVtb3JpZXNSZXF1ZXN0Eh4KCW5hbWVzcGFjZRgBIAEoCUILukgIyAEBcgMogAISFwoPaW5jbHVkZV92ZWN0b3JzGAIgASgIEicKBmZpbHRlchgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiJgoWRXhwb3J0TWVtb3JpZXNSZXNwb25zZRIMCgRsaW5lGAEgASgJMtEKCg1NZW1vcnlTZXJ2aWNlEjwKBVN0b3JlEhgucmVjYWxsZC52MS5TdG9yZVJlcXVlc3QaGS5yZWNhbGxkLnYxLlN0b3JlUmVzcG9uc2USSwoKU3RvcmVCYXRjaBIdLnJlY2FsbGQudjEuU3RvcmVCYXRjaFJlcXVlc3QaHi5yZWNhbGxkLnYxLlN0b3JlQmF0Y2hSZXNwb25zZRI/CgZSZWNhbGwSGS5yZWNhbGxkLnYxLlJlY2FsbFJlcXVlc3QaGi5yZWNhbGxkLnYxLlJlY2FsbFJlc3BvbnNlEk0KCUdldE1lbW9yeRIcLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVxdWVzdBodLnJlY2FsbGQudjEuR2V0TWVtb3J5UmVzcG9uc2UiA5ACARJTCgtHZXRNZW1vcmllcxIeLnJlY2FsbGQudjEuR2V0TWVtb3JpZXNSZXF1ZXN0Gh8ucmVjYWxsZC52MS5HZXRNZW1vcmllc1Jlc3BvbnNlIgOQAgESUQoMVXBkYXRlTWVtb3J5Eh8ucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXF1ZXN0GiAucmVjYWxsZC52MS5VcGRhdGVNZW1vcnlSZXNwb25zZRJRCgxEZWxldGVNZW1vcnkSHy5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaIC5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlElcKDkRlbGV0ZU1lbW9yaWVzEiEucmVjYWxsZC52MS5EZWxldGVNZW1vcmllc1JlcXVlc3QaIi5yZWNhbGxkLnYxLkRlbGV0ZU1lbW9yaWVzUmVzcG9uc2USWgoPRGVsZXRlTmFtZXNwYWNlEiIucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXF1ZXN0GiMucmVjYWxsZC52MS5EZWxldGVOYW1lc3BhY2VSZXNwb25zZRJcCg5MaXN0TmFtZXNwYWNlcxIhLnJlY2FsbGQudjEuTGlzdE5hbWVzcGFjZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5MaXN0TmFtZXNwYWNlc1Jlc3BvbnNlIgOQAgESVgoMR2V0TmFtZXNwYWNlEh8ucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5HZXROYW1lc3BhY2VSZXNwb25zZSIDkAIBElYKDExpc3RNZW1vcmllcxIfLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBogLnJlY2FsbGQudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJZCg1Db3VudE1lbW9yaWVzEiAucmVjYWxsZC52MS5Db3VudE1lbW9yaWVzUmVxdWVzdBohLnJlY2FsbGQudjEuQ291bnRNZW1vcmllc1Jlc3BvbnNlIgOQAgESVgoMTWFwTmFtZXNwYWNlEh8ucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXF1ZXN0GiAucmVjYWxsZC52MS5NYXBOYW1lc3BhY2VSZXNwb25zZSIDkAIBElkKDldhdGNoTmFtZXNwYWNlEiEucmVjYWxsZC52MS5XYXRjaE5hbWVzcGFjZVJlcXVlc3QaIi5yZWNhbGxkLnYxLldhdGNoTmFtZXNwYWNlUmVzcG9uc2UwARJZCg5FeHBvcnRNZW1vcmllcxIhLnJlY2FsbGQudjEuRXhwb3J0TWVtb3JpZXNSZXF1ZXN0GiIucmVjYWxsZC52MS5FeHBvcnRNZW1vcmllc1Jlc3BvbnNlMAFCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.StoreRequest
@@ -646,6 +646,15 @@ export type RecallRequest = Message<"recalld.v1.RecallRequest"> & {
    * @generated from field: google.protobuf.FieldMask fields = 11;
    */
   fields?: FieldMask | undefined;
+
+  /**
+   * The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`.
+   * The fit is the score and half the share of the query's words, whatever else
+   * is stored. 0.4 leaves out much of what has nothing to do with the query.
+   *
+   * @generated from field: optional double min_fit = 12;
+   */
+  minFit?: number | undefined;
 };
 
 /**
@@ -696,8 +705,8 @@ export const RecallRequest_ModeSchema: GenEnum<RecallRequest_Mode> = /*@__PURE__
  */
 export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
   /**
-   * Best first. Unless `min_score` asks for it, no result is dropped for a low
-   * score: there are fewer than `top_k` only when the namespace holds fewer, or
+   * Best first. Unless `min_score` or `min_fit` asks for it, none is dropped for
+   * a low score: there are fewer than `top_k` only when the namespace holds fewer, or
    * fewer match the filter.
    *
    * @generated from field: repeated recalld.v1.RecallResult results = 1;
@@ -720,11 +729,20 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
 
   /**
    * How many memories were considered: all that CountMemories counts. Only in
-   * an answer that is empty because of `min_score`, a filter, `after` or `before`.
+   * an answer that is empty because of `min_score`, `min_fit`, a filter, `after`
+   * or `before`.
    *
    * @generated from field: optional int64 considered = 4;
    */
   considered?: bigint | undefined;
+
+  /**
+   * What `min_fit` has left out; only if the request asks for reasons
+   * (`explain`).
+   *
+   * @generated from field: recalld.v1.OmittedMemories omitted = 5;
+   */
+  omitted?: OmittedMemories | undefined;
 };
 
 /**
@@ -733,6 +751,69 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
  */
 export const RecallResponseSchema: GenMessage<RecallResponse> = /*@__PURE__*/
   messageDesc(file_recalld_v1_memory, 11);
+
+/**
+ * Memories that `min_fit` has left out.
+ *
+ * @generated from message recalld.v1.OmittedMemories
+ */
+export type OmittedMemories = Message<"recalld.v1.OmittedMemories"> & {
+  /**
+   * Those that were among the `top_k` best, best first.
+   *
+   * @generated from field: repeated recalld.v1.OmittedMemory memories = 1;
+   */
+  memories: OmittedMemory[];
+};
+
+/**
+ * Describes the message recalld.v1.OmittedMemories.
+ * Use `create(OmittedMemoriesSchema)` to create a new message.
+ */
+export const OmittedMemoriesSchema: GenMessage<OmittedMemories> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 12);
+
+/**
+ * A memory that was left out because it fits the query too little.
+ *
+ * @generated from message recalld.v1.OmittedMemory
+ */
+export type OmittedMemory = Message<"recalld.v1.OmittedMemory"> & {
+  /**
+   * The memory's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Its score, as of a result.
+   *
+   * @generated from field: double score = 2;
+   */
+  score: number;
+
+  /**
+   * Its share of the query's words, as of a result.
+   *
+   * @generated from field: double words = 3;
+   */
+  words: number;
+
+  /**
+   * Less than the request's `min_fit`.
+   *
+   * @generated from field: double fit = 4;
+   */
+  fit: number;
+};
+
+/**
+ * Describes the message recalld.v1.OmittedMemory.
+ * Use `create(OmittedMemorySchema)` to create a new message.
+ */
+export const OmittedMemorySchema: GenMessage<OmittedMemory> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_memory, 13);
 
 /**
  * One recalled memory. A field that the request's `fields` does not name is
@@ -844,7 +925,7 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
  * Use `create(RecallResultSchema)` to create a new message.
  */
 export const RecallResultSchema: GenMessage<RecallResult> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 12);
+  messageDesc(file_recalld_v1_memory, 14);
 
 /**
  * Why a result stands where it does.
@@ -875,6 +956,14 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
    * @generated from field: repeated string matched = 3;
    */
   matched: string[];
+
+  /**
+   * The score and half the share of the query's words, which `min_fit` is
+   * compared with. Only with `HYBRID`.
+   *
+   * @generated from field: optional double fit = 4;
+   */
+  fit?: number | undefined;
 };
 
 /**
@@ -882,7 +971,7 @@ export type Explanation = Message<"recalld.v1.Explanation"> & {
  * Use `create(ExplanationSchema)` to create a new message.
  */
 export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 13);
+  messageDesc(file_recalld_v1_memory, 15);
 
 /**
  * A part of a text, counted in Unicode code points: neither in bytes nor in
@@ -909,7 +998,7 @@ export type Match = Message<"recalld.v1.Match"> & {
  * Use `create(MatchSchema)` to create a new message.
  */
 export const MatchSchema: GenMessage<Match> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 14);
+  messageDesc(file_recalld_v1_memory, 16);
 
 /**
  * One memory, without a score.
@@ -994,7 +1083,7 @@ export type Memory = Message<"recalld.v1.Memory"> & {
  * Use `create(MemorySchema)` to create a new message.
  */
 export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 15);
+  messageDesc(file_recalld_v1_memory, 17);
 
 /**
  * @generated from message recalld.v1.GetMemoryRequest
@@ -1020,7 +1109,7 @@ export type GetMemoryRequest = Message<"recalld.v1.GetMemoryRequest"> & {
  * Use `create(GetMemoryRequestSchema)` to create a new message.
  */
 export const GetMemoryRequestSchema: GenMessage<GetMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 16);
+  messageDesc(file_recalld_v1_memory, 18);
 
 /**
  * @generated from message recalld.v1.GetMemoryResponse
@@ -1044,7 +1133,7 @@ export type GetMemoryResponse = Message<"recalld.v1.GetMemoryResponse"> & {
  * Use `create(GetMemoryResponseSchema)` to create a new message.
  */
 export const GetMemoryResponseSchema: GenMessage<GetMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 17);
+  messageDesc(file_recalld_v1_memory, 19);
 
 /**
  * @generated from message recalld.v1.GetMemoriesRequest
@@ -1070,7 +1159,7 @@ export type GetMemoriesRequest = Message<"recalld.v1.GetMemoriesRequest"> & {
  * Use `create(GetMemoriesRequestSchema)` to create a new message.
  */
 export const GetMemoriesRequestSchema: GenMessage<GetMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 18);
+  messageDesc(file_recalld_v1_memory, 20);
 
 /**
  * @generated from message recalld.v1.GetMemoriesResponse
@@ -1112,7 +1201,7 @@ export type GetMemoriesResponse = Message<"recalld.v1.GetMemoriesResponse"> & {
  * Use `create(GetMemoriesResponseSchema)` to create a new message.
  */
 export const GetMemoriesResponseSchema: GenMessage<GetMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 19);
+  messageDesc(file_recalld_v1_memory, 21);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryRequest
@@ -1193,7 +1282,7 @@ export type UpdateMemoryRequest = Message<"recalld.v1.UpdateMemoryRequest"> & {
  * Use `create(UpdateMemoryRequestSchema)` to create a new message.
  */
 export const UpdateMemoryRequestSchema: GenMessage<UpdateMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 20);
+  messageDesc(file_recalld_v1_memory, 22);
 
 /**
  * @generated from message recalld.v1.UpdateMemoryResponse
@@ -1219,7 +1308,7 @@ export type UpdateMemoryResponse = Message<"recalld.v1.UpdateMemoryResponse"> & 
  * Use `create(UpdateMemoryResponseSchema)` to create a new message.
  */
 export const UpdateMemoryResponseSchema: GenMessage<UpdateMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 21);
+  messageDesc(file_recalld_v1_memory, 23);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryRequest
@@ -1245,7 +1334,7 @@ export type DeleteMemoryRequest = Message<"recalld.v1.DeleteMemoryRequest"> & {
  * Use `create(DeleteMemoryRequestSchema)` to create a new message.
  */
 export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 22);
+  messageDesc(file_recalld_v1_memory, 24);
 
 /**
  * @generated from message recalld.v1.DeleteMemoryResponse
@@ -1264,7 +1353,7 @@ export type DeleteMemoryResponse = Message<"recalld.v1.DeleteMemoryResponse"> & 
  * Use `create(DeleteMemoryResponseSchema)` to create a new message.
  */
 export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 23);
+  messageDesc(file_recalld_v1_memory, 25);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesRequest
@@ -1314,7 +1403,7 @@ export type DeleteMemoriesRequest = Message<"recalld.v1.DeleteMemoriesRequest"> 
  * Use `create(DeleteMemoriesRequestSchema)` to create a new message.
  */
 export const DeleteMemoriesRequestSchema: GenMessage<DeleteMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 24);
+  messageDesc(file_recalld_v1_memory, 26);
 
 /**
  * @generated from message recalld.v1.DeleteMemoriesResponse
@@ -1363,7 +1452,7 @@ export type DeleteMemoriesResponse = Message<"recalld.v1.DeleteMemoriesResponse"
  * Use `create(DeleteMemoriesResponseSchema)` to create a new message.
  */
 export const DeleteMemoriesResponseSchema: GenMessage<DeleteMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 25);
+  messageDesc(file_recalld_v1_memory, 27);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceRequest
@@ -1389,7 +1478,7 @@ export type DeleteNamespaceRequest = Message<"recalld.v1.DeleteNamespaceRequest"
  * Use `create(DeleteNamespaceRequestSchema)` to create a new message.
  */
 export const DeleteNamespaceRequestSchema: GenMessage<DeleteNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 26);
+  messageDesc(file_recalld_v1_memory, 28);
 
 /**
  * @generated from message recalld.v1.DeleteNamespaceResponse
@@ -1408,7 +1497,7 @@ export type DeleteNamespaceResponse = Message<"recalld.v1.DeleteNamespaceRespons
  * Use `create(DeleteNamespaceResponseSchema)` to create a new message.
  */
 export const DeleteNamespaceResponseSchema: GenMessage<DeleteNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 27);
+  messageDesc(file_recalld_v1_memory, 29);
 
 /**
  * @generated from message recalld.v1.ListNamespacesRequest
@@ -1442,7 +1531,7 @@ export type ListNamespacesRequest = Message<"recalld.v1.ListNamespacesRequest"> 
  * Use `create(ListNamespacesRequestSchema)` to create a new message.
  */
 export const ListNamespacesRequestSchema: GenMessage<ListNamespacesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 28);
+  messageDesc(file_recalld_v1_memory, 30);
 
 /**
  * @generated from message recalld.v1.ListNamespacesResponse
@@ -1468,7 +1557,7 @@ export type ListNamespacesResponse = Message<"recalld.v1.ListNamespacesResponse"
  * Use `create(ListNamespacesResponseSchema)` to create a new message.
  */
 export const ListNamespacesResponseSchema: GenMessage<ListNamespacesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 29);
+  messageDesc(file_recalld_v1_memory, 31);
 
 /**
  * A namespace and what it holds.
@@ -1501,7 +1590,7 @@ export type Namespace = Message<"recalld.v1.Namespace"> & {
  * Use `create(NamespaceSchema)` to create a new message.
  */
 export const NamespaceSchema: GenMessage<Namespace> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 30);
+  messageDesc(file_recalld_v1_memory, 32);
 
 /**
  * @generated from message recalld.v1.GetNamespaceRequest
@@ -1520,7 +1609,7 @@ export type GetNamespaceRequest = Message<"recalld.v1.GetNamespaceRequest"> & {
  * Use `create(GetNamespaceRequestSchema)` to create a new message.
  */
 export const GetNamespaceRequestSchema: GenMessage<GetNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 31);
+  messageDesc(file_recalld_v1_memory, 33);
 
 /**
  * @generated from message recalld.v1.GetNamespaceResponse
@@ -1555,7 +1644,7 @@ export type GetNamespaceResponse = Message<"recalld.v1.GetNamespaceResponse"> & 
  * Use `create(GetNamespaceResponseSchema)` to create a new message.
  */
 export const GetNamespaceResponseSchema: GenMessage<GetNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 32);
+  messageDesc(file_recalld_v1_memory, 34);
 
 /**
  * @generated from message recalld.v1.ListMemoriesRequest
@@ -1612,7 +1701,7 @@ export type ListMemoriesRequest = Message<"recalld.v1.ListMemoriesRequest"> & {
  * Use `create(ListMemoriesRequestSchema)` to create a new message.
  */
 export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 33);
+  messageDesc(file_recalld_v1_memory, 35);
 
 /**
  * The order of a list.
@@ -1646,7 +1735,7 @@ export enum ListMemoriesRequest_Order {
  * Describes the enum recalld.v1.ListMemoriesRequest.Order.
  */
 export const ListMemoriesRequest_OrderSchema: GenEnum<ListMemoriesRequest_Order> = /*@__PURE__*/
-  enumDesc(file_recalld_v1_memory, 33, 0);
+  enumDesc(file_recalld_v1_memory, 35, 0);
 
 /**
  * @generated from message recalld.v1.ListMemoriesResponse
@@ -1679,7 +1768,7 @@ export type ListMemoriesResponse = Message<"recalld.v1.ListMemoriesResponse"> & 
  * Use `create(ListMemoriesResponseSchema)` to create a new message.
  */
 export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 34);
+  messageDesc(file_recalld_v1_memory, 36);
 
 /**
  * @generated from message recalld.v1.CountMemoriesRequest
@@ -1713,7 +1802,7 @@ export type CountMemoriesRequest = Message<"recalld.v1.CountMemoriesRequest"> & 
  * Use `create(CountMemoriesRequestSchema)` to create a new message.
  */
 export const CountMemoriesRequestSchema: GenMessage<CountMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 35);
+  messageDesc(file_recalld_v1_memory, 37);
 
 /**
  * @generated from message recalld.v1.CountMemoriesResponse
@@ -1740,7 +1829,7 @@ export type CountMemoriesResponse = Message<"recalld.v1.CountMemoriesResponse"> 
  * Use `create(CountMemoriesResponseSchema)` to create a new message.
  */
 export const CountMemoriesResponseSchema: GenMessage<CountMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 36);
+  messageDesc(file_recalld_v1_memory, 38);
 
 /**
  * @generated from message recalld.v1.MapNamespaceRequest
@@ -1759,7 +1848,7 @@ export type MapNamespaceRequest = Message<"recalld.v1.MapNamespaceRequest"> & {
  * Use `create(MapNamespaceRequestSchema)` to create a new message.
  */
 export const MapNamespaceRequestSchema: GenMessage<MapNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 37);
+  messageDesc(file_recalld_v1_memory, 39);
 
 /**
  * @generated from message recalld.v1.MapNamespaceResponse
@@ -1793,7 +1882,7 @@ export type MapNamespaceResponse = Message<"recalld.v1.MapNamespaceResponse"> & 
  * Use `create(MapNamespaceResponseSchema)` to create a new message.
  */
 export const MapNamespaceResponseSchema: GenMessage<MapNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 38);
+  messageDesc(file_recalld_v1_memory, 40);
 
 /**
  * A memory's place on the map: memories of like meaning lie near each other.
@@ -1824,7 +1913,7 @@ export type MapPoint = Message<"recalld.v1.MapPoint"> & {
  * Use `create(MapPointSchema)` to create a new message.
  */
 export const MapPointSchema: GenMessage<MapPoint> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 39);
+  messageDesc(file_recalld_v1_memory, 41);
 
 /**
  * @generated from message recalld.v1.WatchNamespaceRequest
@@ -1851,7 +1940,7 @@ export type WatchNamespaceRequest = Message<"recalld.v1.WatchNamespaceRequest"> 
  * Use `create(WatchNamespaceRequestSchema)` to create a new message.
  */
 export const WatchNamespaceRequestSchema: GenMessage<WatchNamespaceRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 40);
+  messageDesc(file_recalld_v1_memory, 42);
 
 /**
  * One change, or a sign of life. The first one is a heartbeat, with the
@@ -1910,7 +1999,7 @@ export type WatchNamespaceResponse = Message<"recalld.v1.WatchNamespaceResponse"
  * Use `create(WatchNamespaceResponseSchema)` to create a new message.
  */
 export const WatchNamespaceResponseSchema: GenMessage<WatchNamespaceResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 41);
+  messageDesc(file_recalld_v1_memory, 43);
 
 /**
  * A memory that was deleted.
@@ -1931,7 +2020,7 @@ export type WatchNamespaceResponse_Deleted = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DeletedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DeletedSchema: GenMessage<WatchNamespaceResponse_Deleted> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 41, 0);
+  messageDesc(file_recalld_v1_memory, 43, 0);
 
 /**
  * The end of a namespace.
@@ -1946,7 +2035,7 @@ export type WatchNamespaceResponse_Dropped = Message<"recalld.v1.WatchNamespaceR
  * Use `create(WatchNamespaceResponse_DroppedSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_DroppedSchema: GenMessage<WatchNamespaceResponse_Dropped> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 41, 1);
+  messageDesc(file_recalld_v1_memory, 43, 1);
 
 /**
  * A sign of life.
@@ -1961,7 +2050,7 @@ export type WatchNamespaceResponse_Heartbeat = Message<"recalld.v1.WatchNamespac
  * Use `create(WatchNamespaceResponse_HeartbeatSchema)` to create a new message.
  */
 export const WatchNamespaceResponse_HeartbeatSchema: GenMessage<WatchNamespaceResponse_Heartbeat> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 41, 2);
+  messageDesc(file_recalld_v1_memory, 43, 2);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesRequest
@@ -1995,7 +2084,7 @@ export type ExportMemoriesRequest = Message<"recalld.v1.ExportMemoriesRequest"> 
  * Use `create(ExportMemoriesRequestSchema)` to create a new message.
  */
 export const ExportMemoriesRequestSchema: GenMessage<ExportMemoriesRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 42);
+  messageDesc(file_recalld_v1_memory, 44);
 
 /**
  * @generated from message recalld.v1.ExportMemoriesResponse
@@ -2014,7 +2103,7 @@ export type ExportMemoriesResponse = Message<"recalld.v1.ExportMemoriesResponse"
  * Use `create(ExportMemoriesResponseSchema)` to create a new message.
  */
 export const ExportMemoriesResponseSchema: GenMessage<ExportMemoriesResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_memory, 43);
+  messageDesc(file_recalld_v1_memory, 45);
 
 /**
  * Stores short texts in namespaces and recalls, by meaning, the ones most

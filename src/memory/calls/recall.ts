@@ -2,8 +2,8 @@ import { narrowed } from "../filter/created-between.js";
 import { parseFilter } from "../filter/parse.js";
 import { authorize } from "../input/authorize.js";
 import { parseFields, type ResultField } from "../input/fields.js";
+import { parseMinFit, parseMinScore } from "../input/floors.js";
 import type { JsonObject } from "../input/metadata.js";
-import { parseMinScore } from "../input/min-score.js";
 import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";
@@ -39,6 +39,8 @@ export interface RecallRequest {
   readonly explain?: boolean | undefined;
   /** Lowest cosine that a result may have. */
   readonly minScore?: number | undefined;
+  /** Lowest fit that a result may have; only in the mode `hybrid`. */
+  readonly minFit?: number | undefined;
   /** True if memories that others superseded are wanted, too. */
   readonly includeSuperseded?: boolean | undefined;
   /** Names of the fields that results are answered with; all if left out. */
@@ -66,6 +68,16 @@ export interface Explanation {
   readonly weight: number;
   /** Words of the query that the text has, in lower case. */
   readonly matched: readonly string[];
+  /** How well the memory fits the query by itself; undefined in an order by meaning alone. */
+  readonly fit?: number | undefined;
+}
+
+/** A memory that was left out of an answer because it fits the query too little. */
+export interface Omitted {
+  readonly id: string;
+  readonly score: number;
+  readonly words: number;
+  readonly fit: number;
 }
 
 export interface Recalled {
@@ -75,8 +87,10 @@ export interface Recalled {
   readonly queryTokens: number;
   /** Fields of the results to answer with; all if undefined. */
   readonly fields?: ReadonlySet<ResultField> | undefined;
-  /** Number of memories in the namespace; only if `minScore` or a filter has left all of them out. */
+  /** Number of memories in the namespace; only if a floor or a filter has left all of them out. */
   readonly considered?: number | undefined;
+  /** Memories that `minFit` has left out, best first; only if reasons were asked for. */
+  readonly omitted?: readonly Omitted[] | undefined;
 }
 
 export type RecallPorts = Ports & { readonly log: Log };
@@ -94,6 +108,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   const topK = parseTopK(request.topK);
   const { mode = ports.recallMode ?? "cosine", explain = false, includeSuperseded } = request;
   const minScore = parseMinScore(request.minScore);
+  const minFit = parseMinFit(request.minFit, mode);
   const fields = parseFields(request.fields);
   const filter = narrowed(parseFilter("filter", request.filter), request);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
@@ -119,16 +134,17 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       const embedded = await embedding;
       const wanted = { wanted: topK, among, reselect, explain, minScore, includeSuperseded };
       const search = { vectors: vectorsOf(embedded), ...wanted, signal, steps };
-      const results = hearing
+      const ordered = hearing
         ? await byBoth(replica, { ...search, hearing: await hearing })
         : await byMeaning(replica, search);
+      const { results, omitted } = fitting(ordered, { minFit, explain });
       const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
       const asked = { logId: replica.logId, includeSuperseded, signal };
-      const isNarrowed = filter !== undefined || minScore !== undefined;
+      const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
       const leftOut = results.length === 0 && isNarrowed && replica.size > 0;
       const considered = leftOut ? await countShown(ports, asked) : 0;
       return {
-        ...{ results: marked, queryTokens: embedded.tokens, fields },
+        ...{ results: marked, queryTokens: embedded.tokens, fields, omitted },
         ...(considered > 0 && { considered }),
       };
     });
@@ -157,8 +173,32 @@ async function byMeaning(
 async function byBoth(replica: Replica, { explain, ...query }: Search): Promise<Found[]> {
   const { weight, placed } = await replica.placed(query);
   return placed.map(({ share, matched, rank, ...each }) => {
-    return { ...each, words: share, ...(explain && { explanation: { rank, weight, matched } }) };
+    const fit = fitOf({ score: each.score, words: share });
+    return { ...each, words: share, ...(explain && { explanation: { rank, weight, matched, fit } }) };
   });
+}
+
+/**
+ * Says how well a memory fits a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
+ * memories, so one floor serves all namespaces (docs/decisions.md).
+ */
+function fitOf({ score, words = 0 }: Pick<Found, "score" | "words">): number {
+  return score + words / 2;
+}
+
+/** Leaves out the results that do not fit, and says which if reasons were asked for. */
+function fitting(
+  results: readonly Found[],
+  { minFit, explain }: { minFit: number | undefined; explain: boolean },
+): Pick<Recalled, "results" | "omitted"> {
+  if (minFit === undefined) return { results };
+  const fits = (each: Found) => fitOf(each) >= minFit;
+  const omitted = results.filter((each) => !fits(each)).map(omit);
+  return { results: results.filter(fits), ...(explain && { omitted }) };
+}
+
+function omit({ entry, score, words = 0 }: Found): Omitted {
+  return { id: entry.id, score, words, fit: fitOf({ score, words }) };
 }
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */

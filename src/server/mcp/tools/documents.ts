@@ -1,4 +1,5 @@
 import { shown } from "./memories.js";
+import { FLOOR, ORDER } from "./recall.js";
 import { type Json, type Tool, type ToolCall, text } from "./tool.js";
 
 /** Characters of a memory's first line that stand for it in a list. */
@@ -25,7 +26,7 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
     repeats: true,
     async run(call) {
       const { given, namespace, ask } = call;
-      const { results } = await ask("Recall", { ...given, namespace, mode: "HYBRID", top_k: RESULTS });
+      const { results } = await ask("Recall", { ...ORDER, ...FLOOR, ...given, namespace, top_k: RESULTS });
       return { results: (results as readonly Json[]).map((each) => summaryOf(each, call)) };
     },
   },

@@ -32,10 +32,13 @@ export const recall: Tool = {
 };
 
 /** Words count beside meaning: agents ask for names, numbers and codes. */
-const ORDER = { mode: "HYBRID" };
+export const ORDER = { mode: "HYBRID" };
 
-/** Bound below which a recall returns nothing, unless the model asks for another. None is set. */
-const FLOOR = {};
+/**
+ * Bound below which a recall returns nothing: an empty answer is better than noise in a context. docs/api.md
+ * says what it costs and spares.
+ */
+export const FLOOR = { min_fit: 0.4 };
 
 /** Finds the middle of the part of a text that fits best. */
 function centreOf({ start, end }: Json): number {

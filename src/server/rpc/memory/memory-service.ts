@@ -68,21 +68,23 @@ export function memoryService(
       return { memory: memoryOf(memory), namespace };
     },
     async recall({ namespace, mode, fields: mask, ...asked }, context) {
-      const { query, topK, explain, minScore, includeSuperseded } = asked;
-      const wanted = { query, topK, explain, minScore, includeSuperseded, fields: mask?.paths };
+      const { query, topK, explain, minScore, minFit, includeSuperseded } = asked;
+      const wanted = { query, topK, explain, minScore, minFit, includeSuperseded, fields: mask?.paths };
       const only = onlyOf(asked);
       const request = { ...common(context), ...wanted, ...only, namespace, mode: modeOf(mode) };
-      const { results, queryTokens, fields, considered } = await held.hold(
+      const { results, queryTokens, fields, considered, omitted } = await held.hold(
         context,
         () => recall(ports, request),
         (recalled) => recalled.results.flatMap(stringsOf),
       );
       // Callers that ask for nothing new are answered as before.
       const isFull =
-        includeSuperseded || [minScore, mask, ...Object.values(only)].some((each) => each !== undefined);
+        includeSuperseded ||
+        [minScore, minFit, mask, ...Object.values(only)].some((each) => each !== undefined);
       return {
         ...{ results: results.map((each) => foundOf(each, { fields, isFull })), namespace, queryTokens },
         ...(considered !== undefined && { considered: BigInt(considered) }),
+        ...(omitted && { omitted: { memories: [...omitted] } }),
       };
     },
     async getMemory({ namespace, id }, context) {
