@@ -22,7 +22,7 @@ export interface Results {
   readonly retrieval: Readonly<Record<string, RetrievalFigures>>;
   /** Sets with scopes, searched as if they had none. */
   readonly pooled: Readonly<Record<string, RetrievalFigures>>;
-  /** What a floor does, by set and by model with words. */
+  /** Effect of a floor, by set and by model with words. */
   readonly floors: Readonly<Record<string, BySystem<FloorFigures>>>;
   /** Means over all sets and over each group, where each set counts once. */
   readonly means: Readonly<Record<string, MeanFigures>>;
@@ -80,7 +80,7 @@ export interface TopScores {
   readonly strong: number;
 }
 
-/** What a floor does to the first five rows of each query of a set. */
+/** Effect of a floor on the first five rows of each query of a set. */
 export interface FloorFigures {
   /** Right rows, and the share of them that it leaves out. */
   readonly right: number;

@@ -33,7 +33,7 @@ export interface Scan {
 }
 
 /** A vector in one of the scanned segments, by its place among the keys. */
-interface Place {
+interface RowPlace {
   readonly at: number;
   readonly place: number;
 }
@@ -43,7 +43,7 @@ interface Place {
  * with the vectors of the segments' files.
  */
 export async function scan(all: readonly Scanned[], { vector, count, rowsOf }: Scan): Promise<Hit[]> {
-  const nearest = new NearestFew<Place>(count);
+  const nearest = new NearestFew<RowPlace>(count);
   const compacts: (CompactRows | undefined)[] = [];
   for (const [at, { segment, sequences }] of all.entries()) {
     if (sequences.length === 0) continue;
@@ -63,7 +63,7 @@ export async function scan(all: readonly Scanned[], { vector, count, rowsOf }: S
 /** Compares a vector with some of a segment's file, without those of removed memories. */
 function exactly(
   { keys, slots }: CompactRows,
-  { segment, vector, places }: { segment: Segment; vector: Float32Array; places: readonly Place[] },
+  { segment, vector, places }: { segment: Segment; vector: Float32Array; places: readonly RowPlace[] },
 ): Hit[] {
   const wanted = Uint32Array.from(places, ({ place }) => slots[place] as number);
   const vectors = readRowsAt(graphPath(segment.of, segment.files.stem), wanted, vector.length);

@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { admin } from "../support/admin.js";
+import { RECALLD, recalld } from "../support/admin.js";
 import { type Caller, resultsOf, signUp } from "../support/caller.js";
 import { chanceOf } from "../support/chance.js";
 import { LOCAL_DATABASE, MONGO_DATABASE } from "../support/databases.js";
@@ -16,7 +15,6 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 /** Number of memories. The long form sets 100,000. */
 const MEMORIES = Number(process.env.MOVED_MEMORIES ?? 300);
-const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 const FREE_CALLS = "10000000";
 
 async function exportTo(path: string, { url, key }: Caller, namespace: string): Promise<string[]> {
@@ -28,13 +26,15 @@ async function exportTo(path: string, { url, key }: Caller, namespace: string): 
   return text.trimEnd().split("\n");
 }
 
+/** Environment of a user of an account, without a profile. */
+const envOf = ({ url, key }: Caller) => ({
+  ...{ RECALLD_URL: url, RECALLD_API_KEY: key, RECALLD_PROFILE: join(newDataDir(), "none") },
+});
+
 /** Command line of an import. */
-async function commandLine(to: Caller, file: string, ...options: string[]): Promise<string[]> {
-  const keyFile = join(newDataDir(), "key");
-  await writeFile(keyFile, `${to.key}\n`);
-  const target = ["--url", to.url, "--key-file", keyFile, "--namespace", "moved"];
-  return ["import", file, "--from", "recalld", ...target, ...options];
-}
+const commandLine = (file: string, ...options: string[]) => [
+  ...["import", file, "--from", "recalld", "--namespace", "moved", ...options],
+];
 
 async function storeMany(caller: Caller, count: number): Promise<void> {
   const chance = chanceOf(7);
@@ -86,21 +86,21 @@ describe.skipIf(MONGO_DATABASE.missing !== undefined)(`from local to ${MONGO_DAT
     await load;
     const bob = await signUp(servers[1]?.url as string);
 
-    const dry = await admin({}, ...(await commandLine(bob, file, "--dry-run", "--json")));
+    const dry = await recalld(envOf(bob), ...commandLine(file, "--dry-run", "--json"));
     expect(dry.code, dry.stderr).toBe(0);
     const expected = lines.length - 2;
     expect(JSON.parse(dry.stdout)).toMatchObject({ read: expected, stored: expected, refused: 0 });
     expect(await movedMemories(bob)).toBe(0);
 
     // The import is killed in its midst, and then run again.
-    const killed = spawn(process.execPath, [ADMIN, ...(await commandLine(bob, file))]);
+    const killed = spawn(process.execPath, [RECALLD, ...commandLine(file)], { env: envOf(bob) });
     const exited = once(killed, "exit");
     for (let stored = 0; stored < expected / 3; stored = await movedMemories(bob)) await sleep(20);
     killed.kill("SIGKILL");
     await exited;
     const already = await movedMemories(bob);
     expect(already).toBeLessThan(expected);
-    const again = await admin({}, ...(await commandLine(bob, file, "--json")));
+    const again = await recalld(envOf(bob), ...commandLine(file, "--json"));
     expect(again.code, again.stderr).toBe(0);
     const report = JSON.parse(again.stdout);
     expect(report).toMatchObject({ read: expected, refused: 0, skipped: 0 });
@@ -133,10 +133,8 @@ it("an import says what is wrong, and lists what the server refuses", async () =
   const memory = (id: string, text: string) => ({ id, memory: text, metadata: { n: 1 } });
   const results = [memory("1", "one"), memory("2", "x".repeat(65_537))];
   await writeFile(file, JSON.stringify({ results }));
-  const keyFile = join(newDataDir(), "key");
-  await writeFile(keyFile, ana.key);
-  const line = ["import", file, "--from", "mem0", "--namespace", "n", "--key-file", keyFile, "--url"];
-  const first = await admin({}, ...line, server.url);
+  const line = ["import", file, "--from", "mem0", "--namespace", "n"];
+  const first = await recalld(envOf(ana), ...line);
   expect(first.code).toBe(1);
   expect(first.stdout).toBe("2 read: 1 stored, 0 were there already, 1 refused\n");
   expect(first.stderr).toContain("mem0 2: text is 65,537 bytes; the limit is 65,536");
@@ -147,11 +145,7 @@ it("an import says what is wrong, and lists what the server refuses", async () =
   });
   // The plan's calls are used: the rest is not tried.
   await writeFile(file, JSON.stringify({ results: [memory("3", "three"), memory("4", "four")] }));
-  const exhausted = await admin({}, ...line, server.url);
-  expect(exhausted.code).toBe(1);
-  expect(exhausted.stderr).toMatch(/recalld-admin: .*calls/);
-  expect(await admin({}, ...line.slice(0, -1))).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("--url and --key-file"),
-  });
+  const exhausted = await recalld(envOf(ana), ...line);
+  expect(exhausted.code).toBe(5);
+  expect(exhausted.stderr).toMatch(/recalld: .*calls/);
 });

@@ -3,6 +3,8 @@ import { fileURLToPath } from "node:url";
 
 const ADMIN = fileURLToPath(new URL("../../dist/src/admin.js", import.meta.url));
 
+export const RECALLD = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
+
 export interface Ended {
   readonly code: number;
   readonly stdout: string;
@@ -11,8 +13,17 @@ export interface Ended {
 
 /** Runs an operator's command to its end. */
 export function admin(env: Record<string, string>, ...args: string[]): Promise<Ended> {
+  return run(ADMIN, env, args);
+}
+
+/** Runs a user's command to its end. */
+export function recalld(env: Record<string, string>, ...args: string[]): Promise<Ended> {
+  return run(RECALLD, env, args);
+}
+
+function run(program: string, env: Record<string, string>, args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ADMIN, ...args], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

@@ -68,7 +68,7 @@ export interface Explanation {
   readonly weight: number;
   /** Words of the query that the text has, in lower case. */
   readonly matched: readonly string[];
-  /** How well the memory fits the query by itself; undefined in an order by meaning alone. */
+  /** Number that says how well the memory fits the query by itself; undefined in an order by meaning alone. */
   readonly fit?: number | undefined;
 }
 

@@ -7,7 +7,7 @@ import { parseMetadata } from "../playground/metadata";
 export interface Listing {
   readonly order: Order;
   readonly includeSuperseded: boolean;
-  /** Which memories are listed, by the language of filters; all if left out. */
+  /** Choice of the memories that are listed, in the language of filters; all if left out. */
   readonly filter?: JsonObject;
 }
 
