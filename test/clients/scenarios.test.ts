@@ -23,7 +23,10 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** Rewrites the contract's names as this client has them; metadata and times excepted. */
+/** Fields whose keys are the caller's own. */
+const OWN = ["metadata", "filter"];
+
+/** Rewrites the contract's names as this client has them; the caller's own and times excepted. */
 function camel(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camel);
   if (typeof value !== "object" || value === null) return value;
@@ -31,7 +34,7 @@ function camel(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       camelName(name),
-      name === "metadata" ? inner : camel(inner),
+      OWN.includes(name) ? inner : camel(inner),
     ]),
   );
 }

@@ -10,7 +10,7 @@ export interface Scenario {
   readonly call: string;
   readonly request: Record<string, unknown>;
   readonly options?: Record<string, unknown>;
-  /** What the server does with the first request, the second and so on; the last repeats. */
+  /** Answers to the first request, the second and so on; the last repeats. */
   readonly answers: readonly Act[];
   /** Whether nobody listens where the client calls. */
   readonly refused?: boolean;
@@ -19,7 +19,7 @@ export interface Scenario {
   readonly sent?: readonly Sent[];
   /** Shortest and longest time of each pause, in milliseconds. */
   readonly pauses?: readonly (readonly [number, number])[];
-  /** What the call returns, or the iteration gives, and how it fails: each has at least these fields. */
+  /** The call's answer, or its items, and its error: each has at least these fields. */
   readonly result?: object;
   readonly results?: readonly object[];
   readonly error?: object;
@@ -33,7 +33,7 @@ export interface Scenario {
   };
 }
 
-/** What a request must be; the rest is free. */
+/** Parts of a request that are checked; the rest is free. */
 interface Sent {
   readonly method?: string;
   readonly path?: string;

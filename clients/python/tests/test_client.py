@@ -78,7 +78,7 @@ def test_writes_values_of_python_as_json() -> None:
     http, requests = scripted(httpx.Response(200, json=STORED))
     client = Recalld(**GOOD, http_client=http)
     client.store(namespace="a", text="b", ttl=timedelta(minutes=1), metadata=MappingProxyType({"a": (1, None)}))
-    assert requests[0].content == b'{"namespace": "a", "text": "b", "ttl": "60.000000s", "metadata": {"a": [1, null]}}'
+    assert requests[0].content == b'{"namespace":"a","text":"b","ttl":"60.000000s","metadata":{"a":[1,null]}}'
     client.store(namespace="a", text="\ud800")
     assert b"\\ud800" in requests[1].content
     no_json: Any = {1, 2}

@@ -113,7 +113,7 @@ class Calls(ABC):
     def delete_memories(
         self, *, options: CallOptions | None = None, **request: Unpack[DeleteMemoriesRequest]
     ) -> DeleteMemoriesResponse:
-        """Forgets up to 256 memories by their ids, each like DeleteMemory. Ids that no memory has are no error. Costs nothing."""
+        """Forgets up to 256 memories by their ids or by a filter, each like DeleteMemory. Ids that no memory has are no error. Costs nothing."""
         return self._call(DELETE_MEMORIES, request, options)
 
     def delete_namespace(
@@ -131,7 +131,7 @@ class Calls(ABC):
     def count(
         self, *, options: CallOptions | None = None, **request: Unpack[CountMemoriesRequest]
     ) -> CountMemoriesResponse:
-        """How many memories a namespace holds. Costs nothing."""
+        """How many memories a namespace holds, or how many of them match a filter. Costs nothing."""
         return self._call(COUNT_MEMORIES, request, options)
 
     def map(
@@ -200,7 +200,7 @@ class AsyncCalls(ABC):
     async def delete_memories(
         self, *, options: CallOptions | None = None, **request: Unpack[DeleteMemoriesRequest]
     ) -> DeleteMemoriesResponse:
-        """Forgets up to 256 memories by their ids, each like DeleteMemory. Ids that no memory has are no error. Costs nothing."""
+        """Forgets up to 256 memories by their ids or by a filter, each like DeleteMemory. Ids that no memory has are no error. Costs nothing."""
         return await self._call(DELETE_MEMORIES, request, options)
 
     async def delete_namespace(
@@ -218,7 +218,7 @@ class AsyncCalls(ABC):
     async def count(
         self, *, options: CallOptions | None = None, **request: Unpack[CountMemoriesRequest]
     ) -> CountMemoriesResponse:
-        """How many memories a namespace holds. Costs nothing."""
+        """How many memories a namespace holds, or how many of them match a filter. Costs nothing."""
         return await self._call(COUNT_MEMORIES, request, options)
 
     async def map(

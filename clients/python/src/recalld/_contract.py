@@ -73,7 +73,7 @@ class StoreRequest(TypedDict):
     """Where: 1 to 256 bytes of UTF-8 without control characters, and without a space at either end. Names are compared byte by byte and belong to the account: two accounts may use the same name and never see each other."""
 
     metadata: NotRequired[Metadata | None]
-    """Anything to hand back with the memory: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Not searched. Numbers are doubles: an integer that would come back with other digits, and -0, are refused."""
+    """Anything to hand back with the memory, and what filters look at: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Numbers are doubles: an integer that would come back with other digits, and -0, are refused."""
 
     external_id: NotRequired[str | None]
     """Your own id for the memory: up to 256 bytes of UTF-8 without control characters, unique among the memories of its namespace. Empty means none."""
@@ -246,8 +246,17 @@ class RecallRequest(TypedDict):
     min_score: NotRequired[float | None]
     """The lowest score that a result may have, from 0 to 1. The others are left out, and the order of the rest stays as it is."""
 
+    filter: NotRequired[Metadata | None]
+    """Which memories may be found: a filter in the language that docs/filters.md describes, such as `{"source": "mail", "year": {"$gte": 2024}}`. All when left out or empty."""
+
     include_superseded: NotRequired[bool | None]
     """Whether memories that others superseded are results, too."""
+
+    after: NotRequired[str | datetime | None]
+    """Only memories that were stored after this time: `$created_at` is greater."""
+
+    before: NotRequired[str | datetime | None]
+    """Only memories that were stored before this time: `$created_at` is less."""
 
     fields: NotRequired[str | Sequence[str] | None]
     """The fields of the results that are sent: `"id,score"`. All of them when left out; `id` in any case."""
@@ -256,7 +265,7 @@ class RecallRequest(TypedDict):
 @dataclass(frozen=True, kw_only=True)
 class RecallResponse(Answered):
     results: tuple[RecallResult, ...] = ()
-    """Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer."""
+    """Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer, or fewer match the filter."""
 
     namespace: str = ""
     """The namespace, as it was given."""
@@ -265,7 +274,7 @@ class RecallResponse(Answered):
     """The model's tokens of the whole query, special tokens not counted."""
 
     considered: int | None = None
-    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`."""
+    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, a filter, `after` or `before`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,7 +306,7 @@ class RecallResult:
     """Why the result stands where it does; only if the request asks for it."""
 
     etag: str | None = None
-    """Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `include_superseded` or `fields`."""
+    """Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `filter`, `after`, `before`, `include_superseded` or `fields`."""
 
     updated_at: str | None = None
     """When its text, metadata or expiry was changed last."""
@@ -463,8 +472,17 @@ class DeleteMemoriesRequest(TypedDict):
     namespace: str
     """The namespace the memories are in."""
 
-    ids: Sequence[str]
-    """The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once."""
+    ids: NotRequired[Sequence[str] | None]
+    """The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once."""
+
+    filter: NotRequired[Metadata | None]
+    """Which memories to forget, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused."""
+
+    dry_run: NotRequired[bool | None]
+    """Forget nothing yet: the answer tells what the filter matches."""
+
+    include_superseded: NotRequired[bool | None]
+    """Whether the filter also finds memories that others superseded. It leaves them alone otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -473,10 +491,16 @@ class DeleteMemoriesResponse(Answered):
     """How many memories were there, and are forgotten now."""
 
     more: bool = False
-    """Whether time ran out before all were deleted: send the same ids again."""
+    """Whether others are left, because time ran out or the filter matches more: send the same request again."""
+
+    samples: tuple[Memory, ...] = ()
+    """Some of the memories that the filter matches, the oldest, up to 20. Only of a dry run."""
 
     namespace: str = ""
     """The namespace, as it was given."""
+
+    matched: int | None = None
+    """How many memories the filter matches. Only of a dry run."""
 
 
 class DeleteNamespaceRequest(TypedDict):
@@ -552,6 +576,9 @@ class ListMemoriesRequest(TypedDict):
     page_token: NotRequired[str | None]
     """`next_page_token` of the page before; left out for the first."""
 
+    filter: NotRequired[Metadata | None]
+    """Which memories to list: a filter in the language that docs/filters.md describes; all when left out or empty. The pages of one list have the same filter."""
+
     order: NotRequired[Order | None]
     """What the memories are ordered by. The pages of one list have the same order."""
 
@@ -575,6 +602,9 @@ class CountMemoriesRequest(TypedDict):
     namespace: str
     """The namespace to count in."""
 
+    filter: NotRequired[Metadata | None]
+    """Which memories to count: a filter in the language that docs/filters.md describes; all when left out or empty."""
+
     include_superseded: NotRequired[bool | None]
     """Whether memories that others superseded count, too."""
 
@@ -582,7 +612,7 @@ class CountMemoriesRequest(TypedDict):
 @dataclass(frozen=True, kw_only=True)
 class CountMemoriesResponse(Answered):
     memories: int = 0
-    """How many memories the namespace holds; 0 if nobody stored to it."""
+    """How many memories the namespace holds, or how many match the filter; 0 if nobody stored to it."""
 
     namespace: str = ""
     """The namespace, as it was given."""
@@ -631,6 +661,9 @@ class ExportMemoriesRequest(TypedDict):
 
     include_vectors: NotRequired[bool | None]
     """Whether each memory has its vectors."""
+
+    filter: NotRequired[Metadata | None]
+    """Which memories to export: a filter in the language that docs/filters.md describes; all when left out or empty."""
 
 
 Reason = Literal[
@@ -692,6 +725,7 @@ PARTS: Mapping[type, Mapping[str, type]] = {
     GetMemoryResponse: {"memory": Memory},
     GetMemoriesResponse: {"memories": Memory},
     UpdateMemoryResponse: {"memory": Memory},
+    DeleteMemoriesResponse: {"samples": Memory},
     ListNamespacesResponse: {"namespaces": Namespace},
     GetNamespaceResponse: {"namespace": Namespace},
     ListMemoriesResponse: {"memories": Memory},

@@ -12,7 +12,7 @@ from ._errors import RecalldError
 from ._options import Settings
 from ._refusal import error_of
 from ._stream import Wanted, open_stream
-from ._wire import message_of, parsed
+from ._wire import message_of, parsed, to_wire
 
 # Longest silence: the server reads a slice of the log between two memories.
 SILENCE = 60.0
@@ -46,6 +46,8 @@ def export_memories(request: Mapping[str, Any], settings: Settings) -> Steps[Non
 
 def _export(request: Mapping[str, Any], settings: Settings, *, memories: bool) -> Steps[None]:
     query = {"include_vectors": "true"} if request.get("include_vectors") else {}
+    if request.get("filter") is not None:
+        query["filter"] = to_wire(request["filter"]).decode()
     lines = yield from open_stream(Wanted("export", request.get("namespace", ""), query, SILENCE), settings)
     number = -1
     while (line := (yield from lines.next())) is not None:

@@ -21,7 +21,7 @@ def to_wire(request: Mapping[str, object]) -> bytes:
     """Writes a request. Times, durations and lists of fields become the strings that JSON has for them."""
     joined = {name: _joined(value) if name in MASKS else value for name, value in request.items()}
     try:
-        text = json.dumps(joined, ensure_ascii=False, allow_nan=False, default=_plain)
+        text = json.dumps(joined, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise RecalldError("invalid_argument", f"the request cannot be written as JSON: {error}") from error
     try:
