@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fails when gen/ or the client's contract.ts is not what the contract generates. Generates elsewhere: the tree is left as it is.
+# Fails when gen/ or a generated file of clients/ is not what the contract generates. Generates elsewhere: the tree is left as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,8 +11,10 @@ if ! diff -r "$fresh/gen" gen; then
   echo "gen/ is not what proto/ generates: run \`npm run generate\` and commit the result" >&2
   exit 1
 fi
-node_modules/.bin/tsx scripts/generate-client.ts "$fresh"
-if ! diff "$fresh/contract.ts" clients/typescript/src/contract.ts; then
-  echo "clients/typescript/src/contract.ts is not what proto/ generates: run \`npm run generate\`" >&2
-  exit 1
-fi
+node_modules/.bin/tsx scripts/generate-client.ts "$fresh/clients"
+(cd "$fresh/clients" && find . -type f) | while read -r file; do
+  if ! diff "$fresh/clients/$file" "clients/$file"; then
+    echo "clients/${file#./} is not what proto/ generates: run \`npm run generate\`" >&2
+    exit 1
+  fi
+done

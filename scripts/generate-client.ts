@@ -1,8 +1,20 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { DescService } from "@bufbuild/protobuf";
+import { pythonCalls, pythonContract } from "./client/python.js";
 import { contractModule } from "./client/types.js";
+import { readServices } from "./openapi/contract.js";
 
-// usage: generate-client.ts FOLDER. Writes contract.ts there.
+// usage: generate-client.ts FOLDER. Writes the generated files of both clients below it.
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: generate-client.ts FOLDER");
-writeFileSync(join(folder, "contract.ts"), contractModule());
+const service = readServices().find(({ name }) => name === "MemoryService") as DescService;
+const texts = {
+  "typescript/src/contract.ts": contractModule(service),
+  "python/src/recalld/_contract.py": pythonContract(service),
+  "python/src/recalld/_calls.py": pythonCalls(service),
+};
+for (const [path, text] of Object.entries(texts)) {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}

@@ -6,7 +6,7 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { REASONS } from "../../src/errors.js";
-import { commentOf, readServices } from "../openapi/contract.js";
+import { commentOf } from "../openapi/contract.js";
 import { isAlwaysThere, isRequest, isRequired } from "../openapi/schemas.js";
 
 const HEAD = `// Generated from proto/ by scripts/generate-client.ts: \`npm run generate\`.
@@ -40,18 +40,23 @@ const WELL_KNOWN: Readonly<Record<string, readonly [string, string]>> = {
 const STREAMED = ["WatchNamespaceResponse", "ExportMemoriesResponse"];
 
 /** Writes contract.ts: the types of MemoryService as its JSON has them, in camelCase. */
-export function contractModule(): string {
-  const service = readServices().find(({ name }) => name === "MemoryService") as DescService;
-  const found = new Map<string, DescMessage | DescEnum>();
-  for (const { input, output } of service.methods) {
-    collect(input, found);
-    if (!STREAMED.includes(output.name)) collect(output, found);
-  }
+export function contractModule(service: DescService): string {
+  const found = contractTypes(service);
   const types = [...found.values()].map((desc) =>
     desc.kind === "message" ? messageType(desc) : enumType(desc),
   );
   const text = [HEAD, ...types, methodsType(service), reasons(), longFields(found)].join("\n");
   return inCamelCase(text, found);
+}
+
+/** Finds the messages and choices that a service's calls take and give, by name. */
+export function contractTypes({ methods }: DescService): Map<string, DescMessage | DescEnum> {
+  const found = new Map<string, DescMessage | DescEnum>();
+  for (const { input, output } of methods) {
+    collect(input, found);
+    if (!STREAMED.includes(output.name)) collect(output, found);
+  }
+  return found;
 }
 
 /** Writes the names of fields in comments as the client has them. */

@@ -38,8 +38,11 @@ export class Export implements AsyncIterable<ExportedMemory> {
    * @throws RecalldError if the export ends before its last line.
    */
   async *lines(): AsyncGenerator<string, void, undefined> {
-    const { namespace, includeVectors = false } = this.#request;
-    const query: Record<string, string> = includeVectors ? { include_vectors: "true" } : {};
+    const { namespace, includeVectors = false, filter } = this.#request;
+    const query: Record<string, string> = {
+      ...(includeVectors && { include_vectors: "true" }),
+      ...(filter !== undefined && { filter: JSON.stringify(filter) }),
+    };
     const wanted = { path: "export", namespace, query, silenceMs: SILENCE_MS };
     const { lines, requestId } = await openStream(wanted, this.#settings);
     let number = -1;

@@ -1,0 +1,820 @@
+"""Types of the contract. Generated from proto/ by scripts/generate-client.ts: `npm run generate`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Generic, Literal, TypeVar, Union
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired, TypedDict
+else:
+    from typing_extensions import NotRequired, TypedDict
+
+Json = Union[str, int, float, bool, None, Sequence["Json"], Mapping[str, "Json"]]
+"""Any value that JSON has."""
+
+Metadata = Mapping[str, Json]
+"""Anything that is handed back with a memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """Fields that every answer has beside its own."""
+
+    request_id: str = ""
+    """Id of the call, also in the server's log."""
+
+    replayed: bool = False
+    """Whether an earlier attempt with the same idempotency key had done it already."""
+
+
+OnConflict = Literal["REFUSE", "REPLACE", "KEEP"]
+"""What a store does if a memory has its external id.
+
+- `REFUSE`: The store fails with `already_exists`, which names the memory.
+- `REPLACE`: The memory keeps its id and gets the new text, metadata and expiry.
+- `KEEP`: The memory stays as it is and is the answer, which costs nothing.
+"""
+
+
+Outcome = Literal["CREATED", "REPLACED", "KEPT"]
+"""What a store did.
+
+- `CREATED`: It made a new memory.
+- `REPLACED`: It made a new version of the memory with the external id.
+- `KEPT`: The memory with the external id stays as it is.
+"""
+
+
+Mode = Literal["COSINE", "HYBRID"]
+"""What results are ordered by.
+
+- `COSINE`: The score alone: meaning.
+- `HYBRID`: Meaning and words together. The words count more, the less the best memory stands out by its meaning. Results are not in the order of their scores.
+"""
+
+
+Order = Literal["NEWEST_FIRST", "OLDEST_FIRST"]
+"""The order of a list.
+
+- `NEWEST_FIRST`: The newest first.
+- `OLDEST_FIRST`: The oldest first.
+"""
+
+
+class StoreRequest(TypedDict):
+    text: str
+    """What to remember: not blank, at most 65,536 bytes of UTF-8. A text that is longer than the model reads at once is read in overlapping windows, and found by the nearest of them."""
+
+    namespace: str
+    """Where: 1 to 256 bytes of UTF-8 without control characters, and without a space at either end. Names are compared byte by byte and belong to the account: two accounts may use the same name and never see each other."""
+
+    metadata: NotRequired[Metadata | None]
+    """Anything to hand back with the memory, and what filters look at: at most 16,384 bytes as JSON, 16 levels deep, finite numbers. Numbers are doubles: an integer that would come back with other digits, and -0, are refused."""
+
+    external_id: NotRequired[str | None]
+    """Your own id for the memory: up to 256 bytes of UTF-8 without control characters, unique among the memories of its namespace. Empty means none."""
+
+    on_conflict: NotRequired[OnConflict | None]
+    """What to do if a memory has the external id already. Left out, it is REFUSE."""
+
+    expire_time: NotRequired[str | datetime | None]
+    """A time in the future, up to the end of the year 9999; milliseconds count."""
+
+    ttl: NotRequired[str | timedelta | None]
+    """How long from now; in JSON a string like "3600s"."""
+
+    supersedes: NotRequired[Sequence[str] | None]
+    """Ids of up to 16 memories of the namespace that this one corrects. They are hidden from Recall and ListMemories unless `include_superseded` is set, and GetMemory says what superseded them. That cannot be undone: deleting this memory does not bring them back."""
+
+    similar_above: NotRequired[float | None]
+    """Lists up to 3 memories that were there already and have at least this score for the text, from 0 to 1. Costs no second call."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreResponse(Answered):
+    id: str = ""
+    """The memory's id: `mem_` and 26 characters (a TypeID, sortable by time)."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+    tokens: int = 0
+    """The model's tokens of the whole text, special tokens not counted."""
+
+    created_at: str = ""
+    """When it was stored, by the server's clock, in milliseconds' precision. A memory that was replaced or kept has the time when it was stored first."""
+
+    outcome: Outcome | None = None
+    """What happened. This and the fields below are absent unless the request had any of `external_id`, `expire_time`, `ttl`, `supersedes` or `similar_above`."""
+
+    etag: str | None = None
+    """Names this version of the memory; UpdateMemory takes it."""
+
+    similar: Similar | None = None
+    """The memories that are most like the text, if `similar_above` was set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similar:
+    """Memories that are like a text that was stored."""
+
+    memories: tuple[SimilarMemory, ...] = ()
+    """At most 3, the most similar first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimilarMemory:
+    """A memory that was there before a text like it was stored."""
+
+    id: str = ""
+    """The memory's id."""
+
+    text: str = ""
+    """The text, exactly as it was stored."""
+
+    score: float = 0.0
+    """The cosine of the two, from 0 to 1."""
+
+
+class StoreBatchRequest(TypedDict):
+    namespace: str
+    """Where, as for Store; the same for all."""
+
+    memories: Sequence[StoreItem]
+    """What to remember: 1 to 256 memories. The body of the call may have 8,388,608 bytes."""
+
+
+class StoreItem(TypedDict):
+    """One memory of a batch."""
+
+    text: str
+    """What to remember, as for Store."""
+
+    metadata: NotRequired[Metadata | None]
+    """Anything to hand back with the memory, as for Store."""
+
+    external_id: NotRequired[str | None]
+    """Your own id for the memory, as for Store."""
+
+    on_conflict: NotRequired[OnConflict | None]
+    """What to do if a memory has the external id already, as for Store; also one that stands before this one in the batch."""
+
+    expire_time: NotRequired[str | datetime | None]
+    """A time in the future."""
+
+    ttl: NotRequired[str | timedelta | None]
+    """How long from now."""
+
+    supersedes: NotRequired[Sequence[str] | None]
+    """Ids of up to 16 memories of the namespace that this one corrects, as for Store."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreBatchResponse(Answered):
+    results: tuple[StoreBatchResult, ...] = ()
+    """A result for each memory, in the order of the request."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreBatchResult:
+    """What became of one memory of a batch."""
+
+    stored: StoredItem | None = None
+    """The memory was stored."""
+
+    error: Problem | None = None
+    """The memory was not stored, and costs nothing. After `unavailable` it may be stored all the same, as with Store."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredItem:
+    """A memory that was stored."""
+
+    id: str = ""
+    """The memory's id."""
+
+    tokens: int = 0
+    """The model's tokens of the whole text, special tokens not counted."""
+
+    created_at: str = ""
+    """When it was stored, as for Store."""
+
+    outcome: Outcome | None = None
+    """What happened. This and the etag are absent unless the memory of the request had any of `external_id`, `expire_time`, `ttl` or `supersedes`."""
+
+    etag: str | None = None
+    """Names this version of the memory; UpdateMemory takes it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Why one part of a call failed while others did not."""
+
+    code: str = ""
+    """The error's name, as in errors in JSON: `unavailable`."""
+
+    message: str = ""
+    """What to fix, in plain words."""
+
+    reason: str = ""
+    """A constant that programs can branch on; empty if the error has none."""
+
+
+class RecallRequest(TypedDict):
+    query: str
+    """The question, in plain words: not blank, at most 65,536 bytes of UTF-8. A long one is read in windows, like a text."""
+
+    namespace: str
+    """The one namespace to search."""
+
+    top_k: NotRequired[int | None]
+    """How many memories to return at most: 1 to 20, 5 when left out."""
+
+    mode: NotRequired[Mode | None]
+    """What the results are ordered by. Left out, it is what the server is set to (`RECALL_MODE`): by meaning alone, unless the operator says otherwise."""
+
+    explain: NotRequired[bool | None]
+    """Whether each result says why it stands where it does."""
+
+    min_score: NotRequired[float | None]
+    """The lowest score that a result may have, from 0 to 1. The others are left out, and the order of the rest stays as it is."""
+
+    filter: NotRequired[Metadata | None]
+    """Which memories may be found: a filter in the language that docs/filters.md describes, such as `{"source": "mail", "year": {"$gte": 2024}}`. All when left out or empty."""
+
+    include_superseded: NotRequired[bool | None]
+    """Whether memories that others superseded are results, too."""
+
+    after: NotRequired[str | datetime | None]
+    """Only memories that were stored after this time: `$created_at` is greater."""
+
+    before: NotRequired[str | datetime | None]
+    """Only memories that were stored before this time: `$created_at` is less."""
+
+    fields: NotRequired[str | Sequence[str] | None]
+    """The fields of the results that are sent: `"id,score"`. All of them when left out; `id` in any case."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecallResponse(Answered):
+    results: tuple[RecallResult, ...] = ()
+    """Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer, or fewer match the filter."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+    query_tokens: int = 0
+    """The model's tokens of the whole query, special tokens not counted."""
+
+    considered: int | None = None
+    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, a filter, `after` or `before`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecallResult:
+    """One recalled memory. A field that the request's `fields` does not name is absent, and JSON then has `""` for `text` and 0 for `score`."""
+
+    id: str = ""
+    """The memory's id."""
+
+    text: str = ""
+    """The text, exactly as it was stored."""
+
+    score: float = 0.0
+    """The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match. Of a long text it is that of the window nearest to the query."""
+
+    metadata: Metadata | None = None
+    """The metadata as it was stored; an empty object when there was none."""
+
+    created_at: str | None = None
+    """When it was stored."""
+
+    match: Match | None = None
+    """The part of the text that the score is of: all of it, unless the text is longer than the model reads at once."""
+
+    words: float | None = None
+    """The share of the query's words that the text has, from 0 to 1; rare words count more. Only with `HYBRID`."""
+
+    explanation: Explanation | None = None
+    """Why the result stands where it does; only if the request asks for it."""
+
+    etag: str | None = None
+    """Names this version of the memory. This and the fields below are absent unless the request has `min_score`, `filter`, `after`, `before`, `include_superseded` or `fields`."""
+
+    updated_at: str | None = None
+    """When its text, metadata or expiry was changed last."""
+
+    external_id: str | None = None
+    """Your own id for it, if it has one."""
+
+    superseded_by: str | None = None
+    """The id of the memory that superseded it, if one did."""
+
+    expire_time: str | None = None
+    """When it expires, if it does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Match:
+    """A part of a text, counted in Unicode code points: neither in bytes nor in UTF-16 units. In Python it is `text[start:end]`."""
+
+    start: int = 0
+
+    end: int = 0
+    """Behind its last code point."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Why a result stands where it does."""
+
+    rank: float = 0.0
+    """What results are ordered by, the highest first: the score, and `weight` times the share of the query's words."""
+
+    weight: float = 0.0
+    """What the words counted for in this recall, from 0 to 1; 0 when results are ordered by meaning alone."""
+
+    matched: tuple[str, ...] = ()
+    """The words of the query that the text has, in lower case and in the order of the query."""
+
+
+class GetMemoryRequest(TypedDict):
+    namespace: str
+    """The namespace the memory is in."""
+
+    id: str
+    """The memory's id, `mem_…`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetMemoryResponse(Answered):
+    memory: Memory
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """One memory, without a score."""
+
+    id: str = ""
+    """The memory's id."""
+
+    text: str = ""
+    """The text, exactly as it was stored."""
+
+    metadata: Metadata = field(default_factory=dict[str, Json])
+    """The metadata as it was stored; an empty object when there was none."""
+
+    tokens: int = 0
+    """The model's tokens of the whole text, special tokens not counted."""
+
+    created_at: str = ""
+    """When it was stored."""
+
+    etag: str = ""
+    """Names this version of the memory: another version has another etag."""
+
+    updated_at: str = ""
+    """When its text, metadata or expiry was changed last; when it was stored, if never."""
+
+    external_id: str | None = None
+    """Your own id for it, if it has one."""
+
+    superseded_by: str | None = None
+    """The id of the memory that superseded it, if one did."""
+
+    expire_time: str | None = None
+    """When it expires, if it does."""
+
+
+class GetMemoriesRequest(TypedDict):
+    namespace: str
+    """The namespace the memories are in."""
+
+    ids: Sequence[str]
+    """The memories' ids, `mem_…`: 1 to 256. An id that comes twice counts once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetMemoriesResponse(Answered):
+    memories: tuple[Memory, ...] = ()
+    """In the order of the request. The answer ends with the memory that brings texts and metadata to 1 MiB."""
+
+    missing: tuple[str, ...] = ()
+    """The ids that no memory of the namespace has."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+    remaining: tuple[str, ...] = ()
+    """The ids that this answer had no room for: ask for them again. Empty unless the memories are long."""
+
+
+class UpdateMemoryRequest(TypedDict):
+    namespace: str
+    """The namespace the memory is in."""
+
+    id: str
+    """The memory's id, `mem_…`."""
+
+    text: NotRequired[str | None]
+    """The new text, as for Store."""
+
+    metadata: NotRequired[Metadata | None]
+    """The new metadata, or the keys that `update_mask` names."""
+
+    expire_time: NotRequired[str | datetime | None]
+    """A time in the future, up to the end of the year 9999."""
+
+    ttl: NotRequired[str | timedelta | None]
+    """How long from now; in JSON a string like "3600s"."""
+
+    update_mask: NotRequired[str | Sequence[str] | None]
+    """What to update: `text`, `metadata`, `metadata.KEY` for one key, and `expire_time` or `ttl`. Left out, it is all that is given. Metadata, a key and the expiry are removed if they are named here and not given. In JSON it is one string, with commas between the paths."""
+
+    etag: NotRequired[str | None]
+    """The etag that the memory must have: if it was changed since, the update is `aborted`, and nothing is done. Empty means any."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateMemoryResponse(Answered):
+    memory: Memory
+    """The memory as it is now."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+
+class DeleteMemoryRequest(TypedDict):
+    namespace: str
+    """The namespace the memory is in."""
+
+    id: str
+    """The memory's id, `mem_…`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteMemoryResponse(Answered):
+    id: str = ""
+    """The id of what was forgotten."""
+
+
+class DeleteMemoriesRequest(TypedDict):
+    namespace: str
+    """The namespace the memories are in."""
+
+    ids: NotRequired[Sequence[str] | None]
+    """The memories' ids, `mem_…`: 1 to 256, or none if there is a filter. An id that comes twice counts once."""
+
+    filter: NotRequired[Metadata | None]
+    """Which memories to forget, in place of ids: a filter in the language that docs/filters.md describes. An empty one is refused."""
+
+    dry_run: NotRequired[bool | None]
+    """Forget nothing yet: the answer tells what the filter matches."""
+
+    include_superseded: NotRequired[bool | None]
+    """Whether the filter also finds memories that others superseded. It leaves them alone otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteMemoriesResponse(Answered):
+    deleted: int = 0
+    """How many memories were there, and are forgotten now."""
+
+    more: bool = False
+    """Whether others are left, because time ran out or the filter matches more: send the same request again."""
+
+    samples: tuple[Memory, ...] = ()
+    """Some of the memories that the filter matches, the oldest, up to 20. Only of a dry run."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+    matched: int | None = None
+    """How many memories the filter matches. Only of a dry run."""
+
+
+class DeleteNamespaceRequest(TypedDict):
+    namespace: str
+    """The namespace to drop."""
+
+    force: NotRequired[bool | None]
+    """Drop it although it holds memories."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteNamespaceResponse(Answered):
+    deleted: int = 0
+    """How many memories it held."""
+
+
+class ListNamespacesRequest(TypedDict):
+    page_size: NotRequired[int | None]
+    """How many to return at most: 1 to 100, 50 when left out."""
+
+    page_token: NotRequired[str | None]
+    """`next_page_token` of the page before; left out for the first."""
+
+    prefix: NotRequired[str | None]
+    """What the names of the namespaces begin with, up to 256 bytes; all of them when left out. The pages of one list have the same prefix."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListNamespacesResponse(Answered):
+    namespaces: tuple[Namespace, ...] = ()
+    """In the order of their names' bytes."""
+
+    next_page_token: str = ""
+    """Empty on the last page."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Namespace:
+    """A namespace and what it holds."""
+
+    namespace: str = ""
+
+    memories: int = 0
+    """How many memories it holds, also superseded ones."""
+
+    bytes: int = 0
+    """Bytes of their texts and metadata together."""
+
+
+class GetNamespaceRequest(TypedDict):
+    namespace: str
+    """The namespace to describe."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetNamespaceResponse(Answered):
+    namespace: Namespace
+
+    first: str | None = None
+    """When the oldest memory that ListMemories shows was stored, or changed last. Absent if there is none, and if more than 10,240 deleted or hidden ones stand before it."""
+
+    last: str | None = None
+    """When the newest memory that ListMemories shows was stored, or changed last. Absent if there is none, and if more than 10,240 deletions or hidden ones come after it."""
+
+
+class ListMemoriesRequest(TypedDict):
+    namespace: str
+    """The namespace to list."""
+
+    page_size: NotRequired[int | None]
+    """How many to return at most: 1 to 100, 50 when left out."""
+
+    page_token: NotRequired[str | None]
+    """`next_page_token` of the page before; left out for the first."""
+
+    filter: NotRequired[Metadata | None]
+    """Which memories to list: a filter in the language that docs/filters.md describes; all when left out or empty. The pages of one list have the same filter."""
+
+    order: NotRequired[Order | None]
+    """What the memories are ordered by. The pages of one list have the same order."""
+
+    include_superseded: NotRequired[bool | None]
+    """Whether memories that others superseded are listed, too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListMemoriesResponse(Answered):
+    memories: tuple[Memory, ...] = ()
+    """In the order that the request asks for."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+    next_page_token: str = ""
+    """Empty on the last page."""
+
+
+class CountMemoriesRequest(TypedDict):
+    namespace: str
+    """The namespace to count in."""
+
+    filter: NotRequired[Metadata | None]
+    """Which memories to count: a filter in the language that docs/filters.md describes; all when left out or empty."""
+
+    include_superseded: NotRequired[bool | None]
+    """Whether memories that others superseded count, too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountMemoriesResponse(Answered):
+    memories: int = 0
+    """How many memories the namespace holds, or how many match the filter; 0 if nobody stored to it."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+
+class MapNamespaceRequest(TypedDict):
+    namespace: str
+    """The namespace to draw."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapNamespaceResponse(Answered):
+    points: tuple[MapPoint, ...] = ()
+    """A point for each memory, or for 5,000 of them chosen at random but always the same ones."""
+
+    memories: int = 0
+    """How many memories the namespace holds."""
+
+    namespace: str = ""
+    """The namespace, as it was given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapPoint:
+    """A memory's place on the map: memories of like meaning lie near each other."""
+
+    id: str = ""
+
+    x: float = 0.0
+    """From -1 to 1."""
+
+    y: float = 0.0
+
+
+class WatchNamespaceRequest(TypedDict):
+    namespace: str
+    """The namespace to watch."""
+
+    position: NotRequired[str | None]
+    """Where to begin: `position` of the last event that was seen, or of an export. Left out, it begins now."""
+
+
+class ExportMemoriesRequest(TypedDict):
+    namespace: str
+    """The namespace to export."""
+
+    include_vectors: NotRequired[bool | None]
+    """Whether each memory has its vectors."""
+
+    filter: NotRequired[Metadata | None]
+    """Which memories to export: a filter in the language that docs/filters.md describes; all when left out or empty."""
+
+
+Reason = Literal[
+    # All calls of the account's plan are used.
+    "QUOTA_EXHAUSTED",
+    # The body is over 1,048,576 bytes (StoreBatch: 8,388,608), as sent or after decompressing.
+    "BODY_TOO_LARGE",
+    # Too many sign-ups come from this address or in all.
+    "RATE_LIMITED",
+    # The key makes more calls a second than its plan allows.
+    "KEY_RATE_LIMITED",
+    # The key has as many running calls as its plan allows.
+    "CONCURRENCY_LIMITED",
+    # The bodies of running calls, the caller's or everyone's, fill the memory reserved for them.
+    "BODIES_LIMITED",
+    # The operator removed the account's plan and must assign another.
+    "PLAN_UNKNOWN",
+    # The key may only read.
+    "KEY_READ_ONLY",
+    # The key is for another namespace, or the call is about the account.
+    "KEY_OTHER_NAMESPACE",
+    # The namespace holds memories, and `force` is not set.
+    "NAMESPACE_NOT_EMPTY",
+    # It is the account's last key, and `force` is not set.
+    "LAST_KEY",
+    # The account has 50 keys.
+    "KEYS_LIMIT",
+    # Another memory of the namespace has the `external_id`; `metadata.id` names it.
+    "EXTERNAL_ID_TAKEN",
+    # The memory was superseded by another one, `metadata.superseded_by`, and cannot be changed any more.
+    "MEMORY_SUPERSEDED",
+    # The memory was changed since its etag was read; `metadata.etag` is the current one.
+    "ETAG_MISMATCH",
+    # The `Idempotency-Key` was used for another request within 24 hours.
+    "IDEMPOTENCY_KEY_REUSED",
+    # The memory that this `Idempotency-Key` stored was deleted.
+    "IDEMPOTENT_MEMORY_DELETED",
+    # The database cannot write; its disk may be full.
+    "STORAGE_NOT_WRITABLE",
+    # The model has too much work to finish before the call's deadline.
+    "MODEL_BUSY",
+    # The key, its account or the server has as many open watches or exports as it may.
+    "STREAMS_LIMITED",
+    # The position is of another namespace, or of one that was dropped since.
+    "POSITION_GONE",
+    # The account broke off too many calls while the model read their texts.
+    "ABANDONED_WORK",
+]
+"""Constants that programs can branch on. Servers may know further ones."""
+
+
+PARTS: Mapping[type, Mapping[str, type]] = {
+    StoreResponse: {"similar": Similar},
+    Similar: {"memories": SimilarMemory},
+    StoreBatchResponse: {"results": StoreBatchResult},
+    StoreBatchResult: {"stored": StoredItem, "error": Problem},
+    RecallResponse: {"results": RecallResult},
+    RecallResult: {"match": Match, "explanation": Explanation},
+    GetMemoryResponse: {"memory": Memory},
+    GetMemoriesResponse: {"memories": Memory},
+    UpdateMemoryResponse: {"memory": Memory},
+    DeleteMemoriesResponse: {"samples": Memory},
+    ListNamespacesResponse: {"namespaces": Namespace},
+    GetNamespaceResponse: {"namespace": Namespace},
+    ListMemoriesResponse: {"memories": Memory},
+    MapNamespaceResponse: {"points": MapPoint},
+}
+"""Fields of answers that are messages themselves."""
+
+LONG_FIELDS = frozenset({"considered", "bytes", "memories"})
+"""Fields that JSON gives as strings and the client as numbers."""
+
+
+A = TypeVar("A", bound=Answered)
+
+
+@dataclass(frozen=True)
+class Method(Generic[A]):
+    """One call of the service that has one answer."""
+
+    name: str
+    answer: type[A]
+    writes: bool
+    """Whether it changes something, so that it needs an idempotency key."""
+
+
+STORE = Method("Store", StoreResponse, True)
+STORE_BATCH = Method("StoreBatch", StoreBatchResponse, True)
+RECALL = Method("Recall", RecallResponse, False)
+GET_MEMORY = Method("GetMemory", GetMemoryResponse, False)
+GET_MEMORIES = Method("GetMemories", GetMemoriesResponse, False)
+UPDATE_MEMORY = Method("UpdateMemory", UpdateMemoryResponse, True)
+DELETE_MEMORY = Method("DeleteMemory", DeleteMemoryResponse, True)
+DELETE_MEMORIES = Method("DeleteMemories", DeleteMemoriesResponse, True)
+DELETE_NAMESPACE = Method("DeleteNamespace", DeleteNamespaceResponse, True)
+LIST_NAMESPACES = Method("ListNamespaces", ListNamespacesResponse, False)
+GET_NAMESPACE = Method("GetNamespace", GetNamespaceResponse, False)
+LIST_MEMORIES = Method("ListMemories", ListMemoriesResponse, False)
+COUNT_MEMORIES = Method("CountMemories", CountMemoriesResponse, False)
+MAP_NAMESPACE = Method("MapNamespace", MapNamespaceResponse, False)
+
+
+__all__ = [
+    "Answered",
+    "CountMemoriesRequest",
+    "CountMemoriesResponse",
+    "DeleteMemoriesRequest",
+    "DeleteMemoriesResponse",
+    "DeleteMemoryRequest",
+    "DeleteMemoryResponse",
+    "DeleteNamespaceRequest",
+    "DeleteNamespaceResponse",
+    "Explanation",
+    "ExportMemoriesRequest",
+    "GetMemoriesRequest",
+    "GetMemoriesResponse",
+    "GetMemoryRequest",
+    "GetMemoryResponse",
+    "GetNamespaceRequest",
+    "GetNamespaceResponse",
+    "Json",
+    "ListMemoriesRequest",
+    "ListMemoriesResponse",
+    "ListNamespacesRequest",
+    "ListNamespacesResponse",
+    "MapNamespaceRequest",
+    "MapNamespaceResponse",
+    "MapPoint",
+    "Match",
+    "Memory",
+    "Metadata",
+    "Mode",
+    "Namespace",
+    "OnConflict",
+    "Order",
+    "Outcome",
+    "Problem",
+    "Reason",
+    "RecallRequest",
+    "RecallResponse",
+    "RecallResult",
+    "Similar",
+    "SimilarMemory",
+    "StoreBatchRequest",
+    "StoreBatchResponse",
+    "StoreBatchResult",
+    "StoreItem",
+    "StoreRequest",
+    "StoreResponse",
+    "StoredItem",
+    "UpdateMemoryRequest",
+    "UpdateMemoryResponse",
+    "WatchNamespaceRequest",
+]

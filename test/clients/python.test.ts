@@ -1,0 +1,145 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { blocks, ROOT, read } from "../support/documents.js";
+import { startServer, type TestServer } from "../support/server.js";
+import { openScripted, type ScriptedServer } from "./scripted-server.js";
+import { signUp } from "./sign-up.js";
+
+const PACKAGE = join(ROOT, "clients/python");
+/** Installing takes half a minute, and each checker some seconds, on a machine that does much else. */
+const TIMEOUT_MS = 240_000;
+const OUTPUT_BYTES_MAX = 16_777_216;
+
+const python = process.env.PYTHON ?? "python3";
+const needed = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+const isThere = spawnSync(python, ["-c", needed]).status === 0;
+if (!isThere && process.env.REQUIRE_PYTHON === "1")
+  throw new Error(`REQUIRE_PYTHON=1, but ${python} is not Python 3.10 or newer with venv`);
+
+const folder = mkdtempSync(join(tmpdir(), "recalld-python-"));
+const tools = join(folder, "tools/bin");
+const empty = join(folder, "empty/bin");
+let server: TestServer;
+let scripted: ScriptedServer;
+let env: Record<string, string> = {};
+
+/** Runs a program beside the servers of this process. Returns its output. */
+async function run(file: string, args: readonly string[], cwd = folder): Promise<string> {
+  const own = { ...process.env, PYTHONPYCACHEPREFIX: join(folder, "pycache"), ...env };
+  try {
+    const options = { cwd, env: own, maxBuffer: OUTPUT_BYTES_MAX };
+    return (await promisify(execFile)(file, args, options)).stdout;
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${file} ${args.join(" ")}: ${stdout}${stderr}`, { cause: error });
+  }
+}
+
+/** Installs into one environment by another's pip, which alone takes seconds to install. */
+function install(into: string, args: readonly string[]): Promise<string> {
+  const target = join(into, "python");
+  return run(join(tools, "python"), [
+    "-m",
+    "pip",
+    "--python",
+    target,
+    "install",
+    "-q",
+    "--no-compile",
+    ...args,
+  ]);
+}
+
+async function makeEnvironments(): Promise<void> {
+  await run(python, ["-m", "venv", "tools"]);
+  await run(python, ["-m", "venv", "--without-pip", "empty"]);
+  await install(tools, ["--require-hashes", "-r", join(PACKAGE, "requirements-dev.txt")]);
+}
+
+async function buildWheel(): Promise<string> {
+  await run(join(tools, "python"), ["-m", "hatchling", "build", "-t", "wheel", "-d", folder], PACKAGE);
+  const [wheel = ""] = readdirSync(folder).filter((name) => name.endsWith(".whl"));
+  return join(folder, wheel);
+}
+
+async function startServers(): Promise<void> {
+  server = await startServer();
+  scripted = await openScripted(server.url);
+  env = {
+    ...{ RECALLD_URL: server.url, RECALLD_API_KEY: await signUp(server.url) },
+    ...{ SCRIPTED_URL: scripted.url, CLOSED_URL: scripted.closedUrl },
+  };
+}
+
+const because = isThere ? "" : ` (needs Python 3.10 or newer with venv as ${python})`;
+
+describe.skipIf(!isThere)(`the Python client${because}`, () => {
+  beforeAll(async () => {
+    await Promise.all([startServers(), makeEnvironments()]);
+    const wheel = await buildWheel();
+    // The wheel's own dependencies, in the versions that are pinned.
+    const versions = read("clients/python/requirements-dev.txt").match(/^[\w.-]+==[^\s;]+/gm) ?? [];
+    writeFileSync(join(folder, "versions.txt"), `${versions.join("\n")}\n`);
+    await Promise.all([
+      install(tools, ["--no-deps", "--no-index", wheel]),
+      install(empty, ["-c", "versions.txt", wheel]),
+    ]);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    scripted?.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("passes its tests, the scenarios of all clients among them", { timeout: TIMEOUT_MS }, async () => {
+    const said = await run(join(tools, "python"), ["-m", "pytest", "-q"], PACKAGE);
+    expect(said).toMatch(/\d{3} passed/);
+    expect(said).not.toMatch(/skipped/);
+  });
+
+  test("is found right by pyright and mypy, strictly", { timeout: TIMEOUT_MS }, async () => {
+    const found = await Promise.all([
+      run(join(tools, "mypy"), ["--cache-dir", join(folder, "mypy")], PACKAGE),
+      run(join(tools, "pyright"), ["--pythonpath", join(tools, "python")], PACKAGE),
+    ]);
+    expect(found[0]).toContain("no issues found");
+    expect(found[1]).toContain("0 errors, 0 warnings");
+  });
+
+  test("tells a program what is wrong in it", { timeout: TIMEOUT_MS }, async () => {
+    const wrong = 'from recalld import Recalld\n\nRecalld(api_key="", base_url="").store(texxt="")\n';
+    writeFileSync(join(folder, "wrong.py"), wrong);
+    const check = run(join(tools, "mypy"), ["--strict", "--cache-dir", join(folder, "mypy"), "wrong.py"]);
+    await expect(check).rejects.toThrow(/texxt/);
+  });
+
+  test("comes as a wheel with types, and with the examples of its page", async () => {
+    const list = ["-m", "pip", "--python", join(empty, "python"), "list", "--format=freeze"];
+    const listed = await run(join(tools, "python"), list);
+    expect(listed).toMatch(/^recalld==/m);
+    expect(listed).not.toMatch(/^(pytest|hatchling)==/m);
+    const [first = "", awaiting = "", watching = "", failing = ""] = blocks(
+      read("clients/python/README.md"),
+      "python",
+    );
+    const say = (code: string) => run(join(empty, "python"), ["-W", "error", "-c", code]);
+    expect(await say(first)).toMatch(/^0\.\d\d Ana is allergic to peanuts\.\n$/);
+    expect(await say(awaiting)).toMatch(/^mem_\w+ Ben plays the piano\.\n$/);
+    expect(await say(watching)).toBe("new: Ana moved to Rome.\n");
+    expect(await say(failing)).toMatch(/^there is one already: mem_\w+\n$/);
+    const [shown = ""] = blocks(read("docs/clients.md"), "python");
+    expect(await say(shown)).toBe("Ana is allergic to peanuts.\n");
+    const typed =
+      "import recalld, pathlib; assert (pathlib.Path(recalld.__file__).parent / 'py.typed').exists()";
+    expect(await say(typed)).toBe("");
+  });
+
+  test("has the version of the server", () => {
+    const { version } = JSON.parse(read("package.json")) as { version: string };
+    expect(read("clients/python/pyproject.toml")).toContain(`version = "${version}"`);
+  });
+});
