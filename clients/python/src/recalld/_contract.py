@@ -261,11 +261,14 @@ class RecallRequest(TypedDict):
     fields: NotRequired[str | Sequence[str] | None]
     """The fields of the results that are sent: `"id,score"`. All of them when left out; `id` in any case."""
 
+    min_fit: NotRequired[float | None]
+    """The lowest fit that a result may have, from 0 to 1.5; only with `HYBRID`. The fit is the score and half the share of the query's words, whatever else is stored. 0.4 leaves out much of what has nothing to do with the query."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RecallResponse(Answered):
     results: tuple[RecallResult, ...] = ()
-    """Best first. Unless `min_score` asks for it, no result is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer, or fewer match the filter."""
+    """Best first. Unless `min_score` or `min_fit` asks for it, none is dropped for a low score: there are fewer than `top_k` only when the namespace holds fewer, or fewer match the filter."""
 
     namespace: str = ""
     """The namespace, as it was given."""
@@ -274,7 +277,10 @@ class RecallResponse(Answered):
     """The model's tokens of the whole query, special tokens not counted."""
 
     considered: int | None = None
-    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, a filter, `after` or `before`."""
+    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`."""
+
+    omitted: OmittedMemories | None = None
+    """What `min_fit` has left out; only if the request asks for reasons (`explain`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,6 +349,34 @@ class Explanation:
 
     matched: tuple[str, ...] = ()
     """The words of the query that the text has, in lower case and in the order of the query."""
+
+    fit: float | None = None
+    """The score and half the share of the query's words, which `min_fit` is compared with. Only with `HYBRID`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OmittedMemories:
+    """Memories that `min_fit` has left out."""
+
+    memories: tuple[OmittedMemory, ...] = ()
+    """Those that were among the `top_k` best, best first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OmittedMemory:
+    """A memory that was left out because it fits the query too little."""
+
+    id: str = ""
+    """The memory's id."""
+
+    score: float = 0.0
+    """Its score, as of a result."""
+
+    words: float = 0.0
+    """Its share of the query's words, as of a result."""
+
+    fit: float = 0.0
+    """Less than the request's `min_fit`."""
 
 
 class GetMemoryRequest(TypedDict):
@@ -720,8 +754,9 @@ PARTS: Mapping[type, Mapping[str, type]] = {
     Similar: {"memories": SimilarMemory},
     StoreBatchResponse: {"results": StoreBatchResult},
     StoreBatchResult: {"stored": StoredItem, "error": Problem},
-    RecallResponse: {"results": RecallResult},
+    RecallResponse: {"results": RecallResult, "omitted": OmittedMemories},
     RecallResult: {"match": Match, "explanation": Explanation},
+    OmittedMemories: {"memories": OmittedMemory},
     GetMemoryResponse: {"memory": Memory},
     GetMemoriesResponse: {"memories": Memory},
     UpdateMemoryResponse: {"memory": Memory},
@@ -797,6 +832,8 @@ __all__ = [
     "Metadata",
     "Mode",
     "Namespace",
+    "OmittedMemories",
+    "OmittedMemory",
     "OnConflict",
     "Order",
     "Outcome",
