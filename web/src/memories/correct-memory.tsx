@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { type Memory, memories } from "../api";
 import { ErrorNote } from "../errors";
 import { Dialog } from "../parts/dialog";
+import { TextField } from "../parts/fields";
 import { go } from "../route";
 import { refresh, refreshMemories } from "../session/refresh";
 
@@ -35,17 +36,7 @@ export function CorrectMemory({ namespace, memory, onClose }: CorrectMemoryProps
           What is true now? The new memory takes the place of this one in every recall. This one stays, with a
           mark, so that one can read what was true before.
         </p>
-        <div className="field">
-          <label htmlFor="correct-text">New text</label>
-          <textarea
-            id="correct-text"
-            required
-            rows={5}
-            dir="auto"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-        </div>
+        <TextField id="correct-text" label="New text" value={text} onChange={setText} />
         <ErrorNote error={store.error} />
         <div className="actions">
           <button type="button" onClick={onClose}>

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { type Memory, memories } from "../api";
 import { ErrorNote } from "../errors";
 import { Dialog } from "../parts/dialog";
+import { MetadataField, TextField } from "../parts/fields";
 import { parseMetadata } from "../playground/metadata";
 import { refresh, refreshMemories } from "../session/refresh";
 import { changesOf, draftOf } from "./changes";
@@ -36,33 +37,14 @@ export function EditMemory({ namespace, memory, onClose }: EditMemoryProps) {
   return (
     <Dialog title="Edit memory" onClose={onClose}>
       <form method="post" className="stack" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="edit-text">Text</label>
-          <textarea
-            id="edit-text"
-            required
-            rows={5}
-            dir="auto"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-        </div>
-        <div className="field">
-          <label htmlFor="edit-metadata">Metadata, a JSON object</label>
-          <textarea
-            id="edit-metadata"
-            className="mono"
-            rows={4}
-            spellCheck={false}
-            aria-invalid={typeof metadata === "string"}
-            aria-describedby="edit-problem"
-            value={json}
-            onChange={(event) => setJson(event.target.value)}
-          />
-          <p id="edit-problem" className="problem" aria-live="polite">
-            {typeof metadata === "string" && metadata}
-          </p>
-        </div>
+        <TextField id="edit-text" label="Text" value={text} onChange={setText} />
+        <MetadataField
+          id="edit-metadata"
+          label="Metadata, a JSON object"
+          parsed={metadata}
+          value={json}
+          onChange={setJson}
+        />
         <div className="field">
           <label htmlFor="edit-expires">Expires; empty for never</label>
           <input

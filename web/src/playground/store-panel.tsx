@@ -3,6 +3,7 @@ import type { FormEvent } from "react";
 import { memories } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
+import { MetadataField, TextField } from "../parts/fields";
 import { Icon } from "../parts/icon";
 import { linkTo } from "../route";
 import { refresh, refreshMemories } from "../session/refresh";
@@ -33,36 +34,23 @@ export function StorePanel({ namespace }: { namespace: string }) {
   return (
     <form method="post" className="card stack" onSubmit={submit}>
       <h2>Store</h2>
-      <div className="field">
-        <label htmlFor="text">Text</label>
-        <textarea
-          id="text"
-          required
-          rows={4}
-          placeholder="Ada prefers tea over coffee, and never before ten."
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </div>
+      <TextField
+        id="text"
+        label="Text"
+        placeholder="Ada prefers tea over coffee, and never before ten."
+        value={text}
+        onChange={setText}
+      />
       <details>
         <summary>Metadata</summary>
-        <div className="field">
-          <label htmlFor="metadata">A JSON object that is returned with the memory</label>
-          <textarea
-            id="metadata"
-            className="mono"
-            rows={3}
-            placeholder='{"user": "ada"}'
-            spellCheck={false}
-            aria-invalid={typeof metadata === "string"}
-            aria-describedby="metadata-problem"
-            value={json}
-            onChange={(event) => setJson(event.target.value)}
-          />
-          <p id="metadata-problem" className="problem" aria-live="polite">
-            {typeof metadata === "string" && metadata}
-          </p>
-        </div>
+        <MetadataField
+          id="metadata"
+          label="A JSON object that is returned with the memory"
+          placeholder='{"user": "ada"}'
+          parsed={metadata}
+          value={json}
+          onChange={setJson}
+        />
       </details>
       <button type="submit" disabled={store.isPending}>
         {store.isPending ? "Storing…" : "Store"}
