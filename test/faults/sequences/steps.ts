@@ -4,7 +4,7 @@ import { type Caller, resultsOf } from "../../support/caller.js";
 import type { Chance } from "../../support/chance.js";
 import type { Outcome } from "../../support/doors.js";
 import type { Content } from "./model.js";
-import { wish } from "./wishes.js";
+import { EXTERNAL_IDS, wish } from "./wishes.js";
 
 /** Maximum memories of a namespace. A recall shows 20, so it shows all of them. */
 const MEMORIES_MAX = 20;
@@ -118,6 +118,20 @@ const forgetSeveral: Do = async (step) => {
   if (body.deleted !== deleted) throw new Error(`delete of ${ids} answered ${body.deleted}, not ${deleted}`);
 };
 
+/** Deletes what has an external id, but for what was superseded. */
+const forgetByFilter: Do = async ({ caller, namespace, content, chance }) => {
+  const externalId = chance.pick(EXTERNAL_IDS);
+  const asked = { namespace, filter: { $external_id: externalId } };
+  const { code, body } = await caller.call("POST /recalld.v1.MemoryService/DeleteMemories", { body: asked });
+  const [id, memory] = content.holderOf(externalId) ?? [];
+  const isMeant = id !== undefined && memory?.superseded === false;
+  expectCode(`delete by ${JSON.stringify(asked.filter)}`, code, "ok");
+  if (body.deleted !== (isMeant ? 1 : 0) || body.more !== false) {
+    throw new Error(`delete of ${externalId} answered ${JSON.stringify(body)} for ${JSON.stringify(memory)}`);
+  }
+  if (isMeant) content.memories.delete(id);
+};
+
 const drop: Do = async ({ caller, namespace, content }) => {
   const { code, body } = await caller.drop(namespace);
   const { size } = content.memories;
@@ -168,6 +182,7 @@ const WEIGHTS: readonly (readonly [Do, number])[] = [
   [expire, 2],
   [forget, 10],
   [forgetSeveral, 4],
+  [forgetByFilter, 3],
   [drop, 3],
   [recall, 25],
   [get, 6],

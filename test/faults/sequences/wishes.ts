@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Chance } from "../../support/chance.js";
 import type { Content, Modelled } from "./model.js";
 
-const EXTERNAL_IDS = ["x", "y", "é/z"];
+export const EXTERNAL_IDS = ["x", "y", "é/z"];
 const ON_CONFLICT = ["REFUSE", "REPLACE", "REPLACE", "KEEP"];
 
 /** A memory to store, and what should become of it. */
