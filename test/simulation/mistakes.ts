@@ -40,7 +40,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall does not wait until the words have caught up with the log",
-    changes: [["memory/log/replica.ts", "until: this.#applied", "until: 0"]],
+    changes: [["memory/log/replica.ts", "{ ...hearing, until: this.#applied }", "{ ...hearing, until: 0 }"]],
   },
   {
     what: "a call that fails stays paid",
@@ -169,13 +169,13 @@ export const MISTAKES: readonly Mistake[] = [
       [
         "memory/log/appender.ts",
         "  async #write(entries: readonly Appended[]): Promise<unknown> {",
-        `  readonly #decided = new Map<string, Appended>();
+        `  readonly #firstDecided = new Map<string, Appended>();
   async #writeOld(conditional: Conditional): Promise<unknown> {
-    const decided = this.#decided.get(conditional.opId);
+    const decided = this.#firstDecided.get(conditional.opId);
     if (decided !== undefined) return this.#write([decided]);
     const decide: Conditional["decide"] = async (view) => {
       const decision = await conditional.decide(view);
-      if ("entry" in decision) this.#decided.set(conditional.opId, decision.entry);
+      if ("entry" in decision) this.#firstDecided.set(conditional.opId, decision.entry);
       return decision;
     };
     return this.#writeDecided({ ...conditional, decide });
@@ -210,16 +210,6 @@ export const MISTAKES: readonly Mistake[] = [
         "memory/log/replica.ts",
         "if (missing === 0 || searches === SEARCHES_MAX) return found;",
         "return found;",
-      ],
-    ],
-  },
-  {
-    what: "a store that keeps what is there stays paid",
-    changes: [
-      [
-        "memory/calls/store.ts",
-        'if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));',
-        "",
       ],
     ],
   },
