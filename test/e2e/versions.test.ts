@@ -237,6 +237,17 @@ describe.each(DOORS)("through $name", ({ name }) => {
     expect(next.id).not.toBe(id);
   });
 
+  it("answers a delete of what has expired as if it had never been", async () => {
+    const namespace = aSpace();
+    const [one, two, three] = await Promise.all(
+      ["0.5s", "0.5s", "3600s"].map(async (ttl) => (await store({ namespace, text: "cat", ttl })).id),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(await call("DeleteMemory", { namespace, id: one })).toMatchObject({ code: "not_found" });
+    const { body } = await ok(call("DeleteMemories", { namespace, ids: [one, two, three] }));
+    expect(body).toMatchObject({ deleted: 1 });
+  });
+
   it("changes when a memory expires, and that it does", async () => {
     const namespace = aSpace();
     const at = "2090-01-31T12:00:00Z";

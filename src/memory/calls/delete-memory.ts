@@ -6,7 +6,7 @@ import { scopeOf } from "../input/namespace.js";
 import { onLiving } from "../log/append-direct.js";
 import type { Scope } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
-import { noSuchMemory } from "../versions/standing.js";
+import { isExpired, noSuchMemory } from "../versions/standing.js";
 import type { MemoryRequest } from "./memory-request.js";
 
 /** Maximum number of versions that one call deletes: others may update the memory meanwhile. */
@@ -30,21 +30,31 @@ export async function deleteMemory(
 }
 
 /**
- * Erases one memory, without asking who the caller is; answers whether there was one with this id.
+ * Erases one memory, without asking who the caller is; answers whether there was one with this id. One that has
+ * expired is erased, too, and counts as none.
  *
  * @throws MemoryError `unavailable`
  */
 export async function forget(ports: ErasurePorts, of: { scope: Scope; id: string }): Promise<boolean> {
   let found = await locate(ports, of);
-  const was = found !== undefined;
+  let was = false;
   // An update may have made another version before the tombstone; after it, none is made.
   for (let versions = 0; found && versions < VERSIONS_MAX; versions++) {
+    was ||= !(await hasExpired(ports, found));
     await ports.erasures.begin(found);
     await finish(ports, found);
     found = await locate(ports, of);
   }
   if (found) throw unavailable("the memory is updated again and again");
   return was;
+}
+
+async function hasExpired(
+  { log, clock }: ErasurePorts,
+  { logId, sequence }: { logId: string; sequence: number },
+): Promise<boolean> {
+  const [found] = (await log.fetch({ logId, sequences: [sequence], what: "head" })).found;
+  return found !== undefined && isExpired(found.entry, clock.wallMs());
 }
 
 /** Finds a memory's number in its log. This needs no index: the log knows the number of each memory. */
