@@ -3,11 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-/** Documents of this project, and Node's own descriptions of its modules. */
-const SOURCES = [
-  { folder: join(ROOT, "docs"), ending: ".md" },
-  { folder: join(ROOT, "node_modules/@types/node"), ending: ".d.ts" },
-];
+/** Node's own descriptions of its modules: unlike this project's documents, they stay as they are. */
+const FOLDER = join(ROOT, "node_modules/@types/node");
 
 /** Returns different sentences that people wrote, always the same ones. */
 export function prose(count: number): string[] {
@@ -17,10 +14,8 @@ export function prose(count: number): string[] {
 }
 
 function documents(): string[] {
-  return SOURCES.flatMap(({ folder, ending }) => {
-    const names = readdirSync(folder).filter((name) => name.endsWith(ending));
-    return names.sort().map((name) => join(folder, name));
-  });
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith(".d.ts"));
+  return names.sort().map((name) => join(FOLDER, name));
 }
 
 /** Finds plain sentences: no code, tables, links or headings. */
