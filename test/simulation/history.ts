@@ -178,7 +178,9 @@ export class History {
   /** Checks that a memory which a store keeps was not gone before. */
   #checkKept(id: string, startedMs: number): void {
     const versions = [...this.#versions.values()].filter((each) => each.id === id);
-    if (versions.length === 0 || versions.some((each) => !this.#mustNotShow(each, startedMs))) return;
+    // One that was superseded keeps its external id.
+    const isGone = (each: Version) => this.#mustNotShow(each, startedMs, { superseded: true });
+    if (versions.length === 0 || !versions.every(isGone)) return;
     this.#break(`${versions[0]?.text} was kept at ${startedMs}, and forgotten before`);
   }
 
@@ -407,10 +409,13 @@ export class History {
     );
   }
 
-  #mustNotShow(version: Version, startedMs: number): boolean {
+  #mustNotShow(version: Version, startedMs: number, { superseded = false } = {}): boolean {
     const { id, expiresMs = Number.POSITIVE_INFINITY } = version;
     if (version.refused === true || expiresMs <= startedMs) return true;
-    const isRemoved = this.#removals.some((each) => each.id === id && (each.doneMs ?? Infinity) < startedMs);
+    const isRemoved = this.#removals.some(
+      (each) =>
+        each.id === id && (each.doneMs ?? Infinity) < startedMs && !(superseded && each.how === "superseded"),
+    );
     return isRemoved || this.#isPast(version, startedMs);
   }
 

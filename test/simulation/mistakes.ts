@@ -214,6 +214,16 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
+    what: "a store that keeps what is there stays paid",
+    changes: [
+      [
+        "memory/calls/store.ts",
+        'if (!isPaid(answered)) await steps.time("refund", () => quota.refund(caller));',
+        "",
+      ],
+    ],
+  },
+  {
     what: "a change is refused by what a log held which another process has ended",
     changes: [
       [

@@ -228,7 +228,7 @@ class Schedule {
     const kind = time.random();
     if (kind < 0.55) return {};
     if (kind < 0.8) {
-      const onConflict = time.pick(["replace", "replace", "replace", "keep", "refuse"] as const);
+      const onConflict = time.pick(["replace", "replace", "keep", "keep", "refuse"] as const);
       return { externalId: time.pick(EXTERNAL_IDS), onConflict };
     }
     if (kind < 0.92) return { superseded: this.#anyMemory() };
