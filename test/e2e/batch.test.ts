@@ -1,7 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { DATABASES, LOCAL_DATABASE, type TestDatabase } from "../support/databases.js";
+import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
 import { type Door, doorsOf, type Outcome, type RpcName } from "../support/doors.js";
+import { onDatabase, restart } from "../support/on-database.js";
 import type { TestServer } from "../support/server.js";
 
 // Machines that run many tests at once are slow. A test that must be quick sets its own limit.
@@ -30,21 +31,12 @@ async function accountAt(door: Door) {
 const resultsOf = ({ body }: Outcome) => body.results as { stored?: JsonObject; error?: JsonObject }[];
 const idsOf = (outcome: Outcome) => resultsOf(outcome).map(({ stored }) => stored?.id as string);
 
-describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
-  let database: TestDatabase;
-  let server: TestServer;
-  let door: Door;
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    database = await make();
-    server = await database.start();
-    door = doorsOf(server.url)[0] as Door;
-  });
-  afterAll(() => server?.stop());
-  const test = it.skipIf(missing !== undefined);
+describe.each(DATABASES)("batches on $name", (database) => {
+  const here = onDatabase(database);
+  const { test } = here;
 
   test("store each memory in order, findable at once, for one call each", async () => {
-    const { call, used, count } = await accountAt(door);
+    const { call, used, count } = await accountAt(here.door);
     const items = itemsOf(100);
     const outcome = await call("StoreBatch", { namespace: "n", memories: items });
     expect(outcome.code).toBe("ok");
@@ -65,7 +57,7 @@ describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
   });
 
   test("store the same as single stores do", async () => {
-    const { call } = await accountAt(door);
+    const { call } = await accountAt(here.door);
     const texts = ["The cat sleeps.", "é".repeat(300), "A sentence of some length. ".repeat(100)];
     for (const text of texts) await call("Store", { namespace: "single", text });
     await call("StoreBatch", { namespace: "batch", memories: texts.map((text) => ({ text })) });
@@ -77,7 +69,7 @@ describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
   });
 
   test("are refused whole when the plan cannot pay for them", async () => {
-    const { call, used, count } = await accountAt(door);
+    const { call, used, count } = await accountAt(here.door);
     for (let i = 0; i < 3; i++) await call("StoreBatch", { namespace: "n", memories: itemsOf(256) });
     await call("StoreBatch", { namespace: "n", memories: itemsOf(132) });
     expect(await used()).toBe(900);
@@ -94,7 +86,7 @@ describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
   });
 
   test("race for the last calls, and each gets all or none", async () => {
-    const { call, used, count } = await accountAt(door);
+    const { call, used, count } = await accountAt(here.door);
     for (let i = 0; i < 3; i++) await call("StoreBatch", { namespace: "n", memories: itemsOf(256) });
     await call("StoreBatch", { namespace: "n", memories: itemsOf(182) });
     const racing = Array.from({ length: 5 }, () =>
@@ -106,7 +98,7 @@ describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
   });
 
   test("store once for an idempotency key, and answer the same again", async () => {
-    const { call, used, count } = await accountAt(door);
+    const { call, used, count } = await accountAt(here.door);
     const header = { "idempotency-key": "k" };
     const request = { namespace: "n", memories: itemsOf(70) };
     const first = await call("StoreBatch", request, header);
@@ -137,7 +129,7 @@ describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
   });
 
   test("are answered again though their memories were updated since, and say which are gone", async () => {
-    const { call } = await accountAt(door);
+    const { call } = await accountAt(here.door);
     const request = { namespace: "n", memories: itemsOf(4) };
     const header = { "idempotency-key": "updated" };
     const ids = idsOf(await call("StoreBatch", request, header));
@@ -162,7 +154,7 @@ describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
   });
 
   test("store once what comes five times at once with one key", async () => {
-    const { call, used, count } = await accountAt(door);
+    const { call, used, count } = await accountAt(here.door);
     const request = { namespace: "n", memories: itemsOf(60) };
     const calls = Array.from({ length: 5 }, () => call("StoreBatch", request, { "idempotency-key": "k" }));
     const answers = await Promise.all(calls);
@@ -172,7 +164,7 @@ describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
   });
 
   test("do again after kill -9 only what the first try had not done", async () => {
-    const { key, call } = await accountAt(door);
+    const { key, call } = await accountAt(here.door);
     const request = { namespace: "n", memories: itemsOf(256) };
     const header = { "idempotency-key": "k" };
     const first = call("StoreBatch", request, header).catch((error) => error);
@@ -183,12 +175,11 @@ describe.each(DATABASES)("batches on $name", ({ make, missing }) => {
         interval: 5,
       },
     );
-    await server.kill();
+    await here.server.kill();
     await first;
-    server = await database.start();
-    door = doorsOf(server.url)[0] as Door;
+    await restart(here);
     const again = (rpc: RpcName, request: JsonObject, header = {}) =>
-      door.call(rpc, request, { key, header });
+      here.door.call(rpc, request, { key, header });
     const before = Number((await again("CountMemories", { namespace: "n" })).body.memories);
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(256);

@@ -1,7 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DATABASES, LOCAL_DATABASE, type TestDatabase } from "../support/databases.js";
+import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
 import { type Door, doorsOf, type RpcName } from "../support/doors.js";
+import { accountWith, onDatabase, openAccountAt } from "../support/on-database.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 120_000;
@@ -9,18 +10,13 @@ const FREE_CALLS = "1000000";
 const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
 const namespace = "n";
 
-/** Makes calls of a new account. Each of them must succeed. */
+/** Makes calls of a new account to one namespace. */
 async function accountAt(door: Door) {
-  const key = String((await door.call("SignUp", {})).body.api_key);
-  return callsWith(door, key);
+  return callsOf(await openAccountAt(door));
 }
 
-function callsWith(door: Door, key: string) {
-  const call = async (rpc: RpcName, request: JsonObject = {}): Promise<JsonObject> => {
-    const { code, message, body } = await door.call(rpc, { namespace, ...request }, { key });
-    if (code !== "ok") throw new Error(`${rpc}: ${code}, ${message}`);
-    return body;
-  };
+function callsOf({ key, call: callAnywhere }: ReturnType<typeof accountWith>) {
+  const call = (rpc: RpcName, request: JsonObject = {}) => callAnywhere(rpc, { namespace, ...request });
   const store = async (text: string, metadata: JsonObject = {}) =>
     String((await call("Store", { text, metadata })).id);
   const texts = async (rpc: "Recall" | "ListMemories", request: JsonObject) => {
@@ -32,21 +28,12 @@ function callsWith(door: Door, key: string) {
   return { key, call, store, texts, count };
 }
 
-describe.each(DATABASES)("filters on $name", ({ make, missing }) => {
-  let database: TestDatabase;
-  let server: TestServer;
-  let door: Door;
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    database = await make();
-    server = await database.start({ FREE_CALLS });
-    door = doorsOf(server.url)[0] as Door;
-  }, TIMEOUT_MS);
-  afterAll(() => server?.stop());
-  const test = it.skipIf(missing !== undefined);
+describe.each(DATABASES)("filters on $name", (database) => {
+  const here = onDatabase(database, { FREE_CALLS });
+  const { test } = here;
 
   test("a recall finds what matches, also what was stored or deleted a moment ago", async () => {
-    const { call, store, texts } = await accountAt(door);
+    const { call, store, texts } = await accountAt(here.door);
     const query = "Where does the cat sleep?";
     await store("The cat sleeps on the radiator.", { source: "chat", turn: 1 });
     await store("A kitten naps near the heater.", { source: "mail", turn: 2 });
@@ -70,7 +57,7 @@ describe.each(DATABASES)("filters on $name", ({ make, missing }) => {
   });
 
   test("a recall finds what was stored between two times", async () => {
-    const { call, texts, store } = await accountAt(door);
+    const { call, texts, store } = await accountAt(here.door);
     for (const text of ["one", "two", "three"]) await store(text);
     const { memories } = await call("ListMemories", { order: "OLDEST_FIRST" });
     const [one, two, three] = (memories as JsonObject[]).map(({ created_at }) => String(created_at));
@@ -86,7 +73,7 @@ describe.each(DATABASES)("filters on $name", ({ make, missing }) => {
   });
 
   test("lists and counts what matches, page by page, in both orders", async () => {
-    const { call, store, count } = await accountAt(door);
+    const { call, store, count } = await accountAt(here.door);
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push(await store(`text ${i}`, { even: i % 2 === 0, i }));
     await call("DeleteMemory", { id: ids[4] as string });
@@ -110,7 +97,7 @@ describe.each(DATABASES)("filters on $name", ({ make, missing }) => {
   });
 
   test("refuses a page token of another filter, order or list", async () => {
-    const { key, call, store } = await accountAt(door);
+    const { key, call, store } = await accountAt(here.door);
     for (let i = 0; i < 4; i++) await store(`text ${i}`, { i });
     const first = await call("ListMemories", { filter: { i: { $gte: 0 } }, page_size: 1 });
     const page_token = String(first.next_page_token);
@@ -123,7 +110,7 @@ describe.each(DATABASES)("filters on $name", ({ make, missing }) => {
       { filter: { i: { $gte: 0 } }, page_token: String(plain.next_page_token) },
     ];
     for (const request of wrong) {
-      const outcome = await door.call("ListMemories", { namespace, ...request }, { key });
+      const outcome = await here.door.call("ListMemories", { namespace, ...request }, { key });
       expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     }
     const again = { filter: { i: { $gte: 0 } }, page_token, page_size: 9 };
@@ -131,7 +118,7 @@ describe.each(DATABASES)("filters on $name", ({ make, missing }) => {
   });
 
   test("deletes what matches in steps, and shows it before", async () => {
-    const { call, store, count } = await accountAt(door);
+    const { call, store, count } = await accountAt(here.door);
     for (let i = 0; i < 40; i++) await store(`text ${i}`, { old: i < 30, i });
     const filter = { old: true };
     const dry = await call("DeleteMemories", { filter, dry_run: true });
@@ -305,7 +292,7 @@ describe("a delete by a filter that is killed", () => {
         await server.kill();
         await dying;
         server = await startServer({ dataDir, env: { FREE_CALLS } });
-        Object.assign(first, callsWith(doorsOf(server.url)[0] as Door, first.key));
+        Object.assign(first, callsOf(accountWith(doorsOf(server.url)[0] as Door, first.key)));
         expect(await first.count({ old: false })).toBe(40);
       }
       for (let more = true; more; ) more = Boolean((await first.call("DeleteMemories", { filter })).more);

@@ -1,23 +1,18 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pageToken } from "../../src/memory/input/page.js";
-import { DATABASES, LOCAL_DATABASE, type TestDatabase } from "../support/databases.js";
-import { type Door, doorsOf, type RpcName } from "../support/doors.js";
+import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
+import { type Door, doorsOf } from "../support/doors.js";
 import { IMPATIENT, LONG_READ } from "../support/failing.js";
+import { onDatabase, openAccountAt, restart } from "../support/on-database.js";
 import type { TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 60_000;
 const FREE_CALLS = "1000000";
 const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
 
-/** Makes calls of a new account. Each of them must succeed. */
 async function accountAt(door: Door) {
-  const key = String((await door.call("SignUp", {})).body.api_key);
-  const call = async (rpc: RpcName, request: JsonObject = {}): Promise<JsonObject> => {
-    const { code, message, body } = await door.call(rpc, request, { key });
-    if (code !== "ok") throw new Error(`${rpc}: ${code}, ${message}`);
-    return body;
-  };
+  const { key, call } = await openAccountAt(door);
   const store = async (namespace: string, text: string, metadata: JsonObject = {}) =>
     String((await call("Store", { namespace, text, metadata })).id);
   /** Reads all pages of a list, one after another. */
@@ -36,24 +31,12 @@ async function accountAt(door: Door) {
 const texts = (pages: readonly JsonObject[][]) => pages.map((page) => page.map(({ text }) => text));
 const today = () => new Date().toISOString().slice(0, 10);
 
-describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
-  let database: TestDatabase;
-  let server: TestServer;
-  let door: Door;
-  const start = async () => {
-    server = await database.start({ FREE_CALLS });
-    door = doorsOf(server.url)[1] as Door;
-  };
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    database = await make();
-    await start();
-  }, TIMEOUT_MS);
-  afterAll(() => server?.stop());
-  const test = it.skipIf(missing !== undefined);
+describe.each(DATABASES)("lists on $name", (database) => {
+  const here = onDatabase(database, { FREE_CALLS });
+  const { test } = here;
 
   test("pages through memories, the newest first, past what was deleted", async () => {
-    const { call, store, pages } = await accountAt(door);
+    const { call, store, pages } = await accountAt(here.door);
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.push(await store("n", `text ${i}`, { i }));
     for (const i of [11, 5, 4, 3, 0]) await call("DeleteMemory", { namespace: "n", id: ids[i] as string });
@@ -77,7 +60,7 @@ describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
   });
 
   test("does not miss or repeat a memory while others are stored and deleted", async () => {
-    const { call, store } = await accountAt(door);
+    const { call, store } = await accountAt(here.door);
     const ids: string[] = [];
     for (let i = 0; i < 6; i++) ids.push(await store("n", `text ${i}`));
     const first = await call("ListMemories", { namespace: "n", page_size: 3 });
@@ -89,7 +72,7 @@ describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
   });
 
   test("ends a page early when its texts are long", async () => {
-    const { store, pages } = await accountAt(door);
+    const { store, pages } = await accountAt(here.door);
     const long = `a ${" ".repeat(65_000)} b`;
     for (let i = 0; i < 20; i++) await store("n", long);
     const counts = (await pages("ListMemories", { namespace: "n" })).map(({ length }) => length);
@@ -97,7 +80,7 @@ describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
   });
 
   test("lists namespaces with what they hold, in order, without those that were dropped", async () => {
-    const { call, store, pages } = await accountAt(door);
+    const { call, store, pages } = await accountAt(here.door);
     for (const namespace of ["b", "a", "ä", "dropped", "empty"]) await store(namespace, "wörd", { a: 1 });
     await store("a", "more");
     await call("DeleteNamespace", { namespace: "dropped", force: true });
@@ -119,19 +102,19 @@ describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
   });
 
   test("refuses the token of a namespace that was dropped", async () => {
-    const { key, call, store } = await accountAt(door);
+    const { key, call, store } = await accountAt(here.door);
     for (const text of ["a", "b"]) await store("n", text);
     const { next_page_token: page_token } = await call("ListMemories", { namespace: "n", page_size: 1 });
     await call("DeleteNamespace", { namespace: "n", force: true });
     const request = { namespace: "n", page_token: page_token as string };
     const outcome = { code: "invalid_argument", fields: ["page_token"] };
-    expect(await door.call("ListMemories", request, { key })).toMatchObject(outcome);
+    expect(await here.door.call("ListMemories", request, { key })).toMatchObject(outcome);
     await store("n", "c");
-    expect(await door.call("ListMemories", request, { key })).toMatchObject(outcome);
+    expect(await here.door.call("ListMemories", request, { key })).toMatchObject(outcome);
   });
 
   test("draws the same map of the same memories, and another when one comes", async () => {
-    const { key, call, store } = await accountAt(door);
+    const { key, call, store } = await accountAt(here.door);
     expect(await call("MapNamespace", { namespace: "n" })).toEqual({
       points: [],
       memories: 0,
@@ -149,27 +132,27 @@ describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
     const [cat, kitten, rates, bank] = points.map(({ x }) => Math.sign(x));
     expect([cat, rates]).toEqual([kitten, bank]);
     expect(cat).not.toBe(rates);
-    await server.stop();
-    await start();
-    expect((await door.call("MapNamespace", { namespace: "n" }, { key })).body).toEqual(map);
+    await here.server.stop();
+    await restart(here, { FREE_CALLS });
+    expect((await here.door.call("MapNamespace", { namespace: "n" }, { key })).body).toEqual(map);
   });
 
   test("counts what was used by day, of successes only, and keeps it over a restart", async () => {
-    const { key, call, store } = await accountAt(door);
+    const { key, call, store } = await accountAt(here.door);
     await store("n", "three little words");
     await store("n", "one");
     await call("Recall", { namespace: "n", query: "how many words" });
-    await door.call("Recall", { namespace: "n", query: "" }, { key });
-    await door.call("Store", { namespace: "n", text: LONG_READ }, { key, header: IMPATIENT });
+    await here.door.call("Recall", { namespace: "n", query: "" }, { key });
+    await here.door.call("Store", { namespace: "n", text: LONG_READ }, { key, header: IMPATIENT });
     const none = { stores: 0, recalls: 0, tokens_stored: 0, tokens_queried: 0 };
     const day = { date: today(), stores: 2, recalls: 1, tokens_stored: 4, tokens_queried: 3 };
     const usage = async (days?: number) => {
-      const { body } = await door.call("GetUsage", days === undefined ? {} : { days }, { key });
+      const { body } = await here.door.call("GetUsage", days === undefined ? {} : { days }, { key });
       return body.days as JsonObject[];
     };
     expect(await usage(1)).toEqual([day]);
-    await server.stop();
-    await start();
+    await here.server.stop();
+    await restart(here, { FREE_CALLS });
     const all = await usage();
     expect(all).toHaveLength(30);
     expect(all.at(-1)).toEqual(day);
@@ -178,10 +161,10 @@ describe.each(DATABASES)("lists on $name", ({ make, missing }) => {
   });
 
   test("counts a replayed store once", async () => {
-    const { key, call } = await accountAt(door);
+    const { key, call } = await accountAt(here.door);
     const request = { namespace: "n", text: "once" };
     for (let i = 0; i < 3; i++)
-      await door.call("Store", request, { key, header: { "idempotency-key": "k" } });
+      await here.door.call("Store", request, { key, header: { "idempotency-key": "k" } });
     expect((await call("GetUsage", { days: 1 })).days).toMatchObject([{ stores: 1, tokens_stored: 1 }]);
   });
 });

@@ -1,7 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { DATABASES, LOCAL_DATABASE, type TestDatabase } from "../support/databases.js";
-import { type Door, doorsOf, type RpcName, readJson } from "../support/doors.js";
+import { DATABASES, LOCAL_DATABASE } from "../support/databases.js";
+import { type Door, doorsOf, readJson } from "../support/doors.js";
+import { onDatabase, openAccountAt } from "../support/on-database.js";
 import type { TestServer } from "../support/server.js";
 
 const TIMEOUT_MS = 60_000;
@@ -9,39 +10,23 @@ const FREE_CALLS = "1000000";
 const NO_SUCH_ID = "mem_01jdh2zz00e00r0000000000v7";
 const DOORS = doorsOf("http://127.0.0.1:1").map(({ name }) => name);
 
-/** Makes calls of a new account. Each of them must succeed. */
 async function accountAt(door: Door) {
-  const key = String((await door.call("SignUp", {})).body.api_key);
-  const call = async (rpc: RpcName, request: JsonObject = {}): Promise<JsonObject> => {
-    const { code, message, body } = await door.call(rpc, request, { key });
-    if (code !== "ok") throw new Error(`${rpc}: ${code}, ${message}`);
-    return body;
-  };
+  const { call, ...account } = await openAccountAt(door);
   const store = async (namespace: string, text: string) =>
     String((await call("Store", { namespace, text })).id);
-  const used = async () => (await call("GetAccount")).calls_used as number;
-  return { key, call, store, used };
+  return { ...account, call, store };
 }
 
 const textsOf = ({ memories }: JsonObject) => (memories as JsonObject[]).map(({ text }) => text);
 const namesOf = ({ namespaces }: JsonObject) =>
   (namespaces as JsonObject[]).map(({ namespace }) => namespace);
 
-describe.each(DATABASES)("reads on $name", ({ make, missing }) => {
-  let database: TestDatabase;
-  let server: TestServer;
-  let door: Door;
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    database = await make();
-    server = await database.start({ FREE_CALLS });
-    door = doorsOf(server.url)[0] as Door;
-  }, TIMEOUT_MS);
-  afterAll(() => server?.stop());
-  const test = it.skipIf(missing !== undefined);
+describe.each(DATABASES)("reads on $name", (database) => {
+  const here = onDatabase(database, { FREE_CALLS });
+  const { test } = here;
 
   test("pages through memories, the oldest first, past what was deleted", async () => {
-    const { call, store } = await accountAt(door);
+    const { call, store } = await accountAt(here.door);
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.push(await store("n", `text ${i}`));
     const gone = [11, 5, 4, 3, 0].map((i) => ids[i] as string);
@@ -68,30 +53,30 @@ describe.each(DATABASES)("reads on $name", ({ make, missing }) => {
   });
 
   test("binds a page token to the order and to the prefix of its list", async () => {
-    const { key, call, store } = await accountAt(door);
+    const { key, call, store } = await accountAt(here.door);
     for (const text of ["a", "b", "c"]) await store("na", text);
     await store("nb", "d");
     await store("nc", "e");
     const refused = { code: "invalid_argument", fields: ["page_token"] };
     const first = await call("ListMemories", { namespace: "na", page_size: 1 });
     const request = { namespace: "na", page_token: first.next_page_token as string };
-    expect(await door.call("ListMemories", { ...request, order: "OLDEST_FIRST" }, { key })).toMatchObject(
-      refused,
-    );
+    expect(
+      await here.door.call("ListMemories", { ...request, order: "OLDEST_FIRST" }, { key }),
+    ).toMatchObject(refused);
     expect(textsOf(await call("ListMemories", { ...request, order: "NEWEST_FIRST" }))).toEqual(["b", "a"]);
     const oldest = await call("ListMemories", { namespace: "na", page_size: 1, order: "OLDEST_FIRST" });
     const token = { namespace: "na", page_token: oldest.next_page_token as string };
-    expect(await door.call("ListMemories", token, { key })).toMatchObject(refused);
+    expect(await here.door.call("ListMemories", token, { key })).toMatchObject(refused);
     const page = await call("ListNamespaces", { page_size: 1, prefix: "n" });
     const page_token = page.next_page_token as string;
     expect(namesOf(await call("ListNamespaces", { prefix: "n", page_token }))).toEqual(["nb", "nc"]);
     for (const prefix of ["", "na"]) {
-      expect(await door.call("ListNamespaces", { prefix, page_token }, { key })).toMatchObject(refused);
+      expect(await here.door.call("ListNamespaces", { prefix, page_token }, { key })).toMatchObject(refused);
     }
   });
 
   test("lists the namespaces that begin with a prefix", async () => {
-    const { call, store } = await accountAt(door);
+    const { call, store } = await accountAt(here.door);
     for (const namespace of ["user/ana", "user/bo b", "usera", "übung", "user"]) await store(namespace, "a");
     expect(namesOf(await call("ListNamespaces", { prefix: "user/" }))).toEqual(["user/ana", "user/bo b"]);
     expect(namesOf(await call("ListNamespaces", { prefix: "üb" }))).toEqual(["übung"]);
@@ -99,7 +84,7 @@ describe.each(DATABASES)("reads on $name", ({ make, missing }) => {
   });
 
   test("counts, and tells what a namespace holds and when it was stored", async () => {
-    const { call, store, used } = await accountAt(door);
+    const { call, store, used } = await accountAt(here.door);
     const ids: string[] = [];
     for (const text of ["wörd", "b", "c"]) ids.push(await store("n/é", text));
     const listed = await call("ListMemories", { namespace: "n/é" });
@@ -124,7 +109,7 @@ describe.each(DATABASES)("reads on $name", ({ make, missing }) => {
   });
 
   test("gets several memories in the order of their ids, and says which are missing", async () => {
-    const { call, store } = await accountAt(door);
+    const { call, store } = await accountAt(here.door);
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(await store("n", `text ${i}`));
     const elsewhere = await store("other", "elsewhere");
@@ -140,7 +125,7 @@ describe.each(DATABASES)("reads on $name", ({ make, missing }) => {
   });
 
   test("ends an answer of long memories, and names those to ask for again", async () => {
-    const { call, store } = await accountAt(door);
+    const { call, store } = await accountAt(here.door);
     const long = `a ${" ".repeat(65_000)} b`;
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push(await store("n", long));
@@ -153,7 +138,7 @@ describe.each(DATABASES)("reads on $name", ({ make, missing }) => {
   });
 
   test("shows of updated, superseded and expired memories what single reads show", async () => {
-    const { call, store } = await accountAt(door);
+    const { call, store } = await accountAt(here.door);
     const namespace = "n";
     const updated = await store(namespace, "before");
     const old = await store(namespace, "old");
@@ -195,7 +180,7 @@ describe.each(DATABASES)("reads on $name", ({ make, missing }) => {
   });
 
   test("deletes several memories, and counts those that were there", async () => {
-    const { call, store, used } = await accountAt(door);
+    const { call, store, used } = await accountAt(here.door);
     const ids: string[] = [];
     for (let i = 0; i < 40; i++) ids.push(await store("n", `text ${i}`));
     const elsewhere = await store("other", "elsewhere");

@@ -1,0 +1,51 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, it } from "vitest";
+import type { DatabaseKind, TestDatabase } from "./databases.js";
+import { type Door, doorsOf, type RpcName } from "./doors.js";
+import type { TestServer } from "./server.js";
+
+const TIMEOUT_MS = 60_000;
+
+/** A server on a database of its own; a test may put another one in its place. */
+export interface OnDatabase {
+  database: TestDatabase;
+  server: TestServer;
+  door: Door;
+  /** Like `it`, but skipped where there is no such database. */
+  readonly test: ReturnType<typeof it.skipIf>;
+}
+
+/** Starts a server on a new database before the tests of a `describe`, and stops it after them. */
+export function onDatabase({ make, missing }: DatabaseKind, env?: Record<string, string>): OnDatabase {
+  const here = { test: it.skipIf(missing !== undefined) } as OnDatabase;
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    here.database = await make();
+    await restart(here, env);
+  }, TIMEOUT_MS);
+  afterAll(() => here.server?.stop());
+  return here;
+}
+
+/** Starts a server on the database in place of one that has ended. */
+export async function restart(here: OnDatabase, env?: Record<string, string>): Promise<void> {
+  here.server = await here.database.start(env);
+  here.door = doorsOf(here.server.url)[0] as Door;
+}
+
+/** Opens an account at a door. Each call must succeed. */
+export async function openAccountAt(door: Door) {
+  const { body } = await door.call("SignUp", {});
+  return accountWith(door, String(body.api_key));
+}
+
+/** Makes calls with a key. Each of them must succeed. */
+export function accountWith(door: Door, key: string) {
+  const call = async (rpc: RpcName, request: JsonObject = {}): Promise<JsonObject> => {
+    const { code, message, body } = await door.call(rpc, request, { key });
+    if (code !== "ok") throw new Error(`${rpc}: ${code}, ${message}`);
+    return body;
+  };
+  const used = async () => (await call("GetAccount")).calls_used as number;
+  return { key, call, used };
+}
