@@ -11,7 +11,6 @@ import type { Words } from "../memory/ports/words.js";
 import { openLocal } from "../storage/local/open.js";
 import { claim } from "../storage/local/owner/owner.js";
 import type { Answering } from "../storage/local/owner/request.js";
-import { openMongo } from "../storage/mongo/open.js";
 import type { Storage } from "../storage/storage.js";
 import { openUsearch, type Usearch, type UsearchOptions } from "../vectors/usearch.js";
 import { VERSION } from "../version.js";
@@ -49,15 +48,14 @@ export function openMigrating({
  * @throws MemoryError `failed_precondition` when it is too new for this program, in use, damaged, or cannot
  * be used, or when there is none and none is to be made.
  */
-export function openStorage(
+export async function openStorage(
   { mongodbUri, dataDir }: Config,
   { answer, creates, checkLimitMs }: { answer?: Answering; creates: boolean; checkLimitMs?: number },
 ): Promise<Storage> {
-  return admitted(
-    mongodbUri === undefined
-      ? openLocal({ dataDir, answer, creates, checkLimitMs })
-      : openMongo({ uri: mongodbUri, creates }),
-  );
+  if (mongodbUri === undefined) return admitted(openLocal({ dataDir, answer, creates, checkLimitMs }));
+  // The driver takes as long to load as the web server, so only who uses it waits for it.
+  const { openMongo } = await import("../storage/mongo/open.js");
+  return admitted(openMongo({ uri: mongodbUri, creates }));
 }
 
 /** Returns only a database that this program can read and write. */

@@ -1,6 +1,8 @@
 /** A mistake to plant: in this file, the second text replaces the first. */
 export interface Mistake {
   readonly what: string;
+  /** Seed of a schedule that found it lately, which is tried first; such seeds save minutes, and may be out of date. */
+  readonly seed?: number;
   readonly changes: readonly (readonly [file: string, from: string, to: string])[];
 }
 
@@ -8,6 +10,7 @@ export interface Mistake {
 export const MISTAKES: readonly Mistake[] = [
   {
     what: "a copier takes what is missing in the original for deleted",
+    seed: 21,
     changes: [
       [
         "memory/generations/copy.ts",
@@ -23,10 +26,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
+    seed: 605,
     changes: [["memory/calls/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
+    seed: 27,
     changes: [
       ["memory/log/namespaces.ts", "await admit();", ""],
       ["memory/erasure/leftovers.ts", "closed.has(scope.accountId)", "false"],
@@ -74,6 +79,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a copier passes over tombstones",
+    seed: 869,
     changes: [
       ["memory/generations/copy.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
       ["memory/generations/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
@@ -81,10 +87,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
+    seed: 40,
     changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new Sealed();", ""]],
   },
   {
     what: "a replica reads the pinned model before the plan that is about to change it",
+    seed: 32,
     changes: [
       [
         "memory/model-change/reembedding.ts",
@@ -100,12 +108,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a namespace that a stopped process began in the model before is never moved",
+    seed: 147,
     changes: [
       ["memory/generations/generations.ts", "!this.needed.has(generation)", "!this.known.has(generation)"],
     ],
   },
   {
     what: "a replica goes on finding the version that an update has replaced",
+    seed: 210,
     changes: [
       [
         "memory/log/replica.ts",
@@ -121,6 +131,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
+    seed: 332,
     changes: [
       [
         "memory/versions/standing.ts",
@@ -131,6 +142,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
+    seed: 26,
     changes: [
       [
         "memory/calls/delete-memory.ts",
@@ -141,10 +153,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
+    seed: 69,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(this.ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
+    seed: 213,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -155,6 +169,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
+    seed: 45,
     changes: [
       [
         "memory/log/appender.ts",
@@ -187,6 +202,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a memory is updated or superseded that was superseded before",
+    seed: 29,
     changes: [["memory/versions/standing.ts", "supersededBy: last?.id }", "supersededBy: undefined }"]],
   },
   {
@@ -205,6 +221,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall misses a memory that is updated while it searches",
+    seed: 185,
     changes: [
       [
         "memory/log/replica.ts",
@@ -215,6 +232,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that keeps what is there stays paid",
+    seed: 356,
     changes: [
       [
         "memory/calls/store.ts",
@@ -225,6 +243,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
+    seed: 459,
     changes: [
       [
         "memory/log/appender.ts",
@@ -235,6 +254,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete by filter does not see what other processes have written",
+    seed: 111,
     changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
   },
 ];

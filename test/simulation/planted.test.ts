@@ -49,7 +49,8 @@ function plant({ changes }: Mistake): string {
 describe("the simulation finds that", () => {
   it.each(MISTAKES)("$what", { timeout: 600_000 }, async (mistake) => {
     const copy = plant(mistake);
-    const program = [join(copy, "test/simulation/find-fault.ts"), String(SCHEDULES_MAX)];
+    const seeds = [SCHEDULES_MAX, ...(mistake.seed === undefined ? [] : [mistake.seed])].map(String);
+    const program = [join(copy, "test/simulation/find-fault.ts"), ...seeds];
     const { stdout } = await run(process.execPath, ["--import", "tsx", ...program], { cwd: copy });
     expect(stdout).toMatch(/^\d+ ./);
     console.log(`after ${stdout.trim()}: ${mistake.what}`);

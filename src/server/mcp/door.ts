@@ -13,7 +13,7 @@ import { scopeOf, siteOf } from "./address.js";
 import { asking, HANDED_BACK } from "./asking.js";
 import { messageIn } from "./message.js";
 import { isForeign } from "./origin.js";
-import { openProtocol } from "./protocol.js";
+import type { Asked } from "./protocol.js";
 import { type Ask, Refusal } from "./tools/tool.js";
 
 export interface McpOptions {
@@ -33,7 +33,12 @@ export interface McpOptions {
  * is where it is admitted, charged, measured and logged.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
-  const answer = openProtocol();
+  // The protocol's package takes longer to load than all other doors, so the first agent that calls waits for it.
+  let protocol: Answer | undefined;
+  const answer: Answer = async (asked) => {
+    protocol ??= (await import("./protocol.js")).openProtocol();
+    return protocol(asked);
+  };
   app.route({
     method: "POST",
     url: "/mcp",
@@ -62,8 +67,10 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
 
+type Answer = (asked: Asked) => Promise<Response>;
+
 interface Serving extends McpOptions {
-  readonly answer: ReturnType<typeof openProtocol>;
+  readonly answer: Answer;
   readonly signal: AbortSignal;
 }
 
