@@ -24,6 +24,8 @@ interface Version {
   attempts: number;
   /** True if its callers were told that nothing is stored. */
   refused?: boolean;
+  /** True if a batch that has stored it was answered. */
+  paid?: boolean;
 }
 
 /** Something that removes or hides one memory for good. */
@@ -113,10 +115,12 @@ export class History {
     for (const [i, result] of results.entries()) {
       const each = tried[i] as Tried;
       if (!("stored" in result)) continue;
-      const isNew = each.version.storedMs === undefined && result.stored.outcome !== "KEPT";
-      // Of several attempts, one has paid for it, if it was told that it stored it.
-      if (!replayed && isNew) this.#pay((items[i] as Storing).accountId);
-      if (!replayed && isNew && each.version.attempts !== 1) this.#unsure++;
+      // Of several attempts, one has paid for it, maybe not the first that is answered.
+      if (!replayed && each.version.paid !== true && result.stored.outcome !== "KEPT") {
+        each.version.paid = true;
+        this.#pay((items[i] as Storing).accountId);
+        if (each.version.attempts !== 1) this.#unsure++;
+      }
       this.#take(each, result.stored);
     }
   }
