@@ -96,6 +96,17 @@ export function claimsContract(name: string, make: MakeDatabase): void {
       expect((await standing(claim)).claimedAtMs).toBe(claim.claimedAtMs + 5);
     });
 
+    it("keeps what of a batch is stored, whoever takes over after that", async () => {
+      const claim = await claimed();
+      const next = { id: claim.id, claimedAtMs: claim.claimedAtMs + 1 };
+      expect(await claims().takeOver({ ...next, from: claim.owner, to: claim.owner, stored: [0, 2] })).toBe(
+        true,
+      );
+      expect((await standing(claim)).stored).toEqual([0, 2]);
+      expect(await claims().takeOver({ ...next, from: claim.owner, to: "b" })).toBe(true);
+      expect(await standing(claim)).toMatchObject({ owner: "b", stored: [0, 2] });
+    });
+
     it("frees a key for its owner only", async () => {
       const claim = await claimed();
       await claims().release({ id: claim.id, owner: "somebody else" });

@@ -231,11 +231,11 @@ export function claimsOf(db: Database, process: Client): Claims {
         db.claims.set(claim.id, standing);
         return standing;
       }),
-    takeOver: ({ id, from, to, claimedAtMs }) =>
+    takeOver: ({ id, from, to, ...changes }) =>
       db.request(process, () => {
         const standing = db.claims.get(id);
         if (standing?.owner !== from || standing.answer) return false;
-        db.claims.set(id, { ...standing, owner: to, claimedAtMs });
+        db.claims.set(id, { ...standing, owner: to, ...changes });
         return true;
       }),
     answer: ({ id, owner, answer }) =>

@@ -50,6 +50,8 @@ export interface Attempt {
   readonly memoryId: string;
   /** True if no attempt before this one can have stored anything. */
   readonly isFirst: boolean;
+  /** Places in a batch of what earlier attempts have stored, and told their callers. */
+  readonly stored: readonly number[];
   /**
    * Proves that the attempt still holds the claim. It must be awaited after the log is chosen and before the
    * memory is appended: another attempt may have taken the key over, and its memory may be deleted by now.
@@ -88,7 +90,14 @@ export interface Outcome {
 export class TakenOver extends Error {}
 
 /** Thrown by work that was done in part: a later call with the key, which is free then, does the rest. */
-export class Unfinished extends Error {}
+export class Unfinished extends Error {
+  constructor(
+    /** Places in a batch of what was stored by this attempt or an earlier one. */
+    readonly stored: readonly number[],
+  ) {
+    super();
+  }
+}
 
 /**
  * Runs a store once for each idempotency key: later calls get the first one's answer. Exactly one memory is
@@ -151,7 +160,8 @@ export class Idempotency {
       appending = true;
     };
     try {
-      const attempt = { memoryId: claim.memoryId, isFirst: isNew, confirm };
+      const { memoryId, stored = [] } = claim;
+      const attempt = { memoryId, isFirst: isNew, stored, confirm };
       const answered = onlyAnswer(await write(attempt));
       let isFirst = false;
       try {
@@ -162,10 +172,13 @@ export class Idempotency {
       return { answered, replayed: !isFirst };
     } catch (error) {
       if (error instanceof TakenOver) return undefined;
-      const isUnfinished = error instanceof Unfinished;
+      if (error instanceof Unfinished && error.stored.length > 0) {
+        if (await this.#keepStored(claim, error)) throw error;
+        return undefined;
+      }
       // Some of several memories may be written, or be written still, though another was refused.
       const isNothing = !appending || (!several && isRefusal(error));
-      if (isNothing || isUnfinished || isRefusal(error))
+      if (isNothing || error instanceof Unfinished || isRefusal(error))
         await this.#letGo(claim, { isNew: isNew && isNothing });
       throw error;
     }
@@ -177,19 +190,29 @@ export class Idempotency {
     return claims.takeOver({ id, from: owner, to: owner, claimedAtMs: clock.wallMs() });
   }
 
-  /**
-   * Keeps the answer; tells whether it is the first. A caller is told only an answer that is kept: otherwise
-   * a later call could store again a memory that was deleted meanwhile.
-   */
-  async #keepAnswer({ id, owner, memoryId }: Claim, answered: Answered): Promise<boolean> {
-    const { claims, clock } = this.ports;
+  /** Keeps the answer; tells whether it is the first. */
+  #keepAnswer({ id, owner, memoryId }: Claim, answered: Answered): Promise<boolean> {
     const answer = answerOf(answered, memoryId);
+    return this.#keep(() => this.ports.claims.answer({ id, owner, answer }));
+  }
+
+  /** Keeps what was stored of a batch, and frees the key for the rest; tells whether this attempt had it still. */
+  #keepStored({ id, owner }: Claim, { stored }: Unfinished): Promise<boolean> {
+    const kept = { id, from: owner, to: owner, claimedAtMs: LONG_AGO_MS, stored };
+    return this.#keep(() => this.ports.claims.takeOver(kept));
+  }
+
+  /**
+   * Tries repeatedly to keep what the caller will be told. It is told only what is kept: otherwise a later call
+   * could store again a memory that was deleted meanwhile.
+   */
+  async #keep(keeping: () => Promise<boolean>): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await claims.answer({ id, owner, answer });
+        return await keeping();
       } catch (error) {
         if (attempt === ANSWER_ATTEMPTS_MAX) throw error;
-        await clock.sleep(LOOK_MS);
+        await this.ports.clock.sleep(LOOK_MS);
       }
     }
   }

@@ -200,15 +200,20 @@ export class Replica {
    */
   select({ condition }: Filter, options: SelectOptions = {}): Promise<Selection> {
     const { signal, steps = untimed, includeSuperseded = false } = options;
-    return steps.time("filter", async () => {
-      const selected = await this.#fields.select({ condition, until: this.#applied, signal });
-      // An id may belong to a version that another process has just stored.
-      if ((selected.sequences.at(-1) ?? 0) > this.#applied) await this.current();
-      if (this.#hidden.isEmpty) return selected;
-      const { clock } = this.options;
-      const viewing = { nowMs: clock.wallMs(), includeSuperseded };
-      return inPieces(shownAmong(selected, { hidden: this.#hidden, viewing }), clock);
-    });
+    return steps.time("filter", () =>
+      this.#hidden.during(async (forgotten) => {
+        const selected = await this.#fields.select({ condition, until: this.#applied, signal });
+        // An id may belong to a version that another process has just stored.
+        if ((selected.sequences.at(-1) ?? 0) > this.#applied) await this.current();
+        const { clock } = this.options;
+        const viewing = { nowMs: clock.wallMs(), includeSuperseded };
+        let shown = selected;
+        for (const hidden of [this.#hidden, forgotten]) {
+          if (!hidden.isEmpty) shown = await inPieces(shownAmong(shown, { hidden, viewing }), clock);
+        }
+        return shown;
+      }),
+    );
   }
 
   /** Places the memories that are best by meaning and by words together. */
@@ -297,36 +302,35 @@ export class Replica {
     }
   }
 
-  /** Tells whether a search may show a memory now. */
-  #isShown(sequence: number, { includeSuperseded = false }: Showing): boolean {
-    return this.#hidden.isShown(sequence, { nowMs: this.options.clock.wallMs(), includeSuperseded });
+  /** Tells whether a search may show a memory now, though it may have been forgotten since the search began. */
+  #isShown(sequence: number, { includeSuperseded = false }: Showing, forgotten: Hidden): boolean {
+    const viewing = { nowMs: this.options.clock.wallMs(), includeSuperseded };
+    return this.#hidden.isShown(sequence, viewing) && forgotten.isShown(sequence, viewing);
   }
 
   /** Searches further until enough of what is found may be shown. */
-  async #searchShown(query: Query & Showing) {
-    for (let limit = query.limit; ; limit *= 2) {
-      const found = await this.#search({ ...query, limit });
-      if (this.#hidden.isEmpty) return found;
-      const shown = [...found.nearby].filter(([sequence]) => this.#isShown(sequence, query));
-      const isAll = found.nearby.size < limit || limit >= this.size;
-      if (!isAll && shown.length < query.limit) continue;
-      return { ...found, nearby: new Map(shown.slice(0, query.limit)) };
-    }
+  #searchShown(query: Query & Showing) {
+    return this.#hidden.during(async (forgotten) => {
+      for (let limit = query.limit; ; limit *= 2) {
+        const found = await this.#search({ ...query, limit });
+        const shown = [...found.nearby].filter(([sequence]) => this.#isShown(sequence, query, forgotten));
+        const isAll = found.nearby.size < limit || limit >= this.size;
+        if (!isAll && shown.length < query.limit) continue;
+        return { ...found, nearby: new Map(shown.slice(0, query.limit)) };
+      }
+    });
   }
 
-  async #hearShown({
-    text,
-    among,
-    until,
-    ...showing
-  }: HearOptions & { readonly until: number }): Promise<Hearing> {
-    for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
-      const hearing = await this.#words.hear({ text, limit, among: among?.sequences, until });
-      if (this.#hidden.isEmpty) return hearing;
-      const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing));
-      if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;
-      return hearing.of(new Set(shown.slice(0, HEARD_CANDIDATES)));
-    }
+  #hearShown({ text, among, until, ...showing }: HearOptions & { readonly until: number }): Promise<Hearing> {
+    return this.#hidden.during(async (forgotten) => {
+      for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
+        const hearing = await this.#words.hear({ text, limit, among: among?.sequences, until });
+        if (this.#hidden.isEmpty && forgotten.isEmpty) return hearing;
+        const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing, forgotten));
+        if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;
+        return hearing.of(new Set(shown.slice(0, HEARD_CANDIDATES)));
+      }
+    });
   }
 
   /** Searches the vectors; answers what is found, and the bound of its errors. */

@@ -13,6 +13,8 @@ export interface Claim {
   readonly expiresAtMs: number;
   /** The answer, once it is known. */
   readonly answer?: ClaimAnswer;
+  /** Places in the batch of what was stored, and told, before all of it was. */
+  readonly stored?: readonly number[];
 }
 
 export interface ClaimAnswer {
@@ -26,6 +28,11 @@ export interface ClaimAnswer {
   readonly similar?: readonly { readonly id: string; readonly score: number }[];
   /** Memories of a batch that were kept, of which the log says nothing. */
   readonly kept?: readonly Kept[];
+}
+
+export interface TakeOver extends Pick<Claim, "id" | "claimedAtMs" | "stored"> {
+  readonly from: string;
+  readonly to: string;
 }
 
 /** A memory that a store of a batch kept. */
@@ -47,9 +54,9 @@ export interface Claims {
   claim(claim: Claim): Promise<Claim>;
   /**
    * Gives a claim a new owner, if it still has the old one and no answer; answers whether it did. Given the
-   * same owner twice, it proves that the claim is still held.
+   * same owner twice, it proves that the claim is still held. `stored` stays as it is when left out.
    */
-  takeOver(of: { id: string; from: string; to: string; claimedAtMs: number }): Promise<boolean>;
+  takeOver(of: TakeOver): Promise<boolean>;
   /**
    * Keeps an owner's answer, and makes it the claim's owner, unless another answer was kept before; answers
    * whether this owner's answer is the valid one.

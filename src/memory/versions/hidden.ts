@@ -15,6 +15,8 @@ export interface Viewing {
 export class Hidden {
   readonly #superseded = new Set<number>();
   readonly #expiring = new Map<number, number>();
+  /** What was forgotten since each of the running searches began: it may have found that before. */
+  readonly #forgottenDuring = new Set<Hidden>();
 
   /** True if every memory is shown. */
   get isEmpty(): boolean {
@@ -68,8 +70,24 @@ export class Hidden {
     if (expiresAtMs !== undefined) this.#expiring.set(sequence, expiresAtMs);
   }
 
+  /** Runs a search, which must leave out what `forgotten` hides as well. */
+  async during<T>(search: (forgotten: Hidden) => Promise<T>): Promise<T> {
+    const forgotten = new Hidden();
+    this.#forgottenDuring.add(forgotten);
+    try {
+      return await search(forgotten);
+    } finally {
+      this.#forgottenDuring.delete(forgotten);
+    }
+  }
+
   /** Forgets a memory that is not in the index any more. */
   forget(sequence: number): void {
+    const expiresAtMs = this.#expiring.get(sequence);
+    for (const forgotten of this.#forgottenDuring) {
+      if (this.#superseded.has(sequence)) forgotten.#superseded.add(sequence);
+      if (expiresAtMs !== undefined) forgotten.#expiring.set(sequence, expiresAtMs);
+    }
     this.#superseded.delete(sequence);
     this.#expiring.delete(sequence);
   }

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from "lmdb";
-import type { Claim, Claims } from "../../memory/ports/claims.js";
+import type { Claim, Claims, TakeOver } from "../../memory/ports/claims.js";
 import { durably } from "./durably.js";
 
 /** Number of expired claims that each new one removes: more than one, so that none pile up. */
@@ -27,11 +27,11 @@ export class LocalClaims implements Claims {
     });
   }
 
-  takeOver({ id, from, to, claimedAtMs }: Parameters<Claims["takeOver"]>[0]): Promise<boolean> {
+  takeOver({ id, from, to, ...changes }: TakeOver): Promise<boolean> {
     return durably(this.#claims, () => {
       const standing = this.#claims.get(id);
       if (standing?.owner !== from || standing.answer !== undefined) return false;
-      this.#claims.putSync(id, { ...standing, owner: to, claimedAtMs });
+      this.#claims.putSync(id, { ...standing, owner: to, ...changes });
       return true;
     });
   }

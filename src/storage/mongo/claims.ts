@@ -1,5 +1,5 @@
 import type { Collection, Db } from "mongodb";
-import type { Claim, Claims } from "../../memory/ports/claims.js";
+import type { Claim, Claims, TakeOver } from "../../memory/ports/claims.js";
 import { findOrInsert } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
@@ -32,9 +32,9 @@ export class MongoClaims implements Claims {
     return { id: _id, expiresAtMs: expiresAt.getTime(), ...rest };
   }
 
-  async takeOver({ id, from, to, claimedAtMs }: Parameters<Claims["takeOver"]>[0]): Promise<boolean> {
+  async takeOver({ id, from, to, ...changes }: TakeOver): Promise<boolean> {
     const standing = { _id: id, owner: from, answer: { $exists: false } };
-    const taken = this.#claims.updateOne(standing, { $set: { owner: to, claimedAtMs } });
+    const taken = this.#claims.updateOne(standing, { $set: { owner: to, ...changes } });
     return (await withTimeout(taken)).matchedCount === 1;
   }
 

@@ -132,7 +132,9 @@ async function storeIdempotently(
     written = await write(attempt);
     const stored = written.results.flatMap((result) => ("stored" in result ? [result.stored] : []));
     const [first] = stored;
-    if (first === undefined || stored.length < parsed.length) throw new Unfinished();
+    if (first === undefined || stored.length < parsed.length) {
+      throw new Unfinished([...new Set([...attempt.stored, ...placesWritten(written.results)])]);
+    }
     const { tokens, createdAtMs } = first;
     const kept = keptOf(stored);
     return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
@@ -149,6 +151,13 @@ async function storeIdempotently(
     if (!(error instanceof Unfinished) || written === undefined) throw error;
     return { results: written.results, replayed: false };
   }
+}
+
+/** Lists the places of what is in the log by this batch: what was kept is another's. */
+function placesWritten(results: readonly BatchResult[]): number[] {
+  return results.flatMap((result, place) =>
+    "stored" in result && result.stored.outcome !== "KEPT" ? [place] : [],
+  );
 }
 
 /** Lists the memories that a batch kept. */

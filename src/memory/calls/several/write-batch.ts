@@ -8,6 +8,9 @@ import { type Known, knownOf } from "./known.js";
 import { errorOfItem } from "./of-item.js";
 import { Writing } from "./writing.js";
 
+/** Results of a first attempt's earlier ones. */
+const NONE: ReadonlyMap<string, Known> = new Map();
+
 export interface Written {
   /** A result for each memory, in order. */
   readonly results: readonly BatchResult[];
@@ -23,8 +26,7 @@ export interface Written {
 export async function writeBatch(ports: WishPorts, batch: Batch): Promise<Written> {
   const { caller, items, attempt, scope, steps } = batch;
   const { quota } = ports;
-  const known =
-    attempt?.isFirst === false ? await knownOf(ports, scope, { items }) : new Map<string, Known>();
+  const known = attempt?.isFirst === false ? await knownBefore(ports, batch, attempt.stored) : NONE;
   const left = items.filter(({ id }) => !known.has(id));
   const standing = await findStandingItems(ports, { caller, scope, items: left, attempt });
   const writing = new Writing(ports, { ...batch, items: left.filter(({ id }) => !standing.has(id)) });
@@ -48,6 +50,19 @@ export async function writeBatch(ports: WishPorts, batch: Batch): Promise<Writte
     if (unpaid > 0) await quota.refund(caller, unpaid);
   } else refuseIfNone();
   return { results: items.map(resultOf), fresh: writing.fresh };
+}
+
+/** Looks up what earlier attempts have stored. What they told of, and the log does not hold, was dropped since. */
+async function knownBefore(
+  ports: WishPorts,
+  { scope, items }: Batch,
+  stored: readonly number[],
+): Promise<Map<string, Known>> {
+  const known = await knownOf(ports, scope, { items });
+  for (const { id } of stored.flatMap((place) => items[place] ?? [])) {
+    if (!known.has(id)) known.set(id, "gone");
+  }
+  return known;
 }
 
 /** Makes the result of a memory that an earlier call has stored: it may have been deleted since. */

@@ -53,7 +53,18 @@ export class Writing {
     return this.#results.get(id) as BatchResult;
   }
 
+  /** Writes all of them. An error is that of those it leaves out, or is thrown if none was stored before it. */
   async run(paid: Promise<void>, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#runAll(paid, signal);
+    } catch (error) {
+      if (![...this.#results.values()].some((result) => "stored" in result)) throw error;
+      const left = this.batch.items.filter(({ id }) => !this.#results.has(id));
+      for (const { id } of left) this.#results.set(id, { error: itemError(error) });
+    }
+  }
+
+  async #runAll(paid: Promise<void>, signal: AbortSignal): Promise<void> {
     const { namespaces } = this.ports;
     let appending: Promise<void> = Promise.resolve();
     try {
