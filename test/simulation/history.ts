@@ -147,6 +147,8 @@ export class History {
       return;
     }
     this.#checkId(version, answered.id);
+    // An earlier attempt may have kept another memory.
+    version.refused = false;
     version.storedMs ??= this.time.nowMs;
     if (isFirst) for (const removal of removals) this.#finish(removal, version.text);
   }

@@ -325,6 +325,8 @@ export class Replica {
     return this.#hidden.during(async (forgotten) => {
       for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
         const hearing = await this.#words.hear({ text, limit, among: among?.sequences, until });
+        // Words may have read on further, and what of that is hidden is not known here yet.
+        if (hearing.heard.some((sequence) => sequence > this.#applied)) await this.current();
         if (this.#hidden.isEmpty && forgotten.isEmpty) return hearing;
         const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing, forgotten));
         if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;

@@ -4,6 +4,7 @@ import { every } from "../../every.js";
 import type { Generations } from "../generations/generations.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
+import { coalesce } from "../pacing/coalesce.js";
 import type { Embedder, ModelIdentity } from "../ports/embedder.js";
 import type { Generation } from "../ports/generation.js";
 import { changePlan, type Pinned, type Plan, type ReplicaReport, type SystemRecords } from "../ports/plan.js";
@@ -40,7 +41,11 @@ export class Reembedding {
   readonly #replica = randomUUID();
   readonly #models = new Map<Generation, OpenModel>();
   readonly #retired = new Map<Generation, { model: OpenModel; untilMs: number }>();
-  #stepping: Promise<void> | undefined;
+  /**
+   * Brings this replica in line with the database as it is when this is called, or later. Whoever has found a log
+   * in an unknown model generation must not be told what was true before: it would move the log back.
+   */
+  readonly step = coalesce(() => this.#takeStep());
   #work: Work | undefined;
   #end: (() => Promise<void>) | undefined;
   #phase: Plan["phase"] | undefined;
@@ -55,34 +60,26 @@ export class Reembedding {
     first: { generation: Generation; model: OpenModel },
   ) {
     this.#models.set(first.generation, first.model);
-    ports.generations.refresh = () => this.step();
+    ports.generations.refresh = this.step;
   }
 
   /** Catches up with the plan, and then does so every second. */
   async start(): Promise<void> {
     await this.step();
-    this.#end = every(() => this.step(), { everyMs: PLAN_POLL_MS, onTrouble: this.ports.onTrouble });
+    this.#end = every(this.step, { everyMs: PLAN_POLL_MS, onTrouble: this.ports.onTrouble });
   }
 
   /** Stops work on the plan; another replica, or the next start, continues it. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#end?.();
-    await this.#stepping?.catch(() => {});
+    await this.step().catch(() => {});
     await this.#stop();
     const retired = [...this.#retired.values()].map(({ model }) => model);
     for (const model of [...this.#models.values(), ...retired]) await model.close();
   }
 
-  /** Brings this replica in line with the database; concurrent calls share a step. */
-  step(): Promise<void> {
-    this.#stepping ??= this.#step().finally(() => {
-      this.#stepping = undefined;
-    });
-    return this.#stepping;
-  }
-
-  async #step(): Promise<void> {
+  async #takeStep(): Promise<void> {
     if (this.#closed) return;
     const { systemRecords } = this.ports;
     await changePlan(systemRecords, (plan) => this.#reported(plan));
