@@ -87,7 +87,7 @@ export interface Outcome {
 }
 
 /** Thrown in an attempt whose key another attempt has taken over. */
-export class TakenOver extends Error {}
+class TakenOver extends Error {}
 
 /** Thrown by work that was done in part: a later call with the key, which is free then, does the rest. */
 export class Unfinished extends Error {

@@ -1,5 +1,4 @@
-import type { Answered } from "../../idempotency/idempotency.js";
-import { deletedSince } from "../../idempotency/idempotency.js";
+import { type Answered, deletedSince } from "../../idempotency/idempotency.js";
 import type { WishPorts } from "../store-if.js";
 import { withinQuota } from "../within-quota.js";
 import type { Batch, BatchItem, BatchResult } from "./batch.js";
