@@ -4,7 +4,15 @@ import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
 import type { JsonObject } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
-import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../../input/page.js";
+import {
+  badToken,
+  noPage,
+  type Page,
+  pageToken,
+  parsePageSize,
+  parsePageToken,
+  parsePlace,
+} from "../../input/page.js";
 import type { Namespaces } from "../../log/namespaces.js";
 import type { Clock } from "../../pacing/clock.js";
 import { baseOf } from "../../ports/generation.js";
@@ -47,10 +55,7 @@ export async function listMatching(
   const token = parsePageToken(request.pageToken, [LISTS[order], 3]);
   await authorizeFree(ports.quota, request.caller, { writes: false, namespace: scope.namespace });
   const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
-  if (matching === undefined) {
-    if (token !== undefined) throw badToken();
-    return { items: [], nextPageToken: "" };
-  }
+  if (matching === undefined) return noPage(token);
   const of = [baseOf(matching.logId), digestOf(filter.key)] as const;
   const place = token && placeIn(of, token);
   const { items, next } = await readPage(ports, {
@@ -67,8 +72,8 @@ export async function listMatching(
 
 function placeIn(of: readonly [base: string, digest: string], token: string[]): number {
   const [base, place, digest] = token;
-  if (base !== of[0] || digest !== of[1] || !/^[1-9]\d{0,14}$/.test(place ?? "")) throw badToken();
-  return Number(place);
+  if (base !== of[0] || digest !== of[1]) throw badToken();
+  return parsePlace(place);
 }
 
 interface PageOf extends Matching {
