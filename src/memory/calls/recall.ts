@@ -110,7 +110,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   const minScore = parseMinScore(request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
   const fields = parseFields(request.fields);
-  const filter = narrowed(parseFilter("filter", request.filter), request);
+  const filter = narrowed(parseFilter(request.filter), request);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
   const charging = { quota: ports.quota, caller, steps, signal: request.signal };

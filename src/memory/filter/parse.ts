@@ -31,15 +31,15 @@ const SHOWN_CHARS = 64;
  *
  * @throws MemoryError `invalid_argument` that names the place in the filter.
  */
-export function parseFilter(field: string, value: JsonObject | undefined): Filter | undefined {
+export function parseFilter(value: JsonObject | undefined): Filter | undefined {
   if (value === undefined || Object.keys(value).length === 0) return undefined;
-  const condition = new Parser().filter(value, { at: field, depth: 1 });
+  const condition = new Parser().filter(value, { at: "filter", depth: 1 });
   // Serialised only now, when nothing in it is deep.
   const json = JSON.stringify(value);
   const bytes = Buffer.byteLength(json);
   // Protobuf's maps have no order, so a client may send the same filter in another one.
   if (bytes <= FILTER_BYTES_MAX) return { condition, key: canonicalMetadata(json) };
-  throw invalid(field, `is ${count(bytes)} bytes as JSON; the limit is ${count(FILTER_BYTES_MAX)}`);
+  throw invalid("filter", `is ${count(bytes)} bytes as JSON; the limit is ${count(FILTER_BYTES_MAX)}`);
 }
 
 /** A place in a filter: how errors name it, and how deep it is. */

@@ -34,7 +34,7 @@ export async function countMemories(
 ): Promise<number> {
   const { quota, log, clock } = ports;
   const scope = scopeOf({ caller, ...request });
-  const filter = parseFilter("filter", request.filter);
+  const filter = parseFilter(request.filter);
   await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
   if (filter !== undefined) {
     const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });

@@ -47,7 +47,7 @@ export async function listMatching(
   ports: ListPorts,
   { filter: given, signal, ...request }: ListMatchingRequest,
 ): Promise<Page<Shown>> {
-  const filter = parseFilter("filter", given);
+  const filter = parseFilter(given);
   if (filter === undefined) return listMemories(ports, request);
   const scope = scopeOf(request);
   const { order = "newest", includeSuperseded = false } = request;
