@@ -162,8 +162,8 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [
       [
         "memory/log/namespaces.ts",
-        "appendIf(conditional, { once: idempotent })",
-        "appendIf(conditional, { once: false })",
+        "append(conditional, { once: idempotent })",
+        "append(conditional, { once: false })",
       ],
     ],
   },

@@ -1,7 +1,7 @@
 import { isNotWritable, MemoryError, unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
-import type { Appended, Entry, Log, Stored } from "../ports/log.js";
+import type { Appended, Entry, Log } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import { Behind, type Conditional, type Decision } from "../versions/condition.js";
 import { type Replica, Sealed } from "./replica.js";
@@ -86,42 +86,27 @@ export class Appender {
   }
 
   /**
-   * Appends an entry, or what a condition decides. Resolves once it is in the log for good and applied to the
-   * replica, with the entry as the log has it: of several attempts at one operation, the first that arrived.
+   * Appends an entry, or what a condition decides: it decides again if another entry comes first. Resolves once
+   * the entry is in the log for good and applied to the replica, with the entry as the log has it: of several
+   * attempts at one operation, the first that arrived; or with the memory that makes it needless.
    *
-   * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; Sealed if the log
-   * has ended and the entry is not in it.
+   * With `once`, another call or process may have appended it before: it is in the log once then, and a memory
+   * that was erased since is not written again.
+   *
+   * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; also what a condition
+   * throws: then nothing is written, now or later. Sealed if the log has ended and the entry is not in it.
    */
-  append(what: Appended | Conditional): Promise<Entry<"head">> {
-    return this.#wait(what, { ready: true });
-  }
-
-  /**
-   * Appends like `append` a memory that another call, or another process, may have written before: such a
-   * memory is in the log once, and one that was erased since is not written again.
-   */
-  async appendOnce(entry: Stored): Promise<Entry<"head">> {
-    const [standing] = this.appendAllOnce([entry]);
+  append(what: Appended | Conditional, { once = false } = {}): Promise<Entry<"head">> {
+    const [standing] = this.appendAll([what], { once });
     return standing as Promise<Entry<"head">>;
   }
 
-  /** Appends several like `appendOnce`, in their order, and asks the log once for all of them. */
-  appendAllOnce(entries: readonly (Stored | Conditional)[]): Promise<Entry<"head">>[] {
+  /** Appends several like `append`, in their order, and asks the log once for all of them. */
+  appendAll(all: readonly (Appended | Conditional)[], { once }: { once: boolean }): Promise<Entry<"head">>[] {
     // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
-    const standing = entries.map((entry) => this.#wait(entry, { ready: false }));
-    void this.#lookUp(entries);
+    const standing = all.map((what) => this.#wait(what, { ready: !once }));
+    if (once) void this.#lookUp(all);
     return standing;
-  }
-
-  /**
-   * Appends what a condition decides from the log before it, and decides again if another entry comes first.
-   * Answers the entry as the log has it, or the memory that makes it needless. `once` is as for `appendOnce`.
-   *
-   * @throws MemoryError also if the condition refuses: then nothing is written, now or later.
-   */
-  appendIf(conditional: Conditional, { once }: { once: boolean }): Promise<Entry<"head">> {
-    const [standing] = once ? this.appendAllOnce([conditional]) : [this.append(conditional)];
-    return standing as Promise<Entry<"head">>;
   }
 
   #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"head">> {
@@ -145,7 +130,7 @@ export class Appender {
   }
 
   /** Settles the entries that the log holds already, and releases all others for writing. */
-  async #lookUp(operations: readonly Pick<Stored, "opId">[]): Promise<void> {
+  async #lookUp(operations: readonly Pick<Appended, "opId">[]): Promise<void> {
     const { log } = this.options;
     const { logId } = this.replica;
     try {
