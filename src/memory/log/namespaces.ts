@@ -1,11 +1,12 @@
 import { unavailable } from "../../errors.js";
 import type { Generations } from "../generations/generations.js";
 import type { Mover } from "../generations/mover.js";
+import { WaitingBytes } from "../pacing/waiting-bytes.js";
 import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
 import type { Conditional } from "../versions/condition.js";
-import { Appender, WaitingBytes } from "./appender.js";
+import { Appender } from "./appender.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { Replica, Sealed } from "./replica.js";
