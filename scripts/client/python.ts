@@ -7,8 +7,9 @@ import {
 } from "@bufbuild/protobuf";
 import { REASONS } from "../../src/errors.js";
 import { commentOf } from "../openapi/contract.js";
+import { WRITES } from "../openapi/errors.js";
 import { isAlwaysThere, isRequest, isRequired } from "../openapi/schemas.js";
-import { contractTypes } from "./types.js";
+import { contractTypes, unary } from "./types.js";
 
 const HEAD = `"""Types of the contract. Generated from proto/ by scripts/generate-client.ts: \`npm run generate\`."""
 
@@ -152,9 +153,6 @@ function parts(messages: readonly DescMessage[]): string {
   return `PARTS: Mapping[type, Mapping[str, type]] = {\n${lines.join("")}}\n${doc}\n${long}`;
 }
 
-/** Calls that change something. Each has a key, so that no retry does it twice. */
-const WRITES = ["Store", "StoreBatch", "UpdateMemory", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
-
 function methods(service: DescService): string {
   const head = `A = TypeVar("A", bound=Answered)
 
@@ -237,10 +235,6 @@ function call(method: DescService["methods"][number], isAsync: boolean): string 
     ) -> ${output.name}:
 ${docOf(paragraphs.join("\n\n"), "        ")}        return ${isAsync ? "await " : ""}self._call(${constantOf(name)}, request, options)
 `;
-}
-
-function unary({ methods }: DescService) {
-  return methods.filter(({ methodKind }) => methodKind === "unary");
 }
 
 const snake = (name: string) => name.replace(/(?<!^)(?=[A-Z])/g, "_").toLowerCase();
