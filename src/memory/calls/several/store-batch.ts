@@ -1,10 +1,6 @@
 import { invalid } from "../../../errors.js";
-import {
-  type Answered,
-  type Attempt,
-  parseIdempotencyKey,
-  Unfinished,
-} from "../../idempotency/idempotency.js";
+import { type Answered, type Attempt, Unfinished } from "../../idempotency/idempotency.js";
+import { parseIdempotencyKey } from "../../idempotency/request.js";
 import { authorize } from "../../input/authorize.js";
 import { memoryIdsLike, newMemoryId } from "../../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../../input/metadata.js";
