@@ -13,14 +13,10 @@ import {
   parsePageToken,
   parsePlace,
 } from "../../input/page.js";
-import type { Namespaces } from "../../log/namespaces.js";
-import type { Clock } from "../../pacing/clock.js";
 import { baseOf } from "../../ports/generation.js";
-import type { Log } from "../../ports/log.js";
-import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
 import { LISTS, type ListRequest, listMemories, type Order } from "./list.js";
-import { type Matching, readMatching, selectIn } from "./matching.js";
+import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
 import { byteLengthOf, PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the page may have no room for them. */
@@ -32,19 +28,12 @@ export interface ListMatchingRequest extends ListRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface ListPorts {
-  readonly quota: Quota;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly namespaces: Namespaces;
-}
-
 /**
  * Lists the memories of a namespace that match a filter, like `listMemories`; all if there is none. A page
  * token works with its own filter only.
  */
 export async function listMatching(
-  ports: ListPorts,
+  ports: ReadingPorts,
   { filter: given, signal, ...request }: ListMatchingRequest,
 ): Promise<Page<Shown>> {
   const filter = parseFilter(given);
@@ -87,7 +76,7 @@ interface PageOf extends Matching {
 
 /** Reads a page; answers where the next one begins, undefined if nothing is left. */
 async function readPage(
-  { log, clock }: Pick<ListPorts, "log" | "clock">,
+  { log, clock }: Pick<ReadingPorts, "log" | "clock">,
   { selection, order, place, size, ...reading }: PageOf,
 ): Promise<{ items: Shown[]; next: number | undefined }> {
   const { sequences } = selection;
