@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { VERSION } from "../version.js";
-import { type Json, reasonOf, type Server } from "./client.js";
+import { errorIn, type Json, reasonOf, type Server } from "./client.js";
 import { CallError } from "./failure.js";
 
 /**
@@ -34,12 +34,11 @@ export async function* linesOf(
 }
 
 async function refusalIn(response: Response): Promise<CallError> {
-  const requestId = response.headers.get("x-request-id") ?? undefined;
   try {
-    const { code, message } = (await response.json()) as Json;
-    return new CallError(String(code), String(message), requestId);
+    return errorIn((await response.json()) as Json, response);
   } catch {
     // A proxy answers in its own words.
+    const requestId = response.headers.get("x-request-id") ?? undefined;
     return new CallError("unavailable", `the server answers ${response.status}`, requestId);
   }
 }

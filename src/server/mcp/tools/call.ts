@@ -1,8 +1,5 @@
-import { type Ask, type Json, Refusal, type Tool } from "./tool.js";
+import { type Ask, type Json, NAMESPACE_DEFAULT, Refusal, TOKENS, type Tool } from "./tool.js";
 import type { Scope } from "./tools.js";
-
-const NAMESPACE_DEFAULT = "default";
-const TOKENS = { min: 500, default: 2_000, max: 20_000 };
 
 /** Result of a tool's call, as the protocol has it. */
 interface ToolResult {
