@@ -1,4 +1,6 @@
-import { availableParallelism } from "node:os";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { mapSome } from "../dist/src/memory/pacing/map-some.js";
 import { startServer } from "../test/support/server.js";
@@ -15,7 +17,6 @@ const BATCH = 64;
 const CALLERS = 16;
 const workers = Number(process.env.WORKERS ?? Math.max(1, availableParallelism() - 1));
 
-const plans = { free: { calls: null } };
 const server = await startServer({
   env: { PLANS_FILE: await plansFile(), EMBED_WORKERS: String(workers), LOG_LEVEL: "warn" },
 });
@@ -72,11 +73,8 @@ for (const [name, own] of rates) {
 }
 
 async function plansFile(): Promise<string> {
-  const { mkdtemp, writeFile } = await import("node:fs/promises");
-  const { tmpdir } = await import("node:os");
-  const { join } = await import("node:path");
   const path = join(await mkdtemp(join(tmpdir(), "recalld-bench-")), "plans.json");
-  await writeFile(path, JSON.stringify(plans));
+  await writeFile(path, JSON.stringify({ free: { calls: null } }));
   return path;
 }
 

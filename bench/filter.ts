@@ -147,7 +147,7 @@ function countOf(nearest: readonly ReadonlySet<number>[]): number {
 }
 
 function filterBelow(bound: number) {
-  const filter = parseFilter("filter", { r: { $lt: bound } });
+  const filter = parseFilter({ r: { $lt: bound } });
   if (filter === undefined) throw new Error("the filter is empty");
   return filter;
 }

@@ -1,8 +1,9 @@
+import { fitOf } from "../dist/src/memory/calls/fit.js";
 import { isHybrid } from "./options.js";
 import type { BySystem, FloorFigures } from "./results.js";
 import type { Fit, Outcome, RetrievalRecord } from "./run-record.js";
 
-/** The floor that docs/api.md advises, on the score and half the share of the query's words. */
+/** The floor that docs/api.md advises. */
 const MIN_FIT = 0.4;
 
 /** Computes for each set what the floor does to the first five rows of each query, by model. */
@@ -26,17 +27,19 @@ function figuresOf(outcomes: readonly Outcome[]): FloorFigures {
   const unanswerable = outcomes.filter((each) => !each.answerable);
   const rows = answerable.flatMap(({ fits = [] }) => fits);
   const [right, wrong] = [rows.filter(isRight), rows.filter((fit) => !isRight(fit))];
-  const answered = answerable.filter(({ fits = [] }) => fits.some(isRight));
-  const lost = answered.filter(({ fits = [] }) => !fits.some((fit) => isRight(fit) && isKept(fit)));
-  const empty = unanswerable.filter(({ fits = [] }) => !fits.some(isKept));
   return {
     right: right.length,
     rightLost: shareOf(right, (fit) => !isKept(fit)),
     wrongSpared: shareOf(wrong, (fit) => !isKept(fit)),
-    answersLost: answerable.length === 0 ? 0 : lost.length / answerable.length,
+    answersLost: shareOf(answerable, ({ fits = [] }) => losesAnswer(fits)),
     unanswerable: unanswerable.length,
-    empty: unanswerable.length === 0 ? 0 : empty.length / unanswerable.length,
+    empty: shareOf(unanswerable, ({ fits = [] }) => !fits.some(isKept)),
   };
+}
+
+function losesAnswer(fits: readonly Fit[]): boolean {
+  const right = fits.filter(isRight);
+  return right.length > 0 && !right.some(isKept);
 }
 
 function isRight([, , right]: Fit): boolean {
@@ -44,7 +47,7 @@ function isRight([, , right]: Fit): boolean {
 }
 
 function isKept([score, words]: Fit): boolean {
-  return score + words / 2 >= MIN_FIT;
+  return fitOf({ score, words }) >= MIN_FIT;
 }
 
 function shareOf<T>(all: readonly T[], is: (one: T) => boolean): number {

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
-import { pythonCalls, pythonContract } from "./client/python.js";
+import { pythonContract } from "./client/python.js";
+import { pythonCalls } from "./client/python-calls.js";
 import { contractModule } from "./client/types.js";
 import { readServices } from "./openapi/contract.js";
 

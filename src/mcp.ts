@@ -79,7 +79,10 @@ function finding({ url }: Options): FindPlace {
         ({ ok }) => ok,
         () => false,
       ),
-    key: () => keyIn(join(dataDir, "mcp-key"), async () => String((await madeAccount(dataDir)).api_key)),
+    key: () => {
+      const make = async () => String((await ownerSays(dataDir, "accounts create"))?.api_key);
+      return keyIn(join(dataDir, "mcp-key"), make);
+    },
   });
 }
 
@@ -89,10 +92,6 @@ async function ownerSays(dataDir: string, operation: string): Promise<Record<str
   });
   const answered = await Promise.race([askOwner(dataDir, { operation, given: {} }), late]);
   return answered?.result as Record<string, string> | undefined;
-}
-
-async function madeAccount(dataDir: string): Promise<Record<string, string>> {
-  return (await ownerSays(dataDir, "accounts create")) ?? {};
 }
 
 /** Opens the folder here, for this session and for those that find it. Nobody else can sign up there. */

@@ -136,6 +136,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/storage/local/backup", "../../mongo/open.js"],
     ["src/storage/mongo/log", "lmdb"],
     ["src/vectors", "../memory/calls/store.js"],
+    ["src/vectors/among", "../../memory/log/replica.js"],
     ["src/vectors/snapshot", "../usearch.js"],
     ["src/vectors", "../memory/log/replica.js"],
     ["src/vectors/projection", "../../memory/calls/map.js"],

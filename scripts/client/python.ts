@@ -7,8 +7,9 @@ import {
 } from "@bufbuild/protobuf";
 import { REASONS } from "../../src/errors.js";
 import { commentOf } from "../openapi/contract.js";
+import { WRITES } from "../openapi/errors.js";
 import { isAlwaysThere, isRequest, isRequired } from "../openapi/schemas.js";
-import { contractTypes } from "./types.js";
+import { contractTypes, unary } from "./types.js";
 
 const HEAD = `"""Types of the contract. Generated from proto/ by scripts/generate-client.ts: \`npm run generate\`."""
 
@@ -152,9 +153,6 @@ function parts(messages: readonly DescMessage[]): string {
   return `PARTS: Mapping[type, Mapping[str, type]] = {\n${lines.join("")}}\n${doc}\n${long}`;
 }
 
-/** Calls that change something. Each has a key, so that no retry does it twice. */
-const WRITES = ["Store", "StoreBatch", "UpdateMemory", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
-
 function methods(service: DescService): string {
   const head = `A = TypeVar("A", bound=Answered)
 
@@ -175,79 +173,11 @@ class Method(Generic[A]):
   return `${head}\n\n${lines.join("")}`;
 }
 
-const CALLS_HEAD = `"""The calls that have one answer. Generated from proto/ by scripts/generate-client.ts."""
-
-from __future__ import annotations
-
-import sys
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-
-from ._contract import (
-NAMES)
-from ._options import CallOptions
-
-if sys.version_info >= (3, 11):
-    from typing import Unpack
-else:
-    from typing_extensions import Unpack
-`;
-
-/** Names of methods that are not those of the contract: each is about memories unless it says otherwise. */
-const NAMES: Readonly<Record<string, string>> = {
-  GetMemory: "get",
-  UpdateMemory: "update",
-  DeleteMemory: "delete",
-  CountMemories: "count",
-  MapNamespace: "map",
-};
-
-/** Writes _calls.py: each call twice, for programs that wait and for those that await. */
-export function pythonCalls(service: DescService): string {
-  const classes = [false, true].map((isAsync) => {
-    const calls = unary(service)
-      // A list is iterated over.
-      .filter(({ name }) => !name.startsWith("List"))
-      .map((method) => call(method, isAsync));
-    const prefix = isAsync ? "async " : "";
-    return `class ${isAsync ? "Async" : ""}Calls(ABC):
-    """Calls of one server${isAsync ? ", to await" : ""}."""
-
-    @abstractmethod
-    ${prefix}def _call(
-        self, method: Method[A], request: Mapping[str, object], options: CallOptions | None
-    ) -> A: ...
-
-${calls.join("\n")}`;
-  });
-  const called = unary(service).filter(({ name }) => !name.startsWith("List"));
-  const names = called.flatMap(({ name, input, output }) => [constantOf(name), input.name, output.name]);
-  const imports = ["A", "Method", ...names].sort().map((name) => `    ${name},\n`);
-  return [CALLS_HEAD.replace("NAMES", imports.join("")), ...classes].join("\n\n");
-}
-
-function call(method: DescService["methods"][number], isAsync: boolean): string {
-  const { name, input, output } = method;
-  const own = NAMES[name] ?? snake(name);
-  const paragraphs = commentOf(method)
-    .split("\n\n")
-    .filter((paragraph) => !paragraph.startsWith("Also served as"));
-  return `    ${isAsync ? "async " : ""}def ${own}(
-        self, *, options: CallOptions | None = None, **request: Unpack[${input.name}]
-    ) -> ${output.name}:
-${docOf(paragraphs.join("\n\n"), "        ")}        return ${isAsync ? "await " : ""}self._call(${constantOf(name)}, request, options)
-`;
-}
-
-function unary({ methods }: DescService) {
-  return methods.filter(({ methodKind }) => methodKind === "unary");
-}
-
-const snake = (name: string) => name.replace(/(?<!^)(?=[A-Z])/g, "_").toLowerCase();
-const constantOf = (name: string) => snake(name).toUpperCase();
+export const snake = (name: string) => name.replace(/(?<!^)(?=[A-Z])/g, "_").toLowerCase();
+export const constantOf = (name: string) => snake(name).toUpperCase();
 
 /** Writes a docstring; nothing if there is nothing to say. */
-function docOf(comment: string, indent: string, behind = ""): string {
+export function docOf(comment: string, indent: string, behind = ""): string {
   const text = comment.trim().replaceAll("\\", "\\\\").replaceAll('"""', '\\"\\"\\"');
   if (text === "") return "";
   const lines = text.split("\n").map((line) => `${indent}${line}`.trimEnd());

@@ -7,6 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { REASONS } from "../../src/errors.js";
 import { commentOf } from "../openapi/contract.js";
+import { WRITES } from "../openapi/errors.js";
 import { isAlwaysThere, isRequest, isRequired } from "../openapi/schemas.js";
 
 const HEAD = `// Generated from proto/ by scripts/generate-client.ts: \`npm run generate\`.
@@ -45,7 +46,7 @@ export function contractModule(service: DescService): string {
   const types = [...found.values()].map((desc) =>
     desc.kind === "message" ? messageType(desc) : enumType(desc),
   );
-  const text = [HEAD, ...types, methodsType(service), reasons(), longFields(found)].join("\n");
+  const text = [HEAD, ...types, methodsType(service), writes(), reasons(), longFields(found)].join("\n");
   return inCamelCase(text, found);
 }
 
@@ -112,13 +113,22 @@ function enumType(choice: DescEnum): string {
 }
 
 /** Writes the type that says what each call of one answer takes and gives. */
-function methodsType({ methods }: DescService): string {
-  const unary = methods.filter(({ methodKind }) => methodKind === "unary");
-  const lines = unary.map(
+function methodsType(service: DescService): string {
+  const lines = unary(service).map(
     ({ name, input, output }) =>
       `  readonly ${name}: { readonly input: ${input.name}; readonly output: ${output.name} };\n`,
   );
   return `/** The calls that have one answer. */\nexport interface Methods {\n${lines.join("")}}\n`;
+}
+
+/** Lists the calls that have one answer. */
+export function unary({ methods }: DescService) {
+  return methods.filter(({ methodKind }) => methodKind === "unary");
+}
+
+function writes(): string {
+  const names = WRITES.map((name) => `"${name}"`).join(", ");
+  return `/** Calls that change something. Each has a key, so that no retry does it twice. */\nexport const WRITES: readonly string[] = [${names}];\n`;
 }
 
 function reasons(): string {

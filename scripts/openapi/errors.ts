@@ -18,7 +18,8 @@ export interface Failure {
 const STORES = ["Store", "StoreBatch"];
 /** Calls that take an Idempotency-Key. */
 export const REPEATABLE = [...STORES, "UpdateMemory"];
-const WRITES = [...REPEATABLE, "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
+/** Calls that change memories. */
+export const WRITES = [...REPEATABLE, "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
 const MANAGES = ["CreateKey", "ListKeys", "RevokeKey", "CloseAccount"];
 const STREAMS = ["WatchNamespace", "ExportMemories"];
 const IN_ONE = ["GetMemory", "GetMemories", "GetNamespace", "ListMemories", "CountMemories", "MapNamespace"];

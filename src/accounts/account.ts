@@ -48,8 +48,8 @@ export interface Accounts {
   findByKey(keyHash: string): Promise<Account | undefined>;
   /**
    * Takes calls, one by default, in one atomic step, if the account holds the key and has as many left.
-   * Answers whether it did. Every later reading shows it. A crash may undo the charges of the last moments, but none that was
-   * taken before an entry that the log of the same storage has kept since.
+   * Answers whether it did. Every later reading shows it. A crash may undo the charges of the last moments, but
+   * none that was taken before an entry that the log of the same storage has kept since.
    */
   charge(of: { accountId: string; keyHash: string; calls?: number | undefined }): Promise<boolean>;
   /** Gives calls back, one by default, never above the limit. */

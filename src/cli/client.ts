@@ -65,7 +65,8 @@ async function tryOnce(url: string, request: RequestInit): Promise<Tried> {
   }
 }
 
-function errorIn(answer: Json, response: Response): CallError {
+/** Makes the error of an answer that refuses a call. */
+export function errorIn(answer: Json, response: Response): CallError {
   const requestId = response.headers.get("x-request-id") ?? undefined;
   return new CallError(
     String(answer.code ?? "unknown"),

@@ -1,14 +1,8 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { VERSION } from "../version.js";
-import { type Json, reasonOf, type Server } from "./client.js";
+import { errorIn, type Json, reasonOf, type Server } from "./client.js";
 import { CallError } from "./failure.js";
-
-/** A line of an answer. Its last line has no end if the server broke off. */
-export interface LinesOptions {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * Reads an answer that comes line by line, for as long as it takes.
@@ -18,12 +12,12 @@ export interface LinesOptions {
 export async function* linesOf(
   { url, key }: Server,
   path: string,
-  { headers = {}, signal }: LinesOptions = {},
+  headers: Readonly<Record<string, string>> = {},
 ): AsyncGenerator<string> {
   const sent = { "user-agent": `recalld-cli/${VERSION}`, authorization: `Bearer ${key}`, ...headers };
   const address = `${url.replace(/\/$/, "")}${path}`;
   try {
-    const response = await fetch(address, { headers: sent, ...(signal && { signal }) });
+    const response = await fetch(address, { headers: sent });
     if (!response.ok) throw await refusalIn(response);
     if (response.body === null) return;
     const input = Readable.fromWeb(response.body as never);
@@ -34,18 +28,17 @@ export async function* linesOf(
     yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
     if (failure !== undefined) throw failure;
   } catch (error) {
-    if (error instanceof CallError || signal?.aborted) throw error;
+    if (error instanceof CallError) throw error;
     throw new CallError("unavailable", `${new URL(url).origin} broke off: ${reasonOf(error)}`);
   }
 }
 
 async function refusalIn(response: Response): Promise<CallError> {
-  const requestId = response.headers.get("x-request-id") ?? undefined;
   try {
-    const { code, message } = (await response.json()) as Json;
-    return new CallError(String(code), String(message), requestId);
+    return errorIn((await response.json()) as Json, response);
   } catch {
     // A proxy answers in its own words.
+    const requestId = response.headers.get("x-request-id") ?? undefined;
     return new CallError("unavailable", `the server answers ${response.status}`, requestId);
   }
 }

@@ -31,7 +31,7 @@ export async function exportTo({
     for await (const line of linesOf(server, `${path}${query}`)) {
       if (!output.write(`${line}\n`)) await once(output, "drain");
       last = line;
-      if (file !== undefined) progress.show(`${Math.max(0, lines++).toLocaleString("en-US")} memories`);
+      if (file !== undefined) progress.show(`${(lines++).toLocaleString("en-US")} memories`);
     }
     const { count } = ended(last);
     progress.end();

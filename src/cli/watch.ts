@@ -22,7 +22,7 @@ export async function watch({ namespace, from, ...common }: In & { from?: string
   for (let failures = 0; ; failures++) {
     try {
       const headers: Record<string, string> = position === undefined ? {} : { "last-event-id": position };
-      for await (const event of eventsIn(linesOf(server, path, { headers }))) {
+      for await (const event of eventsIn(linesOf(server, path, headers))) {
         failures = 0;
         position = event.position ?? position;
         if (event.name === "failure") throw failureIn(event);

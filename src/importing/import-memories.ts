@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { MemoryError } from "../errors.js";
+import { EXTERNAL_ID_BYTES_MAX } from "../memory/input/external-id.js";
 import { parseMetadata } from "../memory/input/metadata.js";
 import { parseText } from "../memory/input/text.js";
 import type { Imported, Skipped } from "./imported.js";
@@ -8,9 +9,6 @@ import type { Imported, Skipped } from "./imported.js";
 export const STORING_MAX = 8;
 /** Maximum number of problems that a report names. */
 const PROBLEMS_MAX = 100;
-
-/** Maximum of an external id in bytes. */
-const EXTERNAL_ID_BYTES_MAX = 256;
 
 /** A memory to store, with the external id under which a namespace holds it once. */
 export interface Storing extends Imported {

@@ -1,8 +1,14 @@
-import { type ListToolsResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { refused, type ToolResult } from "../server/mcp/tools/call.js";
+import { refused } from "../server/mcp/tools/call.js";
 import { Refusal } from "../server/mcp/tools/tool.js";
-import { INSTRUCTIONS } from "../server/mcp/tools/tools.js";
+import { ABILITIES, NAMES } from "../server/mcp/tools/tools.js";
 import { VERSION } from "../version.js";
 import type { Answer, Remote } from "./remote.js";
 
@@ -13,10 +19,7 @@ import type { Answer, Remote } from "./remote.js";
 export function serveOnStdio(remote: Pick<Remote, "ask">, onerror: (error: Error) => void) {
   return serveStdio(
     () => {
-      const server = new Server(
-        { name: "recalld", title: "recalld memory", version: VERSION },
-        { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
-      );
+      const server = new Server({ ...NAMES, version: VERSION }, ABILITIES);
       server.setRequestHandler("tools/list", async (_request, { mcpReq }) => {
         const answer = await remote.ask("tools/list", {}, mcpReq.signal);
         if (answer.result !== undefined) return answer.result as ListToolsResult;
@@ -37,10 +40,10 @@ function protocolError({ protocolCode, message }: Answer): ProtocolError {
 }
 
 /** Makes a result of what kept the call from being made, too: only results reach the model. */
-function resultOf(answer: Answer): ToolResult {
+function resultOf(answer: Answer): CallToolResult {
   const { result, protocolCode, code, message, retryAfterSeconds } = answer;
   if (protocolCode !== undefined) throw protocolError(answer);
   return result === undefined
     ? refused(new Refusal(code, message, { retryAfterSeconds }))
-    : (result as unknown as ToolResult);
+    : (result as CallToolResult);
 }

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
 import type { RecallMeasured } from "../memory/ports/vectors.js";
-import { type CompactRows, readCompact } from "./compact-rows.js";
+import { type CompactRows, readCompact } from "./among/compact-rows.js";
 import { type Matches, newGraph } from "./graph.js";
 import { CHECKED } from "./recall-gauge.js";
 import { rowsOf } from "./segment-rows.js";

@@ -1,6 +1,6 @@
 import type { Index } from "usearch";
 import type { Among, Hit, Mark } from "../memory/ports/vectors.js";
-import type { CompactRows } from "./compact-rows.js";
+import type { CompactRows } from "./among/compact-rows.js";
 import { type Matches, newGraph, release } from "./graph.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath } from "./snapshot/manifest.js";

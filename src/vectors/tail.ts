@@ -1,6 +1,5 @@
 import { exactSearch, MetricKind } from "usearch";
 import type { Among, Hit, Mark, VectorRow } from "../memory/ports/vectors.js";
-
 import { cosine, lengthOf } from "./cosine.js";
 
 /** Capacity of the first chunk at its start; it doubles when full. */

@@ -1,8 +1,5 @@
 import { MemoryError } from "../errors.js";
-import { Piece } from "../memory/pacing/bounds.js";
-import { turn } from "../memory/pacing/turn.js";
 import type {
-  Among,
   Hit,
   RecallMeasured,
   Restored,
@@ -10,19 +7,18 @@ import type {
   VectorQuery,
   VectorRow,
 } from "../memory/ports/vectors.js";
+import { AmongSearch } from "./among/among-search.js";
+import type { CompactRows } from "./among/compact-rows.js";
 import { type Found, searchDistinct } from "./distinct.js";
-import { type FilteredBy, searchFiltered } from "./filtered.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import type { Answer, Request } from "./index-worker.js";
+import { Pauses } from "./pauses.js";
 import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
 import type { Segment } from "./segment.js";
 import { Segments, type SegmentsOptions } from "./segments.js";
 import { VECTORS_MAX } from "./snapshot/keys.js";
 import type { SnapshotOf } from "./snapshot/snapshot.js";
 import { EXACT_ERROR, Tail } from "./tail.js";
-
-/** Maximum number of times that a search begins anew because a segment's files were replaced. */
-const TRIES_MAX = 3;
 
 export interface IndexOptions extends SegmentsOptions {
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
@@ -42,16 +38,7 @@ export class UsearchIndex implements VectorIndex {
   #unwiped: unknown;
   #waiting = 0;
   readonly #tellLost = () => this.onLost();
-  readonly #filteredBy: FilteredBy = {
-    searchIn: (segment, asked) => this.#searchIn(segment, asked),
-    compactRowsOf: (segment) =>
-      segment.compactRows(async () => {
-        const { of, files } = segment;
-        const { compact } = await this.#ask({ op: "compact", of, stem: files.stem });
-        if (compact === undefined) throw new Error("the index thread read no vectors");
-        return compact;
-      }),
-  };
+  readonly #among: AmongSearch;
 
   constructor(
     private readonly of: Omit<SnapshotOf, "segment">,
@@ -59,6 +46,11 @@ export class UsearchIndex implements VectorIndex {
   ) {
     this.#tail = new Tail(of.dimensions);
     this.#segments = new Segments(of, this.#tail, options);
+    this.#among = new AmongSearch({
+      ...{ tail: this.#tail, segments: this.#segments, gauge: this.#gauge },
+      searchIn: (segment, asked) => this.#searchIn(segment, asked),
+      compactRowsOf: (segment) => segment.compactRows(() => this.#readCompact(segment)),
+    });
     options.files.onLost.set(of.logId, this.#tellLost);
   }
 
@@ -116,7 +108,9 @@ export class UsearchIndex implements VectorIndex {
     const vectors = this.#tail.rows + this.#segments.sum("vectors");
     const bounds = { limit: Math.min(limit, this.size), depthMax: Math.min(depthMax ?? vectors, vectors) };
     if (bounds.limit === 0) return [];
-    if (among !== undefined) return this.#searchAmong(query, { limit: bounds.limit, among, vectors });
+    if (among !== undefined) {
+      return this.#among.search(query, { among, limit: bounds.limit, depthMax: vectors });
+    }
     return searchDistinct(bounds, (count) =>
       this.#segments.reading((segments) => this.#nearest(query, { count, segments })),
     );
@@ -169,52 +163,6 @@ export class UsearchIndex implements VectorIndex {
     return { hits: hits.sort((a, b) => b.similarity - a.similarity), all };
   }
 
-  /** Finds the nearest of some memories. */
-  async #searchAmong(
-    vector: Float32Array,
-    { among, vectors, ...of }: { limit: number; among: Among; vectors: number },
-  ): Promise<Hit[]> {
-    const limit = Math.min(of.limit, among.size);
-    if (limit === 0) return [];
-    return searchDistinct({ limit, depthMax: vectors }, async (count) => {
-      const hits = await this.#nearestAmong(vector, { among, limit, count });
-      return { hits: hits.sort((a, b) => b.similarity - a.similarity), all: hits.length < count };
-    });
-  }
-
-  async #nearestAmong(
-    vector: Float32Array,
-    of: { among: Among; limit: number; count: number },
-  ): Promise<Hit[]> {
-    for (let tries = 1; ; tries++) {
-      let searched: readonly Segment[] = [];
-      try {
-        return await this.#segments.reading(async (segments) => {
-          searched = segments;
-          const tail = await this.#inTail(vector, of.among);
-          const living = segments.filter((segment) => segment.vectors > 0);
-          const breadth = this.#gauge.breadthIn(living.length);
-          return searchFiltered(this.#filteredBy, { ...of, vector, tail, breadth, segments: living });
-        });
-      } catch (error) {
-        // A segment whose files were replaced is found where it is now.
-        if (tries === TRIES_MAX || this.#segments.all === searched) throw error;
-      }
-    }
-  }
-
-  async #inTail(vector: Float32Array, among: Among): Promise<Hit[]> {
-    const pauses = new Pauses();
-    const hits: Hit[] = [];
-    // All of one moment: what is sealed meanwhile is found where it was.
-    const { chunks } = this.#tail;
-    for (const chunk of chunks) {
-      chunk.collect(vector, among, hits);
-      await pauses.ifDue();
-    }
-    return hits;
-  }
-
   async #searchIn(segment: Segment, asked: { vector: Float32Array; count: number }): Promise<Matches> {
     const { vector, count } = asked;
     if (count > BREADTH_HERE_MAX) {
@@ -257,6 +205,12 @@ export class UsearchIndex implements VectorIndex {
     }
   }
 
+  async #readCompact({ of, files }: Segment): Promise<CompactRows> {
+    const { compact } = await this.#ask({ op: "compact", of, stem: files.stem });
+    if (compact === undefined) throw new Error("the index thread read no vectors");
+    return compact;
+  }
+
   async #ask(request: Request): Promise<Answer> {
     this.#waiting++;
     try {
@@ -282,16 +236,5 @@ export class UsearchIndex implements VectorIndex {
     if (this.#closed) throw new Error("the index is closed");
     if (this.fits(vectors)) return;
     throw new MemoryError("internal", `not finite vectors of ${this.of.dimensions} numbers`);
-  }
-}
-
-/** Pauses of a search that looks at many places, so that other work gets its turn. */
-class Pauses {
-  #piece = new Piece();
-
-  async ifDue(): Promise<void> {
-    if (!this.#piece.isOver) return;
-    await turn();
-    this.#piece = new Piece();
   }
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../src/memory/input/metadata.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { exampleOf, filterOf } from "./random.js";
 
-const conditionOf = (filter: JsonObject) => parseFilter("filter", filter)?.condition as Condition;
+const conditionOf = (filter: JsonObject) => parseFilter(filter)?.condition as Condition;
 
 /** Runs a selection to its end; `between` is called whenever it lets other work run. */
 function select(

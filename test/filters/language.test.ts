@@ -23,7 +23,7 @@ const CREATED_MS = Date.parse("2026-03-01T12:00:00.500Z");
 const memory = { id: "mem_1", metadata: "{}", createdAtMs: CREATED_MS };
 
 function match(filter: JsonObject, given: object = {}): boolean {
-  const parsed = parseFilter("filter", filter);
+  const parsed = parseFilter(filter);
   if (parsed === undefined) throw new Error("the filter is empty");
   return matches(parsed.condition, { ...memory, ...given });
 }
@@ -96,7 +96,7 @@ describe("the fields beside metadata", () => {
     expect(between(CREATED_MS, CREATED_MS + 1)).toBe(false);
     expect(between(CREATED_MS - 1, CREATED_MS)).toBe(false);
     expect(between(CREATED_MS - 0.5, CREATED_MS + 0.5)).toBe(true);
-    const both = narrowed(parseFilter("filter", { a: 1 }), { after: CREATED_MS - 1 });
+    const both = narrowed(parseFilter({ a: 1 }), { after: CREATED_MS - 1 });
     expect(both && matches(both.condition, memory)).toBe(false);
     expect(narrowed(undefined, {})).toBeUndefined();
   });
@@ -150,7 +150,7 @@ describe("refusals", () => {
       /the limit is 65,536/,
     ],
   ])("%#: one is refused by its place", (filter, place, says) => {
-    const refuse = () => parseFilter("filter", filter);
+    const refuse = () => parseFilter(filter);
     expect(refuse).toThrow(MemoryError);
     expect(refuse).toThrow(expect.objectContaining({ code: "invalid_argument", field: place }));
     expect(refuse).toThrow(says);
@@ -164,23 +164,23 @@ describe("refusals", () => {
     ["a path", { ["k".repeat(FILTER_PATH_BYTES_MAX)]: 1 }],
     ["keys", { [Array(16).fill("k").join(".")]: 1 }],
   ])("as many %s as there may be are accepted", (_, filter) => {
-    expect(parseFilter("filter", filter)).toBeDefined();
+    expect(parseFilter(filter)).toBeDefined();
   });
 
   test("a filter too deep for a stack is refused by its depth", () => {
     let filter: Json = { a: 1 };
     for (let i = 0; i < 100_000; i++) filter = { $not: filter };
-    expect(() => parseFilter("filter", filter as JsonObject)).toThrow(/levels deep/);
+    expect(() => parseFilter(filter as JsonObject)).toThrow(/levels deep/);
   });
 
   test("an empty filter is none", () => {
-    expect(parseFilter("filter", {})).toBeUndefined();
-    expect(parseFilter("filter", undefined)).toBeUndefined();
+    expect(parseFilter({})).toBeUndefined();
+    expect(parseFilter(undefined)).toBeUndefined();
   });
 });
 
 test("the same filter has the same key, whatever the order of its members", () => {
-  const key = (filter: JsonObject) => parseFilter("filter", filter)?.key;
+  const key = (filter: JsonObject) => parseFilter(filter)?.key;
   expect(key({ a: 1, b: { $gt: 1, $lt: 2 } })).toBe(key({ b: { $lt: 2, $gt: 1 }, a: 1 }));
   expect(key({ a: 1 })).not.toBe(key({ a: 2 }));
 });
@@ -215,7 +215,7 @@ test("a random filter matches as its JSON says", () => {
   let [yes, no] = [0, 0];
   for (let round = 0; round < 4_000; round++) {
     const filter = filterOf(chance);
-    const { condition } = parseFilter("filter", filter) ?? {};
+    const { condition } = parseFilter(filter) ?? {};
     if (condition === undefined) throw new Error("the filter is empty");
     for (let i = 0; i < 5; i++) {
       const example = exampleOf(chance, i);

@@ -16,7 +16,7 @@ function setUp(options: Partial<LogFieldsOptions> = {}) {
   };
   const fields = new LogFields("i", { log: { ...log.port, locate }, clock: new HandClock(), ...options });
   const select = async (filter: JsonObject, until = log.entries.length) => {
-    const condition = parseFilter("filter", filter)?.condition as Condition;
+    const condition = parseFilter(filter)?.condition as Condition;
     return [...(await fields.select({ condition, until })).sequences];
   };
   return { log, fields, select };
@@ -197,7 +197,7 @@ describe("the fields of a log", () => {
   test("a filter that its caller does not wait for ends", async () => {
     const { log, fields } = setUp();
     log.add(...many(3));
-    const condition = parseFilter("filter", { n: 1 })?.condition as Condition;
+    const condition = parseFilter({ n: 1 })?.condition as Condition;
     const signal = AbortSignal.abort(new Error("gone"));
     await expect(fields.select({ condition, until: 3, signal })).rejects.toThrow("gone");
   });

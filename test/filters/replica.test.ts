@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => house.close());
 
-const filterOf = (filter: JsonObject) => parseFilter("filter", filter) as Filter;
+const filterOf = (filter: JsonObject) => parseFilter(filter) as Filter;
 
 /** Recalls among what matches a filter; answers the memories' numbers, and the bytes of the replica. */
 function recall(filter: JsonObject) {

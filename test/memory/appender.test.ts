@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
-import { APPEND_TIMEOUT_MS, Appender, WaitingBytes } from "../../src/memory/log/appender.js";
+import { APPEND_TIMEOUT_MS, Appender } from "../../src/memory/log/appender.js";
 import { Replica, Sealed } from "../../src/memory/log/replica.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
+import { WaitingBytes } from "../../src/memory/pacing/waiting-bytes.js";
 import type { VectorIndex } from "../../src/memory/ports/vectors.js";
 import type { Conditional } from "../../src/memory/versions/condition.js";
 import { aMemory, memories } from "../contract/samples.js";

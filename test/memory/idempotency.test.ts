@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
-import { IDEMPOTENCY_KEPT_MS, Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
+import { IDEMPOTENCY_KEPT_MS } from "../../src/memory/idempotency/request.js";
 import {
   aProcess,
   asked,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fitInto, tokensOf } from "../../src/server/mcp/tools/budget.js";
-import { INSTRUCTIONS, toolsFor } from "../../src/server/mcp/tools/tools.js";
+import { ABILITIES, toolsFor } from "../../src/server/mcp/tools/tools.js";
 
 const memory = (id: number, text: string) => ({ id: `mem_01m81g5085fqavwjwpgewms${id}`, text });
 const tokens = (answer: unknown) => tokensOf(JSON.stringify(answer));
@@ -50,6 +50,6 @@ describe("the words of the tools", () => {
   it("take less than 1,500 tokens of a context, with their arguments", () => {
     const tools = toolsFor({ namespace: undefined, readOnly: false, tools: "memory" });
     const words = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-    expect(tokens([INSTRUCTIONS, words])).toBeLessThan(1_500);
+    expect(tokens([ABILITIES.instructions, words])).toBeLessThan(1_500);
   });
 });

@@ -1,4 +1,4 @@
-import { RecalldError } from "./errors.js";
+import { canceled, RecalldError } from "./errors.js";
 import type { Settings } from "./options.js";
 
 /** Breaks off what takes too long, and what the caller has given up. */
@@ -62,10 +62,7 @@ export class Breaker {
   }
 
   readonly #onAbort = () => {
-    const { signal, requestId } = this.#settings;
-    this.#break(
-      new RecalldError("canceled", "the caller gave up the call", { requestId, cause: signal?.reason }),
-    );
+    this.#break(canceled(this.#settings));
   };
 
   #break(error: RecalldError): void {

@@ -1,5 +1,5 @@
 import { Breaker } from "./breaker.js";
-import type { Methods } from "./contract.js";
+import { type Methods, WRITES } from "./contract.js";
 import { RecalldError, unreachable } from "./errors.js";
 import { fromWire, toWire } from "./json.js";
 import type { Settings } from "./options.js";
@@ -15,11 +15,6 @@ export interface Answered {
 }
 
 export type Answer<T> = T & Answered;
-
-/** Calls that change something. Each has a key, so that no retry does it twice. */
-const WRITES: readonly string[] = [
-  ...["Store", "StoreBatch", "UpdateMemory", "DeleteMemory", "DeleteMemories", "DeleteNamespace"],
-];
 
 /** Calls a method, again if it fails in a way that may pass. */
 export function call<M extends keyof Methods>(

@@ -530,6 +530,9 @@ export interface Methods {
   readonly MapNamespace: { readonly input: MapNamespaceRequest; readonly output: MapNamespaceResponse };
 }
 
+/** Calls that change something. Each has a key, so that no retry does it twice. */
+export const WRITES: readonly string[] = ["Store", "StoreBatch", "UpdateMemory", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
+
 /** Constants that programs can branch on. Servers may know further ones. */
 export type Reason =
   /** All calls of the account's plan are used. */

@@ -72,6 +72,11 @@ export class RecalldError extends Error {
   }
 }
 
+/** Makes the error of a call that its caller has given up. */
+export function canceled({ signal, requestId }: { signal: AbortSignal | undefined; requestId: string }) {
+  return new RecalldError("canceled", "the caller gave up the call", { requestId, cause: signal?.reason });
+}
+
 /** Makes an error of anything that `fetch` or a stream threw. */
 export function unreachable(url: string, error: unknown, requestId?: string): RecalldError {
   if (error instanceof RecalldError) return error;

@@ -32,8 +32,8 @@ export class Export implements AsyncIterable<ExportedMemory> {
   }
 
   /**
-   * Gives the lines as the server writes them, without their ends: to keep as a file that `recalld-admin
-   * import` reads. The first says what it is, the last has the count and a checksum.
+   * Gives the lines as the server writes them, without their ends: to keep as a file that `recalld import`
+   * reads. The first says what it is, the last has the count and a checksum.
    *
    * @throws RecalldError if the export ends before its last line.
    */

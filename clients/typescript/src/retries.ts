@@ -1,4 +1,4 @@
-import { RecalldError } from "./errors.js";
+import { canceled, RecalldError } from "./errors.js";
 import type { Settings } from "./options.js";
 
 /** Pause before the second attempt; each further one is twice as long. */
@@ -33,9 +33,7 @@ export function sleep(ms: number, { clock, signal, requestId }: Settings): Promi
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       cancel();
-      reject(
-        new RecalldError("canceled", "the caller gave up the call", { requestId, cause: signal?.reason }),
-      );
+      reject(canceled({ signal, requestId }));
     };
     const cancel = clock.after(ms, () => {
       signal?.removeEventListener("abort", onAbort);

@@ -1,13 +1,11 @@
-import type { Json, JsonObject } from "../../memory/input/metadata.js";
+import { isObject, type Json, type JsonObject } from "../../memory/input/metadata.js";
 import { type Imported, NotThatFormat, type Skipped } from "../imported.js";
 
 /** Member of a memory's metadata that says where it comes from. */
 export const ORIGIN = "imported_from";
 
 export function objectOf(value: unknown): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 export function listOf(value: unknown): readonly unknown[] | undefined {

@@ -17,6 +17,7 @@ import type { Log } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
 import { shownOf } from "../versions/showing.js";
+import { fitOf, fitting, type Omitted } from "./fit.js";
 import type { Ports, RecallMode } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
@@ -72,14 +73,6 @@ export interface Explanation {
   readonly fit?: number | undefined;
 }
 
-/** A memory that was left out of an answer because it fits the query too little. */
-export interface Omitted {
-  readonly id: string;
-  readonly score: number;
-  readonly words: number;
-  readonly fit: number;
-}
-
 export interface Recalled {
   /** Best first. */
   readonly results: readonly Found[];
@@ -110,7 +103,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   const minScore = parseMinScore(request.minScore);
   const minFit = parseMinFit(request.minFit, mode);
   const fields = parseFields(request.fields);
-  const filter = narrowed(parseFilter("filter", request.filter), request);
+  const filter = narrowed(parseFilter(request.filter), request);
   await authorize(ports.quota, caller, { writes: false, namespace: scope.namespace });
 
   const charging = { quota: ports.quota, caller, steps, signal: request.signal };
@@ -139,14 +132,11 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
         : await byMeaning(replica, search);
       const { results, omitted } = fitting(ordered, { minFit, explain });
       const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
-      const asked = { logId: replica.logId, includeSuperseded, signal };
+      const answer = { results: marked, queryTokens: embedded.tokens, fields, omitted };
       const isNarrowed = [filter, minScore, minFit].some((each) => each !== undefined);
-      const leftOut = results.length === 0 && isNarrowed && replica.size > 0;
-      const considered = leftOut ? await countShown(ports, asked) : 0;
-      return {
-        ...{ results: marked, queryTokens: embedded.tokens, fields, omitted },
-        ...(considered > 0 && { considered }),
-      };
+      if (results.length > 0 || !isNarrowed || replica.size === 0) return answer;
+      const considered = await countShown(ports, { logId: replica.logId, includeSuperseded, signal });
+      return { ...answer, ...(considered > 0 && { considered }) };
     });
     const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
@@ -176,29 +166,6 @@ async function byBoth(replica: Replica, { explain, ...query }: Search): Promise<
     const fit = fitOf({ score: each.score, words: share });
     return { ...each, words: share, ...(explain && { explanation: { rank, weight, matched, fit } }) };
   });
-}
-
-/**
- * Says how well a memory fits a query by itself, 0 to 1.5. Unlike the rank it does not depend on the other
- * memories, so one floor serves all namespaces (docs/decisions.md).
- */
-function fitOf({ score, words = 0 }: Pick<Found, "score" | "words">): number {
-  return score + words / 2;
-}
-
-/** Leaves out the results that do not fit, and says which if reasons were asked for. */
-function fitting(
-  results: readonly Found[],
-  { minFit, explain }: { minFit: number | undefined; explain: boolean },
-): Pick<Recalled, "results" | "omitted"> {
-  if (minFit === undefined) return { results };
-  const fits = (each: Found) => fitOf(each) >= minFit;
-  const omitted = results.filter((each) => !fits(each)).map(omit);
-  return { results: results.filter(fits), ...(explain && { omitted }) };
-}
-
-function omit({ entry, score, words = 0 }: Found): Omitted {
-  return { id: entry.id, score, words, fit: fitOf({ score, words }) };
 }
 
 /** Adds which memory superseded each result, and leaves out those that are gone meanwhile. */

@@ -3,6 +3,7 @@ import { testerOf } from "../filter/matches.js";
 import type { Bits } from "./bits.js";
 import { Dictionary } from "./dictionary.js";
 import { grown } from "./grown.js";
+import { placeOf } from "./place-of.js";
 
 /** Bytes of a column's objects. */
 const COLUMN_BYTES = 1024;
@@ -92,12 +93,6 @@ export class Column {
 
   /** Finds the first place of a row or of those after it. */
   #firstOf(row: number): number {
-    let [low, high] = [0, this.#size];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#rows[middle] as number) < row) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return placeOf(this.#rows, row, this.#size);
   }
 }

@@ -5,6 +5,7 @@ import { Bits } from "./bits.js";
 import { Column } from "./column.js";
 import { grown } from "./grown.js";
 import { Paths } from "./paths.js";
+import { placeOf } from "./place-of.js";
 
 /** Number of rows looked at before other work may get its turn. */
 const SLICE_ROWS = 65_536;
@@ -192,12 +193,6 @@ export class FieldIndex {
 
   /** Finds the first row whose log number is at least this. */
   #firstFrom(sequence: number): number {
-    let [low, high] = [0, this.#size];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#sequences[middle] as number) < sequence) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return placeOf(this.#sequences, sequence, this.#size);
   }
 }

@@ -1,4 +1,5 @@
 import type { Among } from "../ports/vectors.js";
+import { placeOf } from "./place-of.js";
 
 /** The memories that a filter selected, by their log numbers in order. It does not change any more. */
 export class Selection implements Among {
@@ -19,13 +20,7 @@ export class Selection implements Among {
 
   /** Number of those below a log number. */
   placeOf(sequence: number): number {
-    let [low, high] = [0, this.sequences.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.sequences[middle] as number) < sequence) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return placeOf(this.sequences, sequence, this.size);
   }
 
   /** Makes a selection without some of its memories; the numbers are in order. */

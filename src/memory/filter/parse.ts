@@ -1,6 +1,12 @@
 import { invalid } from "../../errors.js";
 import { count } from "../input/count.js";
-import { canonicalMetadata, type Json, type JsonObject, METADATA_DEPTH_MAX } from "../input/metadata.js";
+import {
+  canonicalMetadata,
+  isObject,
+  type Json,
+  type JsonObject,
+  METADATA_DEPTH_MAX,
+} from "../input/metadata.js";
 import {
   FILTER_BYTES_MAX,
   FILTER_CLAUSES_MAX,
@@ -8,7 +14,7 @@ import {
   FILTER_LIST_MAX,
   FILTER_PATH_BYTES_MAX,
 } from "./bounds.js";
-import type { Condition, Field, Filter, SystemField, Test } from "./condition.js";
+import type { Condition, Field, Filter, Order, SystemField, Test } from "./condition.js";
 import { kindOf, parseList, parseOrdered, parseScalar, parseString } from "./operand.js";
 import { keysOf } from "./path.js";
 
@@ -17,11 +23,12 @@ const GROUPS: readonly string[] = ["$and", "$or", "$not"];
 /** Operators of each kind of field. An id has no order that a caller should rely on. */
 const EQUALITY: readonly string[] = ["$eq", "$ne", "$in", "$nin", "$exists", "$not"];
 const ORDERS: readonly string[] = ["$gt", "$gte", "$lt", "$lte"];
+const ALL = [...EQUALITY, ...ORDERS, "$prefix", "$contains"];
 const OPERATORS = {
   id: EQUALITY,
   time: [...EQUALITY, ...ORDERS],
-  text: [...EQUALITY, ...ORDERS, "$prefix", "$contains"],
-  any: [...EQUALITY, ...ORDERS, "$prefix", "$contains"],
+  text: ALL,
+  any: ALL,
 };
 /** Characters of a caller's key that an error repeats. */
 const SHOWN_CHARS = 64;
@@ -31,15 +38,15 @@ const SHOWN_CHARS = 64;
  *
  * @throws MemoryError `invalid_argument` that names the place in the filter.
  */
-export function parseFilter(field: string, value: JsonObject | undefined): Filter | undefined {
+export function parseFilter(value: JsonObject | undefined): Filter | undefined {
   if (value === undefined || Object.keys(value).length === 0) return undefined;
-  const condition = new Parser().filter(value, { at: field, depth: 1 });
+  const condition = new Parser().filter(value, { at: "filter", depth: 1 });
   // Serialised only now, when nothing in it is deep.
   const json = JSON.stringify(value);
   const bytes = Buffer.byteLength(json);
   // Protobuf's maps have no order, so a client may send the same filter in another one.
   if (bytes <= FILTER_BYTES_MAX) return { condition, key: canonicalMetadata(json) };
-  throw invalid(field, `is ${count(bytes)} bytes as JSON; the limit is ${count(FILTER_BYTES_MAX)}`);
+  throw invalid("filter", `is ${count(bytes)} bytes as JSON; the limit is ${count(FILTER_BYTES_MAX)}`);
 }
 
 /** A place in a filter: how errors name it, and how deep it is. */
@@ -57,12 +64,7 @@ class Parser {
   #clauses = 0;
 
   filter(value: Json | undefined, spot: Spot): Condition {
-    if (spot.depth > FILTER_DEPTH_MAX) {
-      throw invalid(
-        spot.at,
-        `is more than ${FILTER_DEPTH_MAX} levels deep ($and, $or and $not each make one)`,
-      );
-    }
+    checkDepth(spot);
     if (!isObject(value)) throw invalid(spot.at, "must be an object");
     const members = Object.entries(value);
     if (members.length === 0) throw invalid(spot.at, "is empty; it must have a condition");
@@ -107,10 +109,9 @@ class Parser {
     const kind = kindOf(field);
     if (!OPERATORS[kind].includes(operator)) throw invalid(at, refusal(operator, field));
     if (operator === "$not") {
-      if (depth >= FILTER_DEPTH_MAX) {
-        throw invalid(at, `is more than ${FILTER_DEPTH_MAX} levels deep ($and, $or and $not each make one)`);
-      }
-      return { kind: "not", of: this.#tests(operand, { field, at, depth: depth + 1 }) };
+      const inner = { field, at, depth: depth + 1 };
+      checkDepth(inner);
+      return { kind: "not", of: this.#tests(operand, inner) };
     }
     if (++this.#clauses > FILTER_CLAUSES_MAX) {
       throw invalid(at, `is one too many: a filter has at most ${FILTER_CLAUSES_MAX} tests`);
@@ -134,11 +135,16 @@ class Parser {
         if (typeof operand !== "boolean") throw invalid(at, "must be true or false");
         return operand ? test({ op: "exists" }) : not(test({ op: "exists" }));
       default: {
-        const op = operator.slice(1) as "gt" | "gte" | "lt" | "lte";
+        const op = operator.slice(1) as Order;
         return test({ op, than: parseOrdered(operand, kind, at) });
       }
     }
   }
+}
+
+function checkDepth({ at, depth }: Spot): void {
+  if (depth <= FILTER_DEPTH_MAX) return;
+  throw invalid(at, `is more than ${FILTER_DEPTH_MAX} levels deep ($and, $or and $not each make one)`);
 }
 
 function fieldOf(key: string, at: string): Field {
@@ -168,10 +174,6 @@ function refusal(operator: string, field: Field): string {
 
 function all(conditions: readonly Condition[]): Condition {
   return conditions.length === 1 ? (conditions[0] as Condition) : { kind: "all", of: conditions };
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Shortens a caller's key for an error, which travels in a header as well. */

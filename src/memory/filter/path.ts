@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../input/metadata.js";
+import { isObject, type Json, type JsonObject } from "../input/metadata.js";
 import { CONTAINER, type Value } from "./condition.js";
 
 /**
@@ -47,10 +47,6 @@ export function show(value: Json, see: See): void {
 /** Lists the objects that the next key of a path is looked up in. */
 export function objectsIn(value: Json): readonly JsonObject[] {
   return (Array.isArray(value) ? value : [value]).filter(isObject);
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function memberOf(object: JsonObject, key: string): Json | undefined {

@@ -1,15 +1,12 @@
-import { createHash, randomUUID } from "node:crypto";
-import { invalid, MemoryError, unavailable } from "../../errors.js";
-import { newMemoryId } from "../input/id.js";
+import { randomUUID } from "node:crypto";
+import { MemoryError, unavailable } from "../../errors.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
 import { findMemory } from "../log/fetch.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
 import type { Log, Scope, Stored } from "../ports/log.js";
+import { earlierHash, type IdempotentRequest, newClaim } from "./request.js";
 
-export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
-/** Lifetime of a key. */
-export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 /**
  * Time after which an owner without an answer counts as dead: enough to embed, to append, and for clocks that
  * differ. Correctness does not depend on it: an owner that only slept finds out that it lost the claim.
@@ -32,17 +29,6 @@ export interface OncePorts {
   readonly exclusive: boolean;
   /** Called with failures that no caller is told. */
   onTrouble?(error: unknown): void;
-}
-
-export interface IdempotentRequest {
-  readonly scope: Scope;
-  readonly idempotencyKey: string;
-  /** Content by which two requests are compared. */
-  readonly content: readonly string[];
-  /** Content in the form of an earlier version, whose claims may still be valid; default `content`. */
-  readonly earlierContent?: readonly string[];
-  /** True if the key is for several memories: the caller of `run` then finds out which were deleted. */
-  readonly several?: boolean;
 }
 
 /** One attempt to store the memory of an idempotency key. */
@@ -87,7 +73,7 @@ export interface Outcome {
 }
 
 /** Thrown in an attempt whose key another attempt has taken over. */
-export class TakenOver extends Error {}
+class TakenOver extends Error {}
 
 /** Thrown by work that was done in part: a later call with the key, which is free then, does the rest. */
 export class Unfinished extends Error {
@@ -284,43 +270,6 @@ function answerOf({ id, similar, ...answered }: Answered, memoryId: string): Cla
 /** Tells whether nothing was written, nor will be: the namespace's memories did not allow it. */
 function isRefusal(error: unknown): boolean {
   return error instanceof MemoryError && error.code !== "unavailable" && error.code !== "internal";
-}
-
-/** Parses an idempotency key: 1–255 characters. */
-export function parseIdempotencyKey(value: string): string {
-  if (value === "") throw invalid("Idempotency-Key", "is empty");
-  if (value.length <= IDEMPOTENCY_KEY_CHARS_MAX) return value;
-  throw invalid(
-    "Idempotency-Key",
-    `is ${value.length} characters; the limit is ${IDEMPOTENCY_KEY_CHARS_MAX}`,
-  );
-}
-
-function newClaim(
-  { scope, idempotencyKey, content }: IdempotentRequest,
-  { owner, claimedAtMs }: { owner: string; claimedAtMs: number },
-): Claim {
-  return {
-    id: `${scope.accountId}:${sha256([idempotencyKey])}`,
-    requestHash: hashOf(scope, content),
-    memoryId: newMemoryId(),
-    owner,
-    claimedAtMs,
-    expiresAtMs: claimedAtMs + IDEMPOTENCY_KEPT_MS,
-  };
-}
-
-function earlierHash({ scope, content, earlierContent = content }: IdempotentRequest): string {
-  return hashOf(scope, earlierContent);
-}
-
-function hashOf({ namespace }: Scope, content: readonly string[]): string {
-  return sha256([namespace, ...content]);
-}
-
-/** Hashes several strings, encoded so that different lists never collide. */
-function sha256(parts: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
 export function deletedSince(): MemoryError {

@@ -7,19 +7,22 @@ export const METADATA_DEPTH_MAX = 16;
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * Parses metadata into the text that is kept: JSON of an object, at most 16,384 bytes and 16 levels deep,
  * finite numbers (no negative zero), well-formed Unicode.
  */
-export function parseMetadata(value: JsonObject | undefined, field = "metadata"): string {
+export function parseMetadata(value: JsonObject | undefined): string {
   if (value === undefined) return "{}";
   // Checked before serialising: JSON.stringify would turn Infinity into null and follow any depth.
-  const problem = problemOf(value, 1);
-  if (problem !== undefined) throw invalid(field, problem);
+  check(value, 1);
   const json = JSON.stringify(value);
   const bytes = Buffer.byteLength(json);
   if (bytes > METADATA_BYTES_MAX) {
-    throw invalid(field, `is ${count(bytes)} bytes as JSON; the limit is ${count(METADATA_BYTES_MAX)}`);
+    throw invalid("metadata", `is ${count(bytes)} bytes as JSON; the limit is ${count(METADATA_BYTES_MAX)}`);
   }
   return json;
 }
@@ -40,25 +43,28 @@ function sorted(value: Json): Json {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Says what is wrong with a value; undefined if nothing is. */
-function problemOf(value: Json, depth: number): string | undefined {
-  if (typeof value === "number") return numberProblem(value);
-  if (typeof value === "string") return stringProblem(value);
-  if (typeof value !== "object" || value === null) return undefined;
-  if (depth > METADATA_DEPTH_MAX) return `is more than ${METADATA_DEPTH_MAX} levels deep`;
-  for (const [key, inner] of Object.entries(value)) {
-    const problem = stringProblem(key) ?? problemOf(inner, depth + 1);
-    if (problem !== undefined) return problem;
+function check(value: Json, depth: number): void {
+  if (typeof value === "number") checkNumber(value);
+  if (typeof value === "string") checkString(value);
+  if (typeof value !== "object" || value === null) return;
+  if (depth > METADATA_DEPTH_MAX) {
+    throw invalid("metadata", `is more than ${METADATA_DEPTH_MAX} levels deep`);
   }
-  return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    checkString(key);
+    check(inner, depth + 1);
+  }
 }
 
 /** Refuses numbers that would not come back: JSON writers such as JavaScript's drop the sign of a zero. */
-function numberProblem(value: number): string | undefined {
-  if (!Number.isFinite(value)) return "has a number that is not finite";
-  return Object.is(value, -0) ? "has the number -0, which would come back as 0; send 0" : undefined;
+function checkNumber(value: number): void {
+  if (!Number.isFinite(value)) throw invalid("metadata", "has a number that is not finite");
+  if (Object.is(value, -0))
+    throw invalid("metadata", "has the number -0, which would come back as 0; send 0");
 }
 
-function stringProblem(value: string): string | undefined {
-  return value.isWellFormed() ? undefined : "is not well-formed Unicode (a lone surrogate)";
+function checkString(value: string): void {
+  if (!value.isWellFormed()) {
+    throw invalid("metadata", "is not well-formed Unicode (a lone surrogate)");
+  }
 }

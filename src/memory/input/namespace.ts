@@ -12,24 +12,23 @@ export function scopeOf({ caller, namespace }: { caller: Caller; namespace: stri
 
 /** Parses the beginning of names: up to 256 bytes of UTF-8 that a name can have. Empty means all names. */
 export function parsePrefix(value: string): string {
-  const bytes = Buffer.byteLength(value);
-  if (bytes > NAMESPACE_BYTES_MAX) {
-    throw invalid("prefix", `is ${count(bytes)} bytes; the limit is ${NAMESPACE_BYTES_MAX}`);
-  }
-  if (!value.isWellFormed()) throw invalid("prefix", "is not well-formed Unicode (a lone surrogate)");
-  if (/\p{Cc}/u.test(value)) throw invalid("prefix", "has a control character");
+  checkCharacters("prefix", value);
   return value;
 }
 
 /** Parses a namespace's name: 1–256 bytes of UTF-8, no control characters, no space at either end. */
 export function parseNamespace(value: string): string {
-  const bytes = Buffer.byteLength(value);
-  if (bytes === 0) throw invalid("namespace", "is missing");
-  if (bytes > NAMESPACE_BYTES_MAX) {
-    throw invalid("namespace", `is ${count(bytes)} bytes; the limit is ${NAMESPACE_BYTES_MAX}`);
-  }
-  if (!value.isWellFormed()) throw invalid("namespace", "is not well-formed Unicode (a lone surrogate)");
-  if (/\p{Cc}/u.test(value)) throw invalid("namespace", "has a control character");
+  if (value === "") throw invalid("namespace", "is missing");
+  checkCharacters("namespace", value);
   if (value.trim() !== value) throw invalid("namespace", "begins or ends with a space");
   return value;
+}
+
+function checkCharacters(field: "namespace" | "prefix", value: string): void {
+  const bytes = Buffer.byteLength(value);
+  if (bytes > NAMESPACE_BYTES_MAX) {
+    throw invalid(field, `is ${count(bytes)} bytes; the limit is ${NAMESPACE_BYTES_MAX}`);
+  }
+  if (!value.isWellFormed()) throw invalid(field, "is not well-formed Unicode (a lone surrogate)");
+  if (/\p{Cc}/u.test(value)) throw invalid(field, "has a control character");
 }

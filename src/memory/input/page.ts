@@ -30,6 +30,18 @@ export function parsePageToken(
   return where;
 }
 
+/** Parses the number of an entry in a page token. */
+export function parsePlace(value: string | undefined): number {
+  if (!/^[1-9]\d{0,14}$/.test(value ?? "")) throw badToken();
+  return Number(value);
+}
+
+/** Makes the page of a list that does not exist, of which no token can be. */
+export function noPage(token: string[] | undefined): Page<never> {
+  if (token !== undefined) throw badToken();
+  return { items: [], nextPageToken: "" };
+}
+
 /** Parses the maximum number of items of a page: 1–100, default 50. */
 export function parsePageSize(value: number | undefined): number {
   if (value === undefined) return PAGE_SIZE_DEFAULT;

@@ -1,5 +1,5 @@
 import { invalid } from "../../errors.js";
-import type { JsonObject } from "./metadata.js";
+import { isObject, type JsonObject } from "./metadata.js";
 
 /** Maximum number of paths: more than metadata of 16,384 bytes can have keys. */
 export const MASK_PATHS_MAX = 8_192;
@@ -59,10 +59,6 @@ export function merged(old: JsonObject, patch: JsonObject): JsonObject {
     else result.set(key, value);
   }
   return Object.fromEntries(result);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Shortens a path to what an error may repeat, all printable. */

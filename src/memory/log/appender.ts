@@ -1,7 +1,9 @@
 import { isNotWritable, MemoryError, unavailable } from "../../errors.js";
 import { SLICE_BYTES_MAX, weightOf } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
-import type { Appended, Entry, Log, Stored } from "../ports/log.js";
+import { DecidingTurn } from "../pacing/deciding-turn.js";
+import { WaitingBytes } from "../pacing/waiting-bytes.js";
+import type { Appended, Entry, Log } from "../ports/log.js";
 import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import { Behind, type Conditional, type Decision } from "../versions/condition.js";
 import { type Replica, Sealed } from "./replica.js";
@@ -11,30 +13,10 @@ const GROUP_MAX = 64;
 /** Maximum number of waiting entries in one namespace, and of their bytes. */
 export const WAITING_MAX = 1024;
 const WAITING_BYTES_MAX = 33_554_432;
-/** Maximum bytes of waiting entries in all namespaces of a process. */
-const ALL_WAITING_BYTES_MAX = 134_217_728;
 /** Time that an append is retried before its outcome counts as unknown. */
 export const APPEND_TIMEOUT_MS = 10_000;
 /** Maximum of the random pause after a lost race or a failed write. */
 const RETRY_PAUSE_MS_MAX = 50;
-/** Number of decided entries after which other processes get time for one. */
-const DECIDED_IN_TURN_MAX = 32;
-/** That time beyond the pause after a lost race, in multiples of what one of them has taken: others read first. */
-const DECISIONS_LEFT_OUT = 3;
-const OTHERS_TIME_MS_MAX = 500;
-
-/** Bytes of the waiting entries in all namespaces of a process. */
-export class WaitingBytes {
-  #bytes = 0;
-
-  get isFull(): boolean {
-    return this.#bytes >= ALL_WAITING_BYTES_MAX;
-  }
-
-  add(bytes: number): void {
-    this.#bytes += bytes;
-  }
-}
 
 interface PendingAppend {
   readonly what: Appended | Conditional;
@@ -66,17 +48,17 @@ export class Appender {
   readonly #allWaiting: WaitingBytes;
   /** Changes that are decided from a log which was read to its end after they had come. */
   readonly #current = new WeakSet<Conditional>();
+  readonly #turn: DecidingTurn;
   #waitingBytes = 0;
   #writing = false;
-  /** Number of entries decided since the last pause or lost race, and the time when the first of them began. */
-  #decided = 0;
-  #decidingSinceMs = 0;
 
   constructor(
     readonly replica: Replica,
     private readonly options: AppenderOptions,
   ) {
-    this.#allWaiting = options.allWaiting ?? new WaitingBytes();
+    const { clock, exclusive = false, allWaiting = new WaitingBytes() } = options;
+    this.#allWaiting = allWaiting;
+    this.#turn = new DecidingTurn({ clock, exclusive, pauseMsMax: RETRY_PAUSE_MS_MAX });
     replica.onApplied = (entry) => this.#settle(entry, (waiting) => waiting.resolve(entry));
   }
 
@@ -86,42 +68,27 @@ export class Appender {
   }
 
   /**
-   * Appends an entry, or what a condition decides. Resolves once it is in the log for good and applied to the
-   * replica, with the entry as the log has it: of several attempts at one operation, the first that arrived.
+   * Appends an entry, or what a condition decides: it decides again if another entry comes first. Resolves once
+   * the entry is in the log for good and applied to the replica, with the entry as the log has it: of several
+   * attempts at one operation, the first that arrived; or with the memory that makes it needless.
    *
-   * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; Sealed if the log
-   * has ended and the entry is not in it.
+   * With `once`, another call or process may have appended it before: it is in the log once then, and a memory
+   * that was erased since is not written again.
+   *
+   * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; also what a condition
+   * throws: then nothing is written, now or later. Sealed if the log has ended and the entry is not in it.
    */
-  append(what: Appended | Conditional): Promise<Entry<"head">> {
-    return this.#wait(what, { ready: true });
-  }
-
-  /**
-   * Appends like `append` a memory that another call, or another process, may have written before: such a
-   * memory is in the log once, and one that was erased since is not written again.
-   */
-  async appendOnce(entry: Stored): Promise<Entry<"head">> {
-    const [standing] = this.appendAllOnce([entry]);
+  append(what: Appended | Conditional, { once = false } = {}): Promise<Entry<"head">> {
+    const [standing] = this.appendAll([what], { once });
     return standing as Promise<Entry<"head">>;
   }
 
-  /** Appends several like `appendOnce`, in their order, and asks the log once for all of them. */
-  appendAllOnce(entries: readonly (Stored | Conditional)[]): Promise<Entry<"head">>[] {
+  /** Appends several like `append`, in their order, and asks the log once for all of them. */
+  appendAll(all: readonly (Appended | Conditional)[], { once }: { once: boolean }): Promise<Entry<"head">>[] {
     // They wait before the log is asked: an entry that arrives after the question shows when it is applied.
-    const standing = entries.map((entry) => this.#wait(entry, { ready: false }));
-    void this.#lookUp(entries);
+    const standing = all.map((what) => this.#wait(what, { ready: !once }));
+    if (once) void this.#lookUp(all);
     return standing;
-  }
-
-  /**
-   * Appends what a condition decides from the log before it, and decides again if another entry comes first.
-   * Answers the entry as the log has it, or the memory that makes it needless. `once` is as for `appendOnce`.
-   *
-   * @throws MemoryError also if the condition refuses: then nothing is written, now or later.
-   */
-  appendIf(conditional: Conditional, { once }: { once: boolean }): Promise<Entry<"head">> {
-    const [standing] = once ? this.appendAllOnce([conditional]) : [this.append(conditional)];
-    return standing as Promise<Entry<"head">>;
   }
 
   #wait(what: Appended | Conditional, { ready }: { ready: boolean }): Promise<Entry<"head">> {
@@ -145,7 +112,7 @@ export class Appender {
   }
 
   /** Settles the entries that the log holds already, and releases all others for writing. */
-  async #lookUp(operations: readonly Pick<Stored, "opId">[]): Promise<void> {
+  async #lookUp(operations: readonly Pick<Appended, "opId">[]): Promise<void> {
     const { log } = this.options;
     const { logId } = this.replica;
     try {
@@ -189,7 +156,7 @@ export class Appender {
         faulty = await this.#look();
       } else {
         faulty = await this.#writeGroup();
-        await this.#letOthersDecide();
+        if (this.#turn.isOver && this.#ready.length > 0) await this.#turn.passOn();
       }
     }
     this.#writing = false;
@@ -213,13 +180,13 @@ export class Appender {
   /** Decides an entry and writes it alone: it depends on all that comes before it. */
   async #writeDecided(conditional: Conditional): Promise<unknown> {
     const { logId, applied } = this.replica;
-    if (this.#decided === 0) this.#decidingSinceMs = this.options.clock.nowMs();
+    this.#turn.begin();
     let decision: Decision;
     try {
       decision = await conditional.decide({ log: this.options.log, logId, from: applied + 1 });
     } catch (error) {
       if (error instanceof Behind) {
-        this.#decided = 0;
+        this.#turn.end();
         return this.#look();
       }
       if (isAway(error)) return error;
@@ -229,7 +196,7 @@ export class Appender {
       const { standing } = decision;
       return this.#settleUnwritten(conditional, ({ resolve }) => resolve(standing));
     }
-    this.#decided++;
+    this.#turn.count();
     // The decision took time: others may have written, and its deadline may be over.
     const waiting = this.#waiting.get(conditional.opId);
     const isLate = waiting === undefined || waiting.deadlineMs < this.options.clock.nowMs();
@@ -261,7 +228,7 @@ export class Appender {
       // reports that itself, and is replaced.
       this.replica.apply(ours).catch(() => {});
       if (inserted === entries.length) return undefined;
-      this.#decided = 0;
+      this.#turn.end();
       await this.#pause();
       return await this.#look();
     } catch (error) {
@@ -303,19 +270,6 @@ export class Appender {
     for (const { what, deadlineMs } of [...this.#waiting.values()]) {
       if (!overdueOnly || deadlineMs < nowMs) this.#settle(what, (waiting) => waiting.reject(why()));
     }
-  }
-
-  /**
-   * Leaves other processes time to decide an entry. The process that wrote last has nothing to read before it
-   * decides again, so without pauses the others would always be too late.
-   */
-  async #letOthersDecide(): Promise<void> {
-    const { clock, exclusive = false } = this.options;
-    if (exclusive || this.#decided < DECIDED_IN_TURN_MAX || this.#ready.length === 0) return;
-    const eachMs = (clock.nowMs() - this.#decidingSinceMs) / this.#decided;
-    this.#decided = 0;
-    const othersMs = RETRY_PAUSE_MS_MAX + eachMs * DECISIONS_LEFT_OUT;
-    await clock.sleep(Math.min(othersMs, OTHERS_TIME_MS_MAX));
   }
 
   async #pause(): Promise<void> {

@@ -1,11 +1,12 @@
 import { unavailable } from "../../errors.js";
 import type { Generations } from "../generations/generations.js";
 import type { Mover } from "../generations/mover.js";
+import { WaitingBytes } from "../pacing/waiting-bytes.js";
 import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
 import type { Conditional } from "../versions/condition.js";
-import { Appender, WaitingBytes } from "./appender.js";
+import { Appender } from "./appender.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { Replica, Sealed } from "./replica.js";
@@ -113,7 +114,7 @@ export class Namespaces {
   async append(scope: Scope, { memoryIn, admit, idempotent }: Appending): Promise<Entry<"head">> {
     const work = async ({ replica, appender }: Open) => {
       const memory = await memoryIn(generationOf(replica.logId));
-      return idempotent ? appender.appendOnce(memory) : appender.append(memory);
+      return appender.append(memory, { once: idempotent });
     };
     return (await this.#following(scope, this.#creating(scope, admit), work)) as Entry<"head">;
   }
@@ -126,37 +127,29 @@ export class Namespaces {
     await this.#following(scope, this.#creating(scope, admit), async ({ replica, appender }) => {
       const all = await memoriesIn(generationOf(replica.logId));
       const memories = all.filter(({ opId }) => !settled.has(opId));
-      const appended = idempotent
-        ? appender.appendAllOnce(memories)
-        : memories.map((memory) => appender.append(memory));
-      const outcomes = await Promise.allSettled(appended);
-      const ended = outcomes.find((each) => each.status === "rejected" && each.reason instanceof Sealed);
-      for (const [i, { opId }] of memories.entries()) {
-        const outcome = outcomes[i] as PromiseSettledResult<Entry<"head">>;
+      const { logId } = replica;
+      const appended = appender.appendAll(memories, { once: idempotent });
+      const changes = appended.map(async (each): Promise<Changed> => ({ logId, standing: await each }));
+      let sealed: unknown;
+      for (const [i, outcome] of (await Promise.allSettled(changes)).entries()) {
         // What the log's end has kept out goes to the name's next log.
-        if (outcome.status === "rejected" && outcome.reason instanceof Sealed) continue;
-        const { logId } = replica;
-        settled.set(
-          opId,
-          outcome.status === "rejected"
-            ? outcome
-            : { status: "fulfilled", value: { logId, standing: outcome.value } },
-        );
+        if (outcome.status === "rejected" && outcome.reason instanceof Sealed) sealed ??= outcome.reason;
+        else settled.set((memories[i] as Stored | Conditional).opId, outcome);
       }
-      if (ended?.status === "rejected") throw ended.reason;
+      if (sealed !== undefined) throw sealed;
     });
   }
 
   /**
    * Makes a change that the namespace's memories may refuse; undefined if the namespace does not exist, and the
-   * change creates none. Errors as `Appender.appendIf`.
+   * change creates none. Errors as `Appender.append`.
    */
   change(scope: Scope, { conditionFor, admit, idempotent }: Changing): Promise<Changed | undefined> {
     const find = () => this.#options.log.find(scope);
     const resolve = admit === undefined ? find : this.#creating(scope, admit);
     return this.#following(scope, resolve, async ({ replica, appender }) => {
       const conditional = await conditionFor(replica);
-      const standing = await appender.appendIf(conditional, { once: idempotent });
+      const standing = await appender.append(conditional, { once: idempotent });
       return { logId: replica.logId, standing };
     });
   }

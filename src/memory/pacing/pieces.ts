@@ -12,3 +12,21 @@ export async function inPieces<T>(work: Generator<void, T>, clock: Pick<Clock, "
     piece = new Piece();
   }
 }
+
+/** Works on each item as `inPieces` does; answers the results in order. */
+export function mapInPieces<T, R>(
+  items: readonly T[],
+  clock: Pick<Clock, "yield">,
+  work: (item: T, i: number) => R,
+): Promise<R[]> {
+  return inPieces(eachOf(items, work), clock);
+}
+
+function* eachOf<T, R>(items: readonly T[], work: (item: T, i: number) => R): Generator<void, R[]> {
+  const results: R[] = [];
+  for (const [i, item] of items.entries()) {
+    results.push(work(item, i));
+    yield;
+  }
+  return results;
+}

@@ -101,6 +101,11 @@ export function isEnd(entry: Entry<"head">): entry is Dropped | Moved {
   return entry.op === "drop" || entry.op === "moved";
 }
 
+/** Tells a memory from the other entries of a log. */
+export function isMemory<W extends What>(numbered: Numbered<Entry<W>>): numbered is Numbered<Seen[W]> {
+  return numbered.entry.op === "store";
+}
+
 /** Answers the number of an earlier memory that an entry makes every replica forget. */
 export function forgottenBy(entry: Entry<"head">): number | undefined {
   if (entry.op === "delete") return entry.target;

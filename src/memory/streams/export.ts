@@ -63,7 +63,7 @@ export interface ExportRequest {
 export async function* exportMemories(ports: ExportPorts, request: ExportRequest): AsyncGenerator<string> {
   const { caller, signal } = request;
   const scope = scopeOf(request);
-  const filter = parseFilter("filter", request.filter);
+  const filter = parseFilter(request.filter);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
   const stream = ports.streams.open("export", caller);
   const close = () => stream.close();

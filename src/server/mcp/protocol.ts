@@ -11,7 +11,7 @@ import { VERSION } from "../../version.js";
 import { INTERNAL_MESSAGE } from "../wire/errors.js";
 import { callTool } from "./tools/call.js";
 import type { Ask, Json } from "./tools/tool.js";
-import { INSTRUCTIONS, type Scope, toolFor, toolsFor } from "./tools/tools.js";
+import { ABILITIES, NAMES, type Scope, toolFor, toolsFor } from "./tools/tools.js";
 
 /** Rights and means of one request. */
 export interface Exchange {
@@ -81,10 +81,7 @@ function requestOf(header: Headers, signal: AbortSignal): Request {
 
 /** Makes a server for one message. */
 function serverFor({ scope, ask, onFault }: Exchange): Server {
-  const server = new Server(
-    { name: "recalld", title: "recalld memory", version: VERSION },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
-  );
+  const server = new Server({ ...NAMES, version: VERSION }, ABILITIES);
   server.setRequestHandler("tools/list", () => ({ tools: toolsFor(scope) }));
   server.setRequestHandler("tools/call", ({ params }) => {
     const tool = toolFor(scope, params.name);

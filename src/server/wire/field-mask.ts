@@ -7,7 +7,8 @@ export function isMask({ message }: DescField): boolean {
 
 /**
  * Takes the field masks out of a JSON request. Protobuf's JSON has `"createdAt"` in them, which would spoil keys
- * of metadata; this API's fields are in snake_case elsewhere, so both are read. The function that is answered sets them in the message.
+ * of metadata; this API's fields are in snake_case elsewhere, so both are read. The function that is answered
+ * sets them in the message.
  */
 export function takeMasks(
   type: DescMessage,

@@ -1,13 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
 import { useMutation } from "@connectrpc/connect-query";
-import { useEffect, useRef, useState } from "react";
-import { MemoryService, memories } from "../api";
+import { useEffect, useState } from "react";
+import { memories } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { Confirm } from "../parts/confirm";
 import { Loading } from "../parts/page";
-import { transport } from "../session/client";
+import { useStoppable } from "../parts/use-stoppable";
+import { memoryClient } from "../session/client";
 import { refreshMemories } from "../session/refresh";
 
 /** Memories that are shown before they are deleted. */
@@ -64,27 +64,21 @@ export function DeleteMatching({ onClose, ...matching }: DeleteMatchingProps) {
 /** Deletes call by call until nothing is left, or the dialog closes. */
 function useDeletion(matching: Omit<DeleteMatchingProps, "onClose">, onDone: () => void) {
   const [deleted, setDeleted] = useState<number>();
-  const [failure, setFailure] = useState<unknown>();
-  const stopping = useRef<AbortController>(undefined);
-  useEffect(() => () => stopping.current?.abort(), []);
-  const run = async () => {
-    const stop = new AbortController();
-    stopping.current = stop;
-    setFailure(undefined);
+  const { error: failure, run } = useStoppable();
+  const deleteAll = async (signal: AbortSignal) => {
     try {
-      const client = createClient(MemoryService, transport);
       for (let sum = 0, more = true; more; setDeleted(sum)) {
-        const answer = await client.deleteMemories(matching, { signal: stop.signal });
+        const answer = await memoryClient.deleteMemories(matching, { signal });
         sum += answer.deleted;
         more = answer.more;
       }
       onDone();
     } catch (error) {
-      if (!stop.signal.aborted) setFailure(error);
       setDeleted(undefined);
+      throw error;
     } finally {
       refreshMemories();
     }
   };
-  return { deleted, failure, run };
+  return { deleted, failure, run: () => run(deleteAll) };
 }

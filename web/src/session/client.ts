@@ -1,6 +1,7 @@
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { MemoryService } from "../api";
 import { awaitServer, isUnreachable } from "./reach";
 import { currentKey, signOut } from "./session";
 
@@ -26,6 +27,9 @@ export const transport = createConnectTransport({
   baseUrl: SERVICE_URL,
   interceptors: [withKey, byNamespace],
 });
+
+/** Calls whose progress is followed, or which are made again and again; all others are queries. */
+export const memoryClient = createClient(MemoryService, transport);
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),

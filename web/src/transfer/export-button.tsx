@@ -1,24 +1,18 @@
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { ErrorNote } from "../errors";
 import { count } from "../format";
+import { useStoppable } from "../parts/use-stoppable";
 import { exportNamespace, save } from "./export-namespace";
 
 /** Saves all memories of a namespace as a file. */
 export function ExportButton({ namespace }: { namespace: string }) {
   const [done, setDone] = useState<number>();
-  const [error, setError] = useState<unknown>();
-  const stopping = useRef<AbortController>(undefined);
-  useEffect(() => () => stopping.current?.abort(), []);
-  const run = async () => {
-    const stop = new AbortController();
-    stopping.current = stop;
-    setError(undefined);
+  const { error, run, stop } = useStoppable();
+  const exportAll = async (signal: AbortSignal) => {
     setDone(0);
     try {
-      const blob = await exportNamespace(namespace, { signal: stop.signal, onProgress: setDone });
+      const blob = await exportNamespace(namespace, { signal, onProgress: setDone });
       save(blob, `${namespace.replace(/[^\p{L}\p{N}._-]+/gu, "-")}.jsonl`);
-    } catch (failure) {
-      if (!stop.signal.aborted) setError(failure);
     } finally {
       setDone(undefined);
     }
@@ -26,13 +20,13 @@ export function ExportButton({ namespace }: { namespace: string }) {
   if (error) return <ErrorNote error={error} />;
   if (done === undefined) {
     return (
-      <button type="button" onClick={run}>
+      <button type="button" onClick={() => run(exportAll)}>
         Export
       </button>
     );
   }
   return (
-    <button type="button" onClick={() => stopping.current?.abort()}>
+    <button type="button" onClick={stop}>
       <span role="status">Exporting, {count(done)} so far</span> · Stop
     </button>
   );

@@ -1,6 +1,4 @@
-import { createClient } from "@connectrpc/connect";
-import { MemoryService } from "../api";
-import { transport } from "../session/client";
+import { memoryClient } from "../session/client";
 
 /** Lines that are kept apart before they are put together: a browser keeps large blobs outside its memory. */
 const LINES_TOGETHER = 1_000;
@@ -16,11 +14,10 @@ export async function exportNamespace(
   namespace: string,
   { signal, onProgress }: ExportOptions,
 ): Promise<Blob> {
-  const client = createClient(MemoryService, transport);
   const blobs: Blob[] = [];
   let lines: string[] = [];
   let count = 0;
-  for await (const { line } of client.exportMemories({ namespace }, { signal })) {
+  for await (const { line } of memoryClient.exportMemories({ namespace }, { signal })) {
     lines.push(`${line}\n`);
     if (++count % LINES_TOGETHER !== 0) continue;
     blobs.push(new Blob(lines));

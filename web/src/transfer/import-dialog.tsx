@@ -1,7 +1,8 @@
-import { type DragEvent, useEffect, useRef, useState } from "react";
+import { type DragEvent, useState } from "react";
 import { ErrorNote } from "../errors";
 import { count } from "../format";
 import { Dialog } from "../parts/dialog";
+import { useStoppable } from "../parts/use-stoppable";
 import { refresh, refreshMemories } from "../session/refresh";
 import { importFile, NOTHING, type Progress } from "./import-file";
 
@@ -52,26 +53,17 @@ export function ImportDialog({ namespace, onClose }: ImportDialogProps) {
 /** Runs imports; the one that runs is stopped when the dialog closes. */
 function useImport(namespace: string) {
   const [progress, setProgress] = useState<Progress>();
-  const [error, setError] = useState<unknown>();
-  const stopping = useRef<AbortController>(undefined);
-  useEffect(() => () => stopping.current?.abort(), []);
-  const run = async (file: File | undefined) => {
-    if (file === undefined) return;
-    const stop = new AbortController();
-    stopping.current = stop;
-    const { signal } = stop;
-    setError(undefined);
+  const { error, run } = useStoppable();
+  const read = (file: File) => async (signal: AbortSignal) => {
     setProgress(NOTHING);
     try {
       await importFile(file, { namespace, signal, onProgress: setProgress });
-    } catch (failure) {
-      if (!signal.aborted) setError(failure);
     } finally {
       refresh("account", "usage");
       refreshMemories();
     }
   };
-  return { progress, error, run };
+  return { progress, error, run: (file: File | undefined) => file && run(read(file)) };
 }
 
 function Done({ progress: { share, stored, already, refused, problems } }: { progress: Progress }) {

@@ -1,11 +1,9 @@
-import { createClient } from "@connectrpc/connect";
 import {
-  MemoryService,
   StoreRequest_OnConflict as OnConflict,
   StoreResponse_Outcome as Outcome,
   type StoreBatchResult,
 } from "../api";
-import { transport } from "../session/client";
+import { memoryClient } from "../session/client";
 import { type Item, itemOf } from "./item";
 import { readLines } from "./read-lines";
 
@@ -43,7 +41,6 @@ export async function importFile(
   file: File,
   { namespace, signal, onProgress }: ImportOptions,
 ): Promise<void> {
-  const client = createClient(MemoryService, transport);
   let progress = NOTHING;
   let items: Item[] = [];
   let chars = 0;
@@ -52,7 +49,7 @@ export async function importFile(
     if (items.length === 0) return;
     const memories = items.map((item) => ({ ...item, onConflict: OnConflict.KEEP }));
     [items, chars] = [[], 0];
-    const { results } = await client.storeBatch({ namespace, memories }, { signal });
+    const { results } = await memoryClient.storeBatch({ namespace, memories }, { signal });
     for (const { result } of results) progress = counted(progress, result);
     onProgress(progress);
   };

@@ -161,7 +161,7 @@ class AsyncExport:
         return self._memories()
 
     def lines(self) -> AsyncIterator[str]:
-        """Gives the lines as the server writes them, without their ends: to keep as a file that `recalld-admin import` reads."""
+        """Gives the lines as the server writes them, without their ends: to keep as a file that `recalld import` reads."""
         return self._lines()
 
 

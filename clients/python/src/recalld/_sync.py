@@ -165,7 +165,7 @@ class Export:
         return self._memories()
 
     def lines(self) -> Iterator[str]:
-        """Gives the lines as the server writes them, without their ends: to keep as a file that `recalld-admin import` reads."""
+        """Gives the lines as the server writes them, without their ends: to keep as a file that `recalld import` reads."""
         return self._lines()
 
 

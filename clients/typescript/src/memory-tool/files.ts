@@ -1,6 +1,6 @@
 import type { Recalld } from "../client.js";
 import { RecalldError } from "../errors.js";
-import { isWithin, MemoryToolError } from "./paths.js";
+import { isWithin, MemoryToolError, noSuchPath } from "./paths.js";
 
 /** Most files that a namespace may hold: all are read to find one by its path, which costs nothing. */
 const FILES_MAX = 1_000;
@@ -50,11 +50,7 @@ export class MemoryFiles {
     const file = files.find((each) => each.path === path);
     if (file !== undefined) return file;
     const isDirectory = files.some((each) => isWithin(each.path, path));
-    throw new MemoryToolError(
-      isDirectory
-        ? `The path ${path} is not a file.`
-        : `The path ${path} does not exist. Please provide a valid path.`,
-    );
+    throw isDirectory ? new MemoryToolError(`The path ${path} is not a file.`) : noSuchPath(path);
   }
 
   /** Makes a file. Of two agents that make the same one, the second is told that it exists. */

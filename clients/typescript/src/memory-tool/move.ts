@@ -25,7 +25,7 @@ export async function move(files: MemoryFiles, givenFrom: string, givenTo: strin
 }
 
 /** Refuses a path that exists, or one whose directory is a file. */
-export function checkFree(files: readonly MemoryFile[], path: string, given = path): void {
+function checkFree(files: readonly MemoryFile[], path: string, given: string): void {
   if (files.some((each) => each.path === path || isWithin(each.path, path))) {
     throw new MemoryToolError(`The destination ${given} already exists`);
   }

@@ -32,6 +32,11 @@ export function checkFilePath(path: unknown, doing: string): string {
   return plain;
 }
 
+/** Makes the mistake of a path where nothing is. */
+export function noSuchPath(path: string): MemoryToolError {
+  return new MemoryToolError(`The path ${path} does not exist. Please provide a valid path.`);
+}
+
 /** Tells whether a path is in a directory. */
 export function isWithin(path: string, directory: string): boolean {
   return path.startsWith(`${directory}/`);

@@ -1,5 +1,5 @@
 import type { MemoryFile } from "./files.js";
-import { isWithin, MemoryToolError, ROOT } from "./paths.js";
+import { isWithin, noSuchPath, ROOT } from "./paths.js";
 
 const NUMBER_WIDTH = 6;
 const KIBI = 1024;
@@ -13,9 +13,7 @@ export function view(files: readonly MemoryFile[], path: string, range?: readonl
     return `Here's the content of ${path} with line numbers:\n${numbered(file.text.split("\n"), range)}`;
   }
   const inside = files.filter((each) => isWithin(each.path, path));
-  if (inside.length === 0 && path !== ROOT) {
-    throw new MemoryToolError(`The path ${path} does not exist. Please provide a valid path.`);
-  }
+  if (inside.length === 0 && path !== ROOT) throw noSuchPath(path);
   const head = `Here're the files and directories up to ${LEVELS} levels deep in ${path}`;
   const entries = [...sizes(inside, path)].sort(([a], [b]) => (a < b ? -1 : 1));
   const lines = entries.map(([name, bytes]) => `${size(bytes)}\t${name}`);

@@ -5,6 +5,9 @@ import type { Caller } from "../../ports/quota.js";
 import type { CallStep, Steps } from "../../ports/steps.js";
 import type { Wishes } from "../store-wishes.js";
 
+/** Maximum number of items of a batch that are looked up at a time. */
+export const LOOKING_MAX = 8;
+
 export interface BatchItem {
   readonly id: string;
   readonly text: string;

@@ -3,12 +3,9 @@ import { authorizeFree } from "../../input/authorize.js";
 import type { JsonObject } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
 import { countShown } from "../../log/counting.js";
-import type { Namespaces } from "../../log/namespaces.js";
-import type { Clock } from "../../pacing/clock.js";
-import type { Log } from "../../ports/log.js";
-import type { Caller, Quota } from "../../ports/quota.js";
+import type { Caller } from "../../ports/quota.js";
 import { endOf } from "../end-of.js";
-import { selectIn } from "./matching.js";
+import { type ReadingPorts, selectIn } from "./matching.js";
 
 export interface CountRequest {
   readonly caller: Caller;
@@ -20,21 +17,14 @@ export interface CountRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface CountPorts {
-  readonly quota: Quota;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly namespaces: Namespaces;
-}
-
 /** Counts the memories of a namespace; one that does not exist has none. Costs nothing. */
 export async function countMemories(
-  ports: CountPorts,
+  ports: ReadingPorts,
   { caller, includeSuperseded = false, signal, ...request }: CountRequest,
 ): Promise<number> {
   const { quota, log, clock } = ports;
   const scope = scopeOf({ caller, ...request });
-  const filter = parseFilter("filter", request.filter);
+  const filter = parseFilter(request.filter);
   await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
   if (filter !== undefined) {
     const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });

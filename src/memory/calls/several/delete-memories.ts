@@ -87,7 +87,7 @@ function parse({
     return { ids: parseMemoryIds(ids) };
   }
   if (ids.length > 0) throw invalid("filter", "cannot be used with ids");
-  const filter = parseFilter("filter", given);
+  const filter = parseFilter(given);
   // It would match everything: that is what DeleteNamespace is for.
   if (filter === undefined) throw invalid("filter", "is empty; it must have a condition");
   return { ids, filter };

@@ -10,7 +10,7 @@ import { type ErasedSome, eraseSome } from "./erase-some.js";
 import { type Matching, readMatching } from "./matching.js";
 
 /** Memories that one call deletes by a filter at most. */
-export const DELETED_MAX = IDS_MAX;
+const DELETED_MAX = IDS_MAX;
 /** Interrupted erasures that a call looks through for those of its namespace. */
 const PENDING_MAX = 1_000;
 /** Memories read at a time. */

@@ -24,8 +24,8 @@ interface Erasing<T> {
 }
 
 /**
- * Erases memories of a namespace one by one, some at a time. After a failure, or when the caller has gone, those that
- * have begun are finished and no others begin.
+ * Erases memories of a namespace one by one, some at a time. After a failure, or when the caller has gone, those
+ * that have begun are finished and no others begin.
  */
 export async function eraseSome<T>(
   { clock, namespaces }: { readonly clock: Clock; readonly namespaces: Namespaces },

@@ -3,10 +3,7 @@ import { mapSome } from "../../pacing/map-some.js";
 import type { Scope } from "../../ports/log.js";
 import type { Caller } from "../../ports/quota.js";
 import { findStanding, viewNow, type WishPorts } from "../store-if.js";
-import { type BatchItem, type BatchResult, itemError } from "./batch.js";
-
-/** Items that are looked up at a time. */
-const LOOKING_MAX = 8;
+import { type BatchItem, type BatchResult, itemError, LOOKING_MAX } from "./batch.js";
 
 /**
  * Looks up, before anything is charged or embedded, which memories of a batch are there already or forbidden by

@@ -6,10 +6,7 @@ import type { Kept } from "../../ports/claims.js";
 import type { Log, Scope } from "../../ports/log.js";
 import { answerOf } from "../store.js";
 import { answerByWishes, asMemory } from "../store-if.js";
-import type { BatchItem } from "./batch.js";
-
-/** Items that are looked up at a time. */
-const LOOKING_MAX = 8;
+import { type BatchItem, LOOKING_MAX } from "./batch.js";
 
 /** A memory as a log has it: its answer, or a note that it was deleted since, or has expired. */
 export type Known = Answered | "gone";

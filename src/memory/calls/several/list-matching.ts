@@ -4,15 +4,19 @@ import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
 import type { JsonObject } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
-import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../../input/page.js";
-import type { Namespaces } from "../../log/namespaces.js";
-import type { Clock } from "../../pacing/clock.js";
+import {
+  badToken,
+  noPage,
+  type Page,
+  pageToken,
+  parsePageSize,
+  parsePageToken,
+  parsePlace,
+} from "../../input/page.js";
 import { baseOf } from "../../ports/generation.js";
-import type { Log } from "../../ports/log.js";
-import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
 import { LISTS, type ListRequest, listMemories, type Order } from "./list.js";
-import { type Matching, readMatching, selectIn } from "./matching.js";
+import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
 import { byteLengthOf, PAGE_BYTES_MAX } from "./read-page.js";
 
 /** Memories read at a time: few, because the page may have no room for them. */
@@ -24,22 +28,15 @@ export interface ListMatchingRequest extends ListRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface ListPorts {
-  readonly quota: Quota;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly namespaces: Namespaces;
-}
-
 /**
  * Lists the memories of a namespace that match a filter, like `listMemories`; all if there is none. A page
  * token works with its own filter only.
  */
 export async function listMatching(
-  ports: ListPorts,
+  ports: ReadingPorts,
   { filter: given, signal, ...request }: ListMatchingRequest,
 ): Promise<Page<Shown>> {
-  const filter = parseFilter("filter", given);
+  const filter = parseFilter(given);
   if (filter === undefined) return listMemories(ports, request);
   const scope = scopeOf(request);
   const { order = "newest", includeSuperseded = false } = request;
@@ -47,10 +44,7 @@ export async function listMatching(
   const token = parsePageToken(request.pageToken, [LISTS[order], 3]);
   await authorizeFree(ports.quota, request.caller, { writes: false, namespace: scope.namespace });
   const matching = await selectIn(ports, scope, { filter, includeSuperseded, signal });
-  if (matching === undefined) {
-    if (token !== undefined) throw badToken();
-    return { items: [], nextPageToken: "" };
-  }
+  if (matching === undefined) return noPage(token);
   const of = [baseOf(matching.logId), digestOf(filter.key)] as const;
   const place = token && placeIn(of, token);
   const { items, next } = await readPage(ports, {
@@ -67,8 +61,8 @@ export async function listMatching(
 
 function placeIn(of: readonly [base: string, digest: string], token: string[]): number {
   const [base, place, digest] = token;
-  if (base !== of[0] || digest !== of[1] || !/^[1-9]\d{0,14}$/.test(place ?? "")) throw badToken();
-  return Number(place);
+  if (base !== of[0] || digest !== of[1]) throw badToken();
+  return parsePlace(place);
 }
 
 interface PageOf extends Matching {
@@ -82,7 +76,7 @@ interface PageOf extends Matching {
 
 /** Reads a page; answers where the next one begins, undefined if nothing is left. */
 async function readPage(
-  { log, clock }: Pick<ListPorts, "log" | "clock">,
+  { log, clock }: Pick<ReadingPorts, "log" | "clock">,
   { selection, order, place, size, ...reading }: PageOf,
 ): Promise<{ items: Shown[]; next: number | undefined }> {
   const { sequences } = selection;

@@ -1,6 +1,14 @@
 import { authorizeFree } from "../../input/authorize.js";
 import { scopeOf } from "../../input/namespace.js";
-import { badToken, type Page, pageToken, parsePageSize, parsePageToken } from "../../input/page.js";
+import {
+  badToken,
+  noPage,
+  type Page,
+  pageToken,
+  parsePageSize,
+  parsePageToken,
+  parsePlace,
+} from "../../input/page.js";
 import type { Clock } from "../../pacing/clock.js";
 import { baseOf } from "../../ports/generation.js";
 import type { Log } from "../../ports/log.js";
@@ -44,10 +52,7 @@ export async function listMemories(
   const token = parsePageToken(request.pageToken, [LISTS[order], 2]);
   await authorizeFree(quota, caller, { writes: false, namespace: scope.namespace });
   const end = await endOf(log, scope);
-  if (end === undefined) {
-    if (token !== undefined) throw badToken();
-    return { items: [], nextPageToken: "" };
-  }
+  if (end === undefined) return noPage(token);
   const place = token && placeIn(end, token);
   const read = order === "newest" ? newest : oldest;
   const { includeSuperseded = false } = request;
@@ -59,6 +64,6 @@ export async function listMemories(
 
 function placeIn(end: LogEnd, [base, place]: string[]): number {
   // A copy in another model generation has the same numbers.
-  if (base !== baseOf(end.logId) || !/^[1-9]\d{0,14}$/.test(place ?? "")) throw badToken();
-  return Math.min(Number(place), end.last + 1);
+  if (base !== baseOf(end.logId)) throw badToken();
+  return Math.min(parsePlace(place), end.last + 1);
 }

@@ -3,13 +3,23 @@ import type { Filter } from "../../filter/condition.js";
 import { matches } from "../../filter/matches.js";
 import { fetchAll } from "../../log/fetch.js";
 import type { Namespaces } from "../../log/namespaces.js";
-import type { Numbered, Scope } from "../../ports/log.js";
+import type { Clock } from "../../pacing/clock.js";
+import type { Log, Numbered, Scope } from "../../ports/log.js";
+import type { Quota } from "../../ports/quota.js";
 import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
 
 /** Memories that match a filter, and the log that has them. */
 export interface Matching {
   readonly logId: string;
   readonly selection: Selection;
+}
+
+/** Ports of the calls that read a namespace, with a filter or without. */
+export interface ReadingPorts {
+  readonly quota: Quota;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly namespaces: Namespaces;
 }
 
 interface Selecting {
@@ -20,7 +30,7 @@ interface Selecting {
 
 /** Selects the memories of a namespace that match a filter; undefined if the namespace does not exist. */
 export function selectIn(
-  { namespaces }: { readonly namespaces: Namespaces },
+  { namespaces }: Pick<ReadingPorts, "namespaces">,
   scope: Scope,
   { filter, ...options }: Selecting,
 ): Promise<Matching | undefined> {

@@ -1,5 +1,5 @@
 import { fetchAll } from "../../log/fetch.js";
-import type { Entry, Log, Numbered, Seen } from "../../ports/log.js";
+import { isMemory, type Log, type Numbered, type Seen } from "../../ports/log.js";
 import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
 import type { LogEnd } from "../end-of.js";
 
@@ -63,10 +63,6 @@ export async function oldest(log: Log, { last, place = 1, size, ...showing }: Pa
     from = (entries.at(-1)?.sequence ?? last) + 1;
   }
   return { items, next: upTo(last, from) };
-}
-
-function isMemory(numbered: Numbered<Entry<"text">>): numbered is Numbered<Seen["text"]> {
-  return numbered.entry.op === "store";
 }
 
 function above(lowest: number, number: number): number | undefined {

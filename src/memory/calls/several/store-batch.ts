@@ -1,17 +1,13 @@
 import { invalid } from "../../../errors.js";
-import {
-  type Answered,
-  type Attempt,
-  parseIdempotencyKey,
-  Unfinished,
-} from "../../idempotency/idempotency.js";
+import { type Answered, type Attempt, Unfinished } from "../../idempotency/idempotency.js";
+import { parseIdempotencyKey } from "../../idempotency/request.js";
 import { authorize } from "../../input/authorize.js";
 import { memoryIdsLike, newMemoryId } from "../../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
 import { parseText } from "../../input/text.js";
-import { Piece } from "../../pacing/bounds.js";
-import { turn } from "../../pacing/turn.js";
+import type { Clock } from "../../pacing/clock.js";
+import { mapInPieces } from "../../pacing/pieces.js";
 import type { Kept } from "../../ports/claims.js";
 import type { Scope } from "../../ports/log.js";
 import type { Caller } from "../../ports/quota.js";
@@ -59,7 +55,7 @@ export interface StoredBatch {
 export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): Promise<StoredBatch> {
   const { caller } = request;
   const scope = scopeOf(request);
-  const parsed = await parseMemories(request.memories, ports.clock.wallMs());
+  const parsed = await parseMemories(request.memories, ports.clock);
   await authorize(ports.quota, caller, { writes: true, namespace: scope.namespace });
   const write = async (attempt?: Attempt) => {
     const ids = memoryIdsLike(attempt?.memoryId ?? newMemoryId(), parsed.length);
@@ -81,30 +77,19 @@ export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): 
 type Parsed = Omit<BatchItem, "id">;
 
 /** Parses all memories, with pauses: they may have megabytes of metadata. */
-async function parseMemories(memories: readonly BatchMemory[], nowMs: number): Promise<Parsed[]> {
+async function parseMemories(memories: readonly BatchMemory[], clock: Clock): Promise<Parsed[]> {
   if (memories.length === 0) throw invalid("memories", "is missing");
   if (memories.length > BATCH_MAX) {
     throw invalid("memories", `has ${memories.length} memories; the limit is ${BATCH_MAX}`);
   }
-  return inPieces(memories, (memory, i) =>
+  const nowMs = clock.wallMs();
+  return mapInPieces(memories, clock, (memory, i) =>
     ofItem(`memories[${i}]`, () => ({
       text: parseText("text", memory.text),
       metadata: parseMetadata(memory.metadata),
       wishes: parseWishes(memory, nowMs),
     })),
   );
-}
-
-async function inPieces<T, R>(items: readonly T[], work: (item: T, i: number) => R): Promise<R[]> {
-  const results: R[] = [];
-  let piece = new Piece();
-  for (const [i, item] of items.entries()) {
-    results.push(work(item, i));
-    if (!piece.isOver) continue;
-    await turn();
-    piece = new Piece();
-  }
-  return results;
 }
 
 interface Keyed extends Pick<StoreBatchRequest, "caller"> {
@@ -119,11 +104,14 @@ async function storeIdempotently(
   ports: WishPorts,
   { caller, scope, parsed, write, ...request }: Keyed,
 ): Promise<StoredBatch> {
-  const { quota, idempotency } = ports;
+  const { quota, idempotency, clock } = ports;
   const idempotencyKey = parseIdempotencyKey(request.idempotencyKey);
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
-  const content = await inPieces(parsed, ({ text, metadata }) => [text, canonicalMetadata(metadata)]);
+  const content = await mapInPieces(parsed, clock, ({ text, metadata }) => [
+    text,
+    canonicalMetadata(metadata),
+  ]);
   const wished = parsed.map(({ wishes }) => wishes?.asked ?? null);
   const more = wished.some((each) => each !== null) ? [JSON.stringify(wished)] : [];
   const asked = { scope, idempotencyKey, content: ["batch", ...content.flat(), ...more], several: true };

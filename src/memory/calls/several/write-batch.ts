@@ -1,5 +1,4 @@
-import type { Answered } from "../../idempotency/idempotency.js";
-import { deletedSince } from "../../idempotency/idempotency.js";
+import { type Answered, deletedSince } from "../../idempotency/idempotency.js";
 import type { WishPorts } from "../store-if.js";
 import { withinQuota } from "../within-quota.js";
 import type { Batch, BatchItem, BatchResult } from "./batch.js";
@@ -29,7 +28,8 @@ export async function writeBatch(ports: WishPorts, batch: Batch): Promise<Writte
   const known = attempt?.isFirst === false ? await knownBefore(ports, batch, attempt.stored) : NONE;
   const left = items.filter(({ id }) => !known.has(id));
   const standing = await findStandingItems(ports, { caller, scope, items: left, attempt });
-  const writing = new Writing(ports, { ...batch, items: left.filter(({ id }) => !standing.has(id)) });
+  const unwritten = left.filter(({ id }) => !standing.has(id));
+  const writing = new Writing(ports, { ...batch, items: unwritten });
   const resultOf = ({ id }: BatchItem): BatchResult => {
     const before = known.get(id);
     return before === undefined ? (standing.get(id) ?? writing.resultOf(id)) : resultOfKnown(before);
@@ -39,7 +39,7 @@ export async function writeBatch(ports: WishPorts, batch: Batch): Promise<Writte
     if (known.size > 0 || first === undefined || !("error" in first)) return;
     if (others.every((other) => "error" in other)) throw errorOfItem("memories[0]", first.error);
   };
-  const calls = writing.calls;
+  const calls = unwritten.length;
   if (calls > 0) {
     const charging = { quota, caller, steps, signal: batch.signal, calls, kept: () => writing.fresh.length };
     await withinQuota(charging, async ({ paid, signal }) => {

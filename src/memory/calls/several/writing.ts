@@ -43,11 +43,6 @@ export class Writing {
     this.#embedUntilMs = nowMs + leftMs * EMBED_SHARE;
   }
 
-  /** Number of calls that all of them cost. */
-  get calls(): number {
-    return this.batch.items.length;
-  }
-
   /** Answers the result of one of them, after the run. */
   resultOf(id: string): BatchResult {
     return this.#results.get(id) as BatchResult;

@@ -1,11 +1,8 @@
-import { type Ask, type Json, Refusal, type Tool } from "./tool.js";
+import { type Ask, type Json, NAMESPACE_DEFAULT, Refusal, TOKENS, type Tool } from "./tool.js";
 import type { Scope } from "./tools.js";
 
-const NAMESPACE_DEFAULT = "default";
-const TOKENS = { min: 500, default: 2_000, max: 20_000 };
-
 /** Result of a tool's call, as the protocol has it. */
-export interface ToolResult {
+interface ToolResult {
   readonly content: [{ readonly type: "text"; readonly text: string }];
   readonly structuredContent?: Record<string, unknown>;
   readonly isError?: boolean;
@@ -26,7 +23,7 @@ export async function callTool(
     const call = {
       ...{ given, ask, site: scope.site },
       namespace: namespaceOf(scope, namespace),
-      tokensMax: tokensOf(max_tokens),
+      tokensMax: budgetOf(max_tokens),
     };
     const answer = await tool.run(call);
     return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: { ...answer } };
@@ -51,7 +48,7 @@ function namespaceOf({ namespace: fixed }: Scope, asked: unknown): string {
   });
 }
 
-function tokensOf(asked: unknown): number {
+function budgetOf(asked: unknown): number {
   if (asked === undefined) return TOKENS.default;
   if (Number.isInteger(asked) && Number(asked) >= TOKENS.min && Number(asked) <= TOKENS.max)
     return Number(asked);

@@ -59,8 +59,7 @@ async function pageOf({ given, namespace, tokensMax, ask }: ToolCall): Promise<P
 }
 
 async function read({ given, namespace, ask }: ToolCall): Promise<Page> {
-  const { memories, missing, remaining } = (await ask("GetMemories", { ...given, namespace })) as {
-    readonly [name in "memories"]: readonly Json[];
-  } & { readonly [name in "missing" | "remaining"]: readonly string[] };
+  const got = await ask("GetMemories", { ...given, namespace });
+  const { memories, missing, remaining } = got as Required<Omit<Page, "next_page_token">>;
   return { memories, remaining, ...(missing.length > 0 && { missing }) };
 }

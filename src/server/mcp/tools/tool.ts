@@ -70,10 +70,15 @@ export class Refusal extends Error {
   }
 }
 
-export const NAMESPACE = { type: "string", description: "Default: default" };
+/** Namespace of the calls that name none. */
+export const NAMESPACE_DEFAULT = "default";
+/** Number of tokens that an answer may take. */
+export const TOKENS = { min: 500, default: 2_000, max: 20_000 };
+
+export const NAMESPACE = { type: "string", description: `Default: ${NAMESPACE_DEFAULT}` };
 export const MAX_TOKENS = {
   type: "integer",
-  description: "Budget of the answer, 500 to 20000; default 2000",
+  description: `Budget of the answer, ${TOKENS.min} to ${TOKENS.max}; default ${TOKENS.default}`,
 };
 
 export const text = { type: "string" };

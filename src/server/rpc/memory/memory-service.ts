@@ -47,14 +47,14 @@ export function memoryService(
       const stored =
         asked.similarAbove === undefined ? storing() : held.hold(context, storing, similarTextsOf);
       const { answered, replayed } = await stored;
-      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      tellReplayed(context, replayed);
       return { namespace, ...storedOf(answered) };
     },
     async storeBatch({ namespace, memories }, context) {
       const asked = { namespace, memories: batchMemories(memories) };
       const request = { ...common(context), ...once(context), ...asked };
       const { results, replayed } = await storeBatch(ports, request);
-      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      tellReplayed(context, replayed);
       return { results: results.map(batchResult), namespace };
     },
     async updateMemory({ namespace, id, text, metadata, expiry, updateMask, etag }, context) {
@@ -64,7 +64,7 @@ export function memoryService(
       const request = { ...common(context), ...once(context), namespace, id, ...changes, merges };
       const updating = () => updateMemory(ports, request);
       const { memory, replayed } = await held.hold(context, updating, (updated) => textsOf(updated.memory));
-      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      tellReplayed(context, replayed);
       return { memory: memoryOf(memory), namespace };
     },
     async recall({ namespace, mode, fields: mask, ...asked }, context) {
@@ -157,6 +157,11 @@ export function memoryService(
 /** Reads the header by which a call may be repeated. */
 function once({ requestHeader }: HandlerContext) {
   return { idempotencyKey: requestHeader.get("idempotency-key") ?? undefined };
+}
+
+/** Tells that an earlier attempt with the same key has done it. */
+function tellReplayed({ responseHeader }: HandlerContext, replayed: boolean): void {
+  if (replayed) responseHeader.set("idempotent-replayed", "true");
 }
 
 function common(context: HandlerContext) {

@@ -1,23 +1,23 @@
 import { type Collection, type Db, MongoBulkWriteError } from "mongodb";
 import { inSlices } from "../../../memory/pacing/bounds.js";
 import { FIRST_GENERATION } from "../../../memory/ports/generation.js";
-import type {
-  Entry,
-  Expiring,
-  Fetched,
-  Head,
-  Log,
-  Measured,
-  Named,
-  Numbered,
-  Range,
-  Scope,
-  Seen,
-  Several,
-  Special,
-  Successor,
-  Tail,
-  What,
+import {
+  type Entry,
+  type Expiring,
+  type Fetched,
+  type Head,
+  isMemory,
+  type Log,
+  type Measured,
+  type Named,
+  type Numbered,
+  type Range,
+  type Scope,
+  type Several,
+  type Special,
+  type Successor,
+  type Tail,
+  type What,
 } from "../../../memory/ports/log.js";
 import { DUPLICATE_KEY } from "../find-or-insert.js";
 import { withTimeout } from "../with-timeout.js";
@@ -148,8 +148,7 @@ export class MongoLog implements Log {
 
   async fetch<W extends What>(of: Several & { what: W }): Promise<Fetched<W>> {
     const { entries, rest } = await this.#reader.find(of);
-    const found = entries.filter((each): each is Numbered<Seen[W]> => each.entry.op === "store");
-    return { found, rest };
+    return { found: entries.filter(isMemory<W>), rest };
   }
 
   async locate({ logId, id }: { logId: string; id: string }): Promise<number | undefined> {

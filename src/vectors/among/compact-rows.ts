@@ -1,7 +1,7 @@
-import { rowsOf } from "./segment-rows.js";
-import { graphPath } from "./snapshot/manifest.js";
-import { readSlots, type Slots } from "./snapshot/slots.js";
-import type { SnapshotOf } from "./snapshot/snapshot.js";
+import { rowsOf } from "../segment-rows.js";
+import { graphPath } from "../snapshot/manifest.js";
+import { readSlots, type Slots } from "../snapshot/slots.js";
+import type { SnapshotOf } from "../snapshot/snapshot.js";
 
 /** Largest number that a compact row has. */
 const LARGEST = 127;

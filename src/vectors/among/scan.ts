@@ -1,14 +1,13 @@
 import { exactSearch, MetricKind } from "usearch";
-import { Piece } from "../memory/pacing/bounds.js";
-import { turn } from "../memory/pacing/turn.js";
-import type { Hit } from "../memory/ports/vectors.js";
+import type { Hit } from "../../memory/ports/vectors.js";
+import { cosine, lengthOf } from "../cosine.js";
+import type { Matches } from "../graph.js";
+import { Pauses } from "../pauses.js";
+import type { Segment } from "../segment.js";
+import { readRowsAt } from "../segment-rows.js";
+import { graphPath } from "../snapshot/manifest.js";
+import { placesOf } from "../snapshot/slots.js";
 import { type CompactRows, compact } from "./compact-rows.js";
-import { cosine, lengthOf } from "./cosine.js";
-import type { Matches } from "./graph.js";
-import type { Segment } from "./segment.js";
-import { readRowsAt } from "./segment-rows.js";
-import { graphPath } from "./snapshot/manifest.js";
-import { placesOf } from "./snapshot/slots.js";
 
 /** Number of vectors gathered and compared at a time: less than a millisecond. */
 const GATHERED = 4_096;
@@ -84,16 +83,14 @@ async function compareAll(
 ): Promise<void> {
   const places = placesOf(keys, sequences);
   const query = compact(vector);
-  let piece = new Piece();
+  const pauses = new Pauses();
   for (let from = 0; from < places.length; from += GATHERED) {
     const some = places.subarray(from, from + GATHERED);
     const found = compare(query, gather(rows, some, query.length), count);
     for (const [i, at] of found.keys.entries()) {
       offer(some[Number(at)] as number, 1 - (found.distances[i] as number));
     }
-    if (!piece.isOver) continue;
-    await turn();
-    piece = new Piece();
+    await pauses.ifDue();
   }
 }
 

@@ -1,9 +1,9 @@
-import type { Among, Hit } from "../memory/ports/vectors.js";
+import type { Among, Hit } from "../../memory/ports/vectors.js";
+import type { Matches } from "../graph.js";
+import { BREADTH_HERE_MAX, breadthIn } from "../recall-gauge.js";
+import type { Segment } from "../segment.js";
 import type { CompactRows } from "./compact-rows.js";
-import type { Matches } from "./graph.js";
-import { BREADTH_HERE_MAX, breadthIn } from "./recall-gauge.js";
 import { scan } from "./scan.js";
-import type { Segment } from "./segment.js";
 
 /** Number of vectors that are compared rather than searched in the graphs: it takes about 5 ms, and misses none. */
 const SCAN_MAX = 32_768;
