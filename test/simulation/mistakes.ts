@@ -10,7 +10,6 @@ export interface Mistake {
 export const MISTAKES: readonly Mistake[] = [
   {
     what: "a copier takes what is missing in the original for deleted",
-    seed: 21,
     changes: [
       [
         "memory/generations/copy.ts",
@@ -31,7 +30,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
-    seed: 27,
     changes: [
       ["memory/log/namespaces.ts", "await admit();", ""],
       ["memory/erasure/leftovers.ts", "closed.has(scope.accountId)", "false"],
@@ -79,7 +77,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a copier passes over tombstones",
-    seed: 869,
     changes: [
       ["memory/generations/copy.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
       ["memory/generations/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
@@ -87,12 +84,10 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a writer goes on behind the end of a log",
-    seed: 40,
     changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new Sealed();", ""]],
   },
   {
     what: "a replica reads the pinned model before the plan that is about to change it",
-    seed: 32,
     changes: [
       [
         "memory/model-change/reembedding.ts",
@@ -108,14 +103,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a namespace that a stopped process began in the model before is never moved",
-    seed: 147,
     changes: [
       ["memory/generations/generations.ts", "!this.needed.has(generation)", "!this.known.has(generation)"],
     ],
   },
   {
     what: "a replica goes on finding the version that an update has replaced",
-    seed: 210,
     changes: [
       [
         "memory/log/replica.ts",
@@ -131,7 +124,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    seed: 332,
     changes: [
       [
         "memory/versions/standing.ts",
@@ -142,7 +134,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
-    seed: 26,
     changes: [
       [
         "memory/calls/delete-memory.ts",
@@ -153,12 +144,10 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 69,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(this.ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
-    seed: 213,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -169,7 +158,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
-    seed: 45,
     changes: [
       [
         "memory/log/appender.ts",
@@ -202,7 +190,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a memory is updated or superseded that was superseded before",
-    seed: 29,
     changes: [["memory/versions/standing.ts", "supersededBy: last?.id }", "supersededBy: undefined }"]],
   },
   {
@@ -221,7 +208,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall misses a memory that is updated while it searches",
-    seed: 185,
     changes: [
       [
         "memory/log/replica.ts",
@@ -232,7 +218,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that keeps what is there stays paid",
-    seed: 356,
     changes: [
       [
         "memory/calls/store.ts",
@@ -243,7 +228,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
-    seed: 459,
     changes: [
       [
         "memory/log/appender.ts",
@@ -254,7 +238,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 111,
     changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
   },
 ];

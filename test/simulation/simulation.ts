@@ -25,10 +25,12 @@ interface Shape {
   readonly weights: Record<Kind, number>;
   /** The higher, the more calls are about the latest memory. */
   readonly focus: number;
+  /** Share of the writes that have an idempotency key, and are tried again. */
+  readonly keyed: number;
 }
 
 /** Operations, and how often they occur in the mean of all schedules. */
-const KINDS = { store: 38, batch: 6, update: 14, recall: 16, delete: 14, filter: 4, drop: 5, kill: 6 };
+const KINDS = { store: 38, batch: 6, update: 14, recall: 16, delete: 14, filter: 8, drop: 5, kill: 6 };
 type Kind = keyof typeof KINDS;
 
 const OFTEN_FAULTY = { lost: 0.03, unanswered: 0.03, late: 0.02, twice: 0.03 };
@@ -62,6 +64,7 @@ function shapeOf(time: VirtualTime): Shape {
     closesAccount: time.chance(0.4),
     weights: weightsOf(time),
     focus: time.pick([1, 3, 12]),
+    keyed: time.pick([0.2, 0.5, 1]),
   };
 }
 
@@ -171,7 +174,7 @@ class Schedule {
 
   #planStore(atMs: number, caller: Caller, namespace: string): void {
     const memory = this.#newMemory(caller, namespace, this.#wishes(atMs));
-    const idempotencyKey = this.time.chance(0.5) ? `key ${this.#stores}` : undefined;
+    const idempotencyKey = this.time.chance(this.shape.keyed) ? `key ${this.#stores}` : undefined;
     const attempt = () => {
       const { of, request } = memory();
       const asked = { ...request, namespace, idempotencyKey };
@@ -185,7 +188,7 @@ class Schedule {
     // Only memories that ask for nothing more are written together.
     const wishes = this.time.chance(0.4) ? () => this.#wishes(atMs) : () => ({});
     const memories = Array.from({ length: BATCH }, () => this.#newMemory(caller, namespace, wishes()));
-    const idempotencyKey = this.time.chance(0.5) ? `key ${this.#stores}` : undefined;
+    const idempotencyKey = this.time.chance(this.shape.keyed) ? `key ${this.#stores}` : undefined;
     const attempt = () => {
       const items = memories.map((memory) => memory());
       const asked = { namespace, memories: items.map(({ request }) => request), idempotencyKey };
@@ -218,7 +221,7 @@ class Schedule {
     if (!isRepeated) return;
     // A caller with a key tries again, maybe while the first call still runs, maybe long after.
     for (let tries = this.time.pick([1, 1, 2]); tries > 0; tries--) {
-      this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 120_000])), tried);
+      this.#begin(atMs + this.time.between(0, this.time.pick([100, 15_000, 60_000, 120_000])), tried);
     }
   }
 
