@@ -1297,7 +1297,17 @@ export const openapi: Record<string, unknown> = {
                   "plan": "free",
                   "calls_limit": 1000,
                   "calls_used": 0,
-                  "created_at": "2026-11-21T09:30:00.123Z"
+                  "created_at": "2026-11-21T09:30:00.123Z",
+                  "key": {
+                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                    "name": "laptop",
+                    "prefix": "rcl_EXAM",
+                    "access": "KEY_ACCESS_FULL",
+                    "namespace": "",
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "replaces": "",
+                    "current": true
+                  }
                 }
               }
             }
@@ -3726,7 +3736,17 @@ export const openapi: Record<string, unknown> = {
                   "plan": "free",
                   "calls_limit": 1000,
                   "calls_used": 0,
-                  "created_at": "2026-11-21T09:30:00.123Z"
+                  "created_at": "2026-11-21T09:30:00.123Z",
+                  "key": {
+                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                    "name": "laptop",
+                    "prefix": "rcl_EXAM",
+                    "access": "KEY_ACCESS_FULL",
+                    "namespace": "",
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "replaces": "",
+                    "current": true
+                  }
                 }
               }
             }
@@ -3831,7 +3851,17 @@ export const openapi: Record<string, unknown> = {
                   "plan": "free",
                   "calls_limit": 1000,
                   "calls_used": 0,
-                  "created_at": "2026-11-21T09:30:00.123Z"
+                  "created_at": "2026-11-21T09:30:00.123Z",
+                  "key": {
+                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                    "name": "laptop",
+                    "prefix": "rcl_EXAM",
+                    "access": "KEY_ACCESS_FULL",
+                    "namespace": "",
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "replaces": "",
+                    "current": true
+                  }
                 }
               }
             }
@@ -6138,6 +6168,10 @@ export const openapi: Record<string, unknown> = {
           "created_at": {
             "type": "string",
             "format": "date-time"
+          },
+          "key": {
+            "$ref": "#/components/schemas/Key",
+            "description": "The key of this very call. Any key may read here what it may do, also one that may not list keys."
           }
         },
         "required": [
@@ -6146,8 +6180,74 @@ export const openapi: Record<string, unknown> = {
           "plan",
           "calls_limit",
           "calls_used",
-          "created_at"
+          "created_at",
+          "key"
         ]
+      },
+      "Key": {
+        "type": "object",
+        "description": "A key without its secret.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The key's id, `key_` and 26 characters; not a secret."
+          },
+          "name": {
+            "type": "string"
+          },
+          "prefix": {
+            "type": "string",
+            "description": "The key's first 8 characters."
+          },
+          "access": {
+            "$ref": "#/components/schemas/KeyAccess"
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The only namespace it may touch; empty is all."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time"
+          },
+          "last_used_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "About when it was last used, to the minute; absent when never."
+          },
+          "expires_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it stops working; absent when never."
+          },
+          "replaces": {
+            "type": "string",
+            "description": "The id of the key that this one replaces once it is first used; empty when none, or when that has happened."
+          },
+          "current": {
+            "type": "boolean",
+            "description": "Whether this is the key of this very call."
+          }
+        },
+        "required": [
+          "id",
+          "name",
+          "prefix",
+          "access",
+          "namespace",
+          "created_at",
+          "replaces",
+          "current"
+        ]
+      },
+      "KeyAccess": {
+        "type": "string",
+        "enum": [
+          "KEY_ACCESS_UNSPECIFIED",
+          "KEY_ACCESS_FULL",
+          "KEY_ACCESS_READ_ONLY"
+        ],
+        "description": "What a key may do.\n\n- `KEY_ACCESS_FULL`: Everything.\n- `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys."
       },
       "GetUsageRequest": {
         "type": "object",
@@ -6330,15 +6430,6 @@ export const openapi: Record<string, unknown> = {
           }
         ]
       },
-      "KeyAccess": {
-        "type": "string",
-        "enum": [
-          "KEY_ACCESS_UNSPECIFIED",
-          "KEY_ACCESS_FULL",
-          "KEY_ACCESS_READ_ONLY"
-        ],
-        "description": "What a key may do.\n\n- `KEY_ACCESS_FULL`: Everything.\n- `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys."
-      },
       "CreateKeyResponse": {
         "type": "object",
         "properties": {
@@ -6353,62 +6444,6 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "api_key",
           "key"
-        ]
-      },
-      "Key": {
-        "type": "object",
-        "description": "A key without its secret.",
-        "properties": {
-          "id": {
-            "type": "string",
-            "description": "The key's id, `key_` and 26 characters; not a secret."
-          },
-          "name": {
-            "type": "string"
-          },
-          "prefix": {
-            "type": "string",
-            "description": "The key's first 8 characters."
-          },
-          "access": {
-            "$ref": "#/components/schemas/KeyAccess"
-          },
-          "namespace": {
-            "type": "string",
-            "description": "The only namespace it may touch; empty is all."
-          },
-          "created_at": {
-            "type": "string",
-            "format": "date-time"
-          },
-          "last_used_at": {
-            "type": "string",
-            "format": "date-time",
-            "description": "About when it was last used, to the minute; absent when never."
-          },
-          "expires_at": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When it stops working; absent when never."
-          },
-          "replaces": {
-            "type": "string",
-            "description": "The id of the key that this one replaces once it is first used; empty when none, or when that has happened."
-          },
-          "current": {
-            "type": "boolean",
-            "description": "Whether this is the key of this very call."
-          }
-        },
-        "required": [
-          "id",
-          "name",
-          "prefix",
-          "access",
-          "namespace",
-          "created_at",
-          "replaces",
-          "current"
         ]
       },
       "ListKeysRequest": {

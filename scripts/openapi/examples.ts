@@ -95,7 +95,7 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   },
   GetAccount: {
     request: {},
-    response: { account_id, email: "ada@example.org", ...plan, created_at },
+    response: { account_id, email: "ada@example.org", ...plan, created_at, key: { ...key, current: true } },
   },
   GetUsage: {
     request: { days: 1 },

@@ -28,8 +28,14 @@ export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof 
       return { ...shared(account), apiKey: key };
     },
     async getAccount(_request, context) {
-      const account = await getAccount(accounts, callerOf(context));
-      return { ...shared(account), email: account.email, createdAt: timestampFromMs(account.createdAtMs) };
+      const caller = callerOf(context);
+      const account = await getAccount(accounts, caller);
+      const { email, createdAtMs, keys } = account;
+      const key = keys.find(({ hash }) => hash === caller.keyHash);
+      return {
+        ...{ ...shared(account), email, createdAt: timestampFromMs(createdAtMs) },
+        ...(key && { key: shown(key, caller) }),
+      };
     },
     async getUsage({ days }, context) {
       const caller = callerOf(context);

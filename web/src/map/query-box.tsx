@@ -31,6 +31,7 @@ export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSel
           <input
             id="map-query"
             required
+            dir="auto"
             autoComplete="off"
             placeholder="Ask in plain words"
             value={query}
@@ -58,7 +59,7 @@ export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSel
           {results.map((result) => (
             <li key={result.id} data-selected={result.id === selected}>
               <Score score={result.score} />
-              <button type="button" className="result-text" onClick={() => onSelect(result.id)}>
+              <button type="button" className="result-text" dir="auto" onClick={() => onSelect(result.id)}>
                 {excerpt(result)}
               </button>
             </li>

@@ -9,7 +9,13 @@ import { useKept } from "./kept";
 import { Results } from "./results";
 import { useTimed } from "./timed";
 
-export function RecallPanel({ namespace }: { namespace: string }) {
+export interface RecallPanelProps {
+  readonly namespace: string;
+  /** Ids of memories that were deleted since they were recalled. */
+  readonly deleted: readonly string[];
+}
+
+export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
   const [query, setQuery] = useKept("query", "");
   const [topK, setTopK] = useKept("topK", 5);
   const [byWords, setByWords] = useKept("byWords", true);
@@ -34,6 +40,7 @@ export function RecallPanel({ namespace }: { namespace: string }) {
           <input
             id="query"
             required
+            dir="auto"
             autoComplete="off"
             placeholder="What does Ada like to drink?"
             value={query}
@@ -70,7 +77,7 @@ export function RecallPanel({ namespace }: { namespace: string }) {
             {counted(data.queryTokens, "query token")}
           </p>
         )}
-        {data && <Results results={data.results} namespace={data.namespace} />}
+        {data && <Results {...{ deleted }} results={data.results} namespace={data.namespace} />}
       </div>
       <AsCurl
         path="/recall"

@@ -1,46 +1,44 @@
-import { useState } from "react";
 import { type RecallResult, STRONG_MATCH } from "../api";
 import { ago } from "../format";
-import { OpenMemory } from "../memories/open-memory";
+import { openAt } from "../route";
 import { excerpt, isPart } from "./excerpt";
 
 /** Number of words that are named below a score. */
 const WORDS_SHOWN = 8;
 
+export interface ResultsProps {
+  readonly results: readonly RecallResult[];
+  readonly namespace: string;
+  readonly deleted: readonly string[];
+}
+
 /** Lists recalled memories, best first, each with a bar for its score and one for what its words add. */
-export function Results({ results, namespace }: { results: readonly RecallResult[]; namespace: string }) {
-  const [opened, setOpened] = useState<string>();
-  const [deleted, setDeleted] = useState<readonly string[]>([]);
+export function Results({ results, namespace, deleted }: ResultsProps) {
   const left = results.filter(({ id }) => !deleted.includes(id));
   if (results.length === 0) return <p className="quiet">This namespace holds no memories.</p>;
   return (
-    <>
-      <ol className="results">
-        {left.map((result, index) => (
-          <li key={result.id} data-strong={result.score > STRONG_MATCH}>
-            <Score score={result.score} />
-            {result.words !== undefined && <Words result={result} />}
-            <button type="button" className="result-text" dir="auto" onClick={() => setOpened(result.id)}>
-              {excerpt(result)}
-            </button>
-            <p className="hint">
-              {isPart(result) && "matching part of a longer memory · "}
-              {index === 0 && <span className="badge">best</span>}{" "}
-              {result.score > STRONG_MATCH && <span className="badge badge-good">strong match</span>}{" "}
-              {ago(result.createdAt)}
-            </p>
-          </li>
-        ))}
-      </ol>
-      {opened && (
-        <OpenMemory
-          namespace={namespace}
-          id={opened}
-          onDeleted={() => setDeleted([...deleted, opened])}
-          onClose={() => setOpened(undefined)}
-        />
-      )}
-    </>
+    <ol className="results">
+      {left.map((result, index) => (
+        <li key={result.id} data-strong={result.score > STRONG_MATCH}>
+          <Score score={result.score} />
+          {result.words !== undefined && <Words result={result} />}
+          <button
+            type="button"
+            className="result-text"
+            dir="auto"
+            onClick={() => openAt("playground", namespace, result.id)}
+          >
+            {excerpt(result)}
+          </button>
+          <p className="hint">
+            {isPart(result) && "matching part of a longer memory · "}
+            {index === 0 && <span className="badge">best</span>}{" "}
+            {result.score > STRONG_MATCH && <span className="badge badge-good">strong match</span>}{" "}
+            {ago(result.createdAt)}
+          </p>
+        </li>
+      ))}
+    </ol>
   );
 }
 
