@@ -1307,6 +1307,13 @@ export const openapi: Record<string, unknown> = {
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
                     "current": true
+                  },
+                  "model": {
+                    "id": "bundled",
+                    "languages": [
+                      "en"
+                    ],
+                    "strong_score": 0.8
                   }
                 }
               }
@@ -3746,6 +3753,13 @@ export const openapi: Record<string, unknown> = {
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
                     "current": true
+                  },
+                  "model": {
+                    "id": "bundled",
+                    "languages": [
+                      "en"
+                    ],
+                    "strong_score": 0.8
                   }
                 }
               }
@@ -3861,6 +3875,13 @@ export const openapi: Record<string, unknown> = {
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
                     "current": true
+                  },
+                  "model": {
+                    "id": "bundled",
+                    "languages": [
+                      "en"
+                    ],
+                    "strong_score": 0.8
                   }
                 }
               }
@@ -5139,7 +5160,7 @@ export const openapi: Record<string, unknown> = {
           "score": {
             "type": "number",
             "format": "double",
-            "description": "The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match. Of a long text it is that of the window nearest to the query."
+            "description": "The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). With the bundled model above 0.80 is a strong match; of other models GetAccount may tell it (`model.strong_score`). Of a long text it is that of the window nearest to the query."
           },
           "metadata": {
             "type": "object",
@@ -6172,6 +6193,10 @@ export const openapi: Record<string, unknown> = {
           "key": {
             "$ref": "#/components/schemas/Key",
             "description": "The key of this very call. Any key may read here what it may do, also one that may not list keys."
+          },
+          "model": {
+            "$ref": "#/components/schemas/Model",
+            "description": "The model that reads what is stored and asked."
           }
         },
         "required": [
@@ -6181,7 +6206,8 @@ export const openapi: Record<string, unknown> = {
           "calls_limit",
           "calls_used",
           "created_at",
-          "key"
+          "key",
+          "model"
         ]
       },
       "Key": {
@@ -6248,6 +6274,33 @@ export const openapi: Record<string, unknown> = {
           "KEY_ACCESS_READ_ONLY"
         ],
         "description": "What a key may do.\n\n- `KEY_ACCESS_FULL`: Everything.\n- `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys."
+      },
+      "Model": {
+        "type": "object",
+        "description": "An embedding model, as far as callers need to know it.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "Its id, as the operator names it: `bundled`, or that of its repository."
+          },
+          "languages": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The languages that it reads, as BCP 47 tags such as `en`; `mul` stands for many. Empty when the server does not know them."
+          },
+          "strong_score": {
+            "type": "number",
+            "format": "double",
+            "description": "The score above which a match is strong, where that was measured: models spread their scores differently, and for most of them no such score is known. It holds for texts and queries in the model's languages only."
+          }
+        },
+        "required": [
+          "id",
+          "languages",
+          "strong_score"
+        ]
       },
       "GetUsageRequest": {
         "type": "object",

@@ -99,6 +99,27 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     expect(await page.locator(".result-text").first().getAttribute("dir")).toBe("auto");
   });
 
+  it("calls nothing a strong match that the model cannot judge, and says what it reads", async () => {
+    await visit(page, server.url, "usage");
+    await page.getByText("bundled, reads English").waitFor();
+    await visit(page, server.url, "playground/people");
+    await page.getByText("The model reads English.", { exact: false }).first().waitFor();
+    const recall = async (query: string) => {
+      await page.getByLabel("Question").fill(query);
+      await page.getByRole("button", { name: "Recall", exact: true }).click();
+      await page.getByText(/1 result/).waitFor();
+      await page.locator(".results li").waitFor();
+    };
+    await recall("Hello, world!");
+    expect(await page.locator(".score-mark").count()).toBe(1);
+    expect(await page.getByText("It cannot tell well what this means").count()).toBe(0);
+    await recall("مرحبا بالعالم");
+    await expect.poll(() => page.locator(".score-mark").count()).toBe(0);
+    expect(await page.locator(".results .mono").textContent()).toMatch(/(0\.9\d\d|1\.000)$/);
+    expect(await page.getByText("strong match").count()).toBe(0);
+    await page.getByText("It cannot tell well what this means").waitFor();
+  });
+
   it("writes one memory, and a size that does not break", async () => {
     await visit(page, server.url, "map/people");
     await page.getByText("1 memory.").waitFor();

@@ -120,6 +120,11 @@ describe("scopes", () => {
       }
     });
 
+    it("tells which model reads the texts, in which languages, and what its scores mean", async () => {
+      const { model } = await ok(door(), "GetAccount", { key: account.keys["read-only other"] });
+      expect(model).toEqual({ id: "bundled", languages: ["en"], strong_score: 0.8 });
+    });
+
     it("makes, lists and revokes keys", async () => {
       const { body } = await door().call("SignUp", {});
       const key = String(body.api_key);

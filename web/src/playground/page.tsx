@@ -3,6 +3,7 @@ import { OpenMemory } from "../memories/open-memory";
 import { KeyNote, READ_ONLY } from "../parts/key-note";
 import { Page } from "../parts/page";
 import { closeTo } from "../route";
+import { languagesOf, useModel } from "../session/model";
 import { useRights } from "../session/rights";
 import { NAMESPACE } from "../start/samples";
 import { useKept } from "./kept";
@@ -22,11 +23,15 @@ export function PlaygroundPage({ rest: [given = "", opened] }: { rest: readonly 
     setFollowed("");
     setTyped(next);
   };
+  const model = useModel();
+  const languages = model && languagesOf(model);
+  const intro = [
+    readsOnly ? "Recall memories." : "Store and recall memories.",
+    "Each success costs one call of your plan.",
+    ...(languages ? [`The model reads ${languages}.`] : []),
+  ];
   return (
-    <Page
-      title="Playground"
-      intro={`${readsOnly ? "Recall" : "Store and recall"} memories. Each success costs one call of your plan.`}
-    >
+    <Page title="Playground" intro={intro.join(" ")}>
       <NamespaceField {...{ namespace, only }} onChange={choose} />
       <div className="playground">
         <RecallPanel {...{ namespace, deleted }} />

@@ -3,6 +3,7 @@ import type { FormEvent } from "react";
 import { memories, RecallRequest_Mode } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
+import { LanguageHint } from "../parts/language-hint";
 import { refresh } from "../session/refresh";
 import { AsCurl } from "./as-curl";
 import { useKept } from "./kept";
@@ -30,7 +31,8 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
     const mode = byWords ? RecallRequest_Mode.HYBRID : RecallRequest_Mode.COSINE;
     recall.mutate({ query, namespace, topK, mode, explain: byWords });
   };
-  const { data } = recall;
+  const { data, variables } = recall;
+  const asked = variables?.query ?? "";
   return (
     <section className="card stack" aria-labelledby="recall">
       <h2 id="recall">Recall</h2>
@@ -46,6 +48,7 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
             value={query}
             onChange={(event) => setQuery(event.target.value)}
           />
+          <LanguageHint text={query} />
         </div>
         <div className="actions">
           <button type="submit" className="button-main" disabled={recall.isPending}>
@@ -77,7 +80,7 @@ export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
             {counted(data.queryTokens, "query token")}
           </p>
         )}
-        {data && <Results {...{ deleted }} results={data.results} namespace={data.namespace} />}
+        {data && <Results {...{ deleted, query: asked }} results={data.results} namespace={data.namespace} />}
       </div>
       <AsCurl
         path="/recall"
