@@ -78,6 +78,17 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await page.getByRole("heading", { name: "Usage" }).waitFor();
   });
 
+  it("goes to another page while a memory is open", async () => {
+    await visit(page, server.url, "memories/people");
+    // The other page is loaded only now, and meanwhile the one with the dialog is hidden.
+    await page.reload();
+    await page.locator(".row").first().click();
+    await page.getByRole("dialog", { name: "Memory" }).waitFor();
+    await visit(page, server.url, "usage");
+    await page.getByRole("heading", { name: "Calls per day" }).waitFor();
+    expect(page.url()).toMatch(/#\/usage$/);
+  });
+
   it("opens a memory of the playground by its address", async () => {
     const [stored] = resultsOf(await caller.recall("hello", "people", 1));
     await visit(page, server.url, `playground/people/${stored?.id}`);
