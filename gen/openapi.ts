@@ -1297,7 +1297,24 @@ export const openapi: Record<string, unknown> = {
                   "plan": "free",
                   "calls_limit": 1000,
                   "calls_used": 0,
-                  "created_at": "2026-11-21T09:30:00.123Z"
+                  "created_at": "2026-11-21T09:30:00.123Z",
+                  "key": {
+                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                    "name": "laptop",
+                    "prefix": "rcl_EXAM",
+                    "access": "KEY_ACCESS_FULL",
+                    "namespace": "",
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "replaces": "",
+                    "current": true
+                  },
+                  "model": {
+                    "id": "bundled",
+                    "languages": [
+                      "en"
+                    ],
+                    "strong_score": 0.8
+                  }
                 }
               }
             }
@@ -3726,7 +3743,24 @@ export const openapi: Record<string, unknown> = {
                   "plan": "free",
                   "calls_limit": 1000,
                   "calls_used": 0,
-                  "created_at": "2026-11-21T09:30:00.123Z"
+                  "created_at": "2026-11-21T09:30:00.123Z",
+                  "key": {
+                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                    "name": "laptop",
+                    "prefix": "rcl_EXAM",
+                    "access": "KEY_ACCESS_FULL",
+                    "namespace": "",
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "replaces": "",
+                    "current": true
+                  },
+                  "model": {
+                    "id": "bundled",
+                    "languages": [
+                      "en"
+                    ],
+                    "strong_score": 0.8
+                  }
                 }
               }
             }
@@ -3831,7 +3865,24 @@ export const openapi: Record<string, unknown> = {
                   "plan": "free",
                   "calls_limit": 1000,
                   "calls_used": 0,
-                  "created_at": "2026-11-21T09:30:00.123Z"
+                  "created_at": "2026-11-21T09:30:00.123Z",
+                  "key": {
+                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                    "name": "laptop",
+                    "prefix": "rcl_EXAM",
+                    "access": "KEY_ACCESS_FULL",
+                    "namespace": "",
+                    "created_at": "2026-11-21T09:30:00.123Z",
+                    "replaces": "",
+                    "current": true
+                  },
+                  "model": {
+                    "id": "bundled",
+                    "languages": [
+                      "en"
+                    ],
+                    "strong_score": 0.8
+                  }
                 }
               }
             }
@@ -5109,7 +5160,7 @@ export const openapi: Record<string, unknown> = {
           "score": {
             "type": "number",
             "format": "double",
-            "description": "The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match. Of a long text it is that of the window nearest to the query."
+            "description": "The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). With the bundled model above 0.80 is a strong match; of other models GetAccount may tell it (`model.strong_score`). Of a long text it is that of the window nearest to the query."
           },
           "metadata": {
             "type": "object",
@@ -6138,6 +6189,14 @@ export const openapi: Record<string, unknown> = {
           "created_at": {
             "type": "string",
             "format": "date-time"
+          },
+          "key": {
+            "$ref": "#/components/schemas/Key",
+            "description": "The key of this very call. Any key may read here what it may do, also one that may not list keys."
+          },
+          "model": {
+            "$ref": "#/components/schemas/Model",
+            "description": "The model that reads what is stored and asked."
           }
         },
         "required": [
@@ -6146,7 +6205,101 @@ export const openapi: Record<string, unknown> = {
           "plan",
           "calls_limit",
           "calls_used",
-          "created_at"
+          "created_at",
+          "key",
+          "model"
+        ]
+      },
+      "Key": {
+        "type": "object",
+        "description": "A key without its secret.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The key's id, `key_` and 26 characters; not a secret."
+          },
+          "name": {
+            "type": "string"
+          },
+          "prefix": {
+            "type": "string",
+            "description": "The key's first 8 characters."
+          },
+          "access": {
+            "$ref": "#/components/schemas/KeyAccess"
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The only namespace it may touch; empty is all."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time"
+          },
+          "last_used_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "About when it was last used, to the minute; absent when never."
+          },
+          "expires_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it stops working; absent when never."
+          },
+          "replaces": {
+            "type": "string",
+            "description": "The id of the key that this one replaces once it is first used; empty when none, or when that has happened."
+          },
+          "current": {
+            "type": "boolean",
+            "description": "Whether this is the key of this very call."
+          }
+        },
+        "required": [
+          "id",
+          "name",
+          "prefix",
+          "access",
+          "namespace",
+          "created_at",
+          "replaces",
+          "current"
+        ]
+      },
+      "KeyAccess": {
+        "type": "string",
+        "enum": [
+          "KEY_ACCESS_UNSPECIFIED",
+          "KEY_ACCESS_FULL",
+          "KEY_ACCESS_READ_ONLY"
+        ],
+        "description": "What a key may do.\n\n- `KEY_ACCESS_FULL`: Everything.\n- `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys."
+      },
+      "Model": {
+        "type": "object",
+        "description": "An embedding model, as far as callers need to know it.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "Its id, as the operator names it: `bundled`, or that of its repository."
+          },
+          "languages": {
+            "type": "array",
+            "items": {
+              "type": "string"
+            },
+            "description": "The languages that it reads, as BCP 47 tags such as `en`; `mul` stands for many. Empty when the server does not know them."
+          },
+          "strong_score": {
+            "type": "number",
+            "format": "double",
+            "description": "The score above which a match is strong, where that was measured: models spread their scores differently, and for most of them no such score is known. It holds for texts and queries in the model's languages only."
+          }
+        },
+        "required": [
+          "id",
+          "languages",
+          "strong_score"
         ]
       },
       "GetUsageRequest": {
@@ -6330,15 +6483,6 @@ export const openapi: Record<string, unknown> = {
           }
         ]
       },
-      "KeyAccess": {
-        "type": "string",
-        "enum": [
-          "KEY_ACCESS_UNSPECIFIED",
-          "KEY_ACCESS_FULL",
-          "KEY_ACCESS_READ_ONLY"
-        ],
-        "description": "What a key may do.\n\n- `KEY_ACCESS_FULL`: Everything.\n- `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys."
-      },
       "CreateKeyResponse": {
         "type": "object",
         "properties": {
@@ -6353,62 +6497,6 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "api_key",
           "key"
-        ]
-      },
-      "Key": {
-        "type": "object",
-        "description": "A key without its secret.",
-        "properties": {
-          "id": {
-            "type": "string",
-            "description": "The key's id, `key_` and 26 characters; not a secret."
-          },
-          "name": {
-            "type": "string"
-          },
-          "prefix": {
-            "type": "string",
-            "description": "The key's first 8 characters."
-          },
-          "access": {
-            "$ref": "#/components/schemas/KeyAccess"
-          },
-          "namespace": {
-            "type": "string",
-            "description": "The only namespace it may touch; empty is all."
-          },
-          "created_at": {
-            "type": "string",
-            "format": "date-time"
-          },
-          "last_used_at": {
-            "type": "string",
-            "format": "date-time",
-            "description": "About when it was last used, to the minute; absent when never."
-          },
-          "expires_at": {
-            "type": "string",
-            "format": "date-time",
-            "description": "When it stops working; absent when never."
-          },
-          "replaces": {
-            "type": "string",
-            "description": "The id of the key that this one replaces once it is first used; empty when none, or when that has happened."
-          },
-          "current": {
-            "type": "boolean",
-            "description": "Whether this is the key of this very call."
-          }
-        },
-        "required": [
-          "id",
-          "name",
-          "prefix",
-          "access",
-          "namespace",
-          "created_at",
-          "replaces",
-          "current"
         ]
       },
       "ListKeysRequest": {

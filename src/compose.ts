@@ -7,7 +7,7 @@ import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openCertificate, openDoors } from "./compose/doors.js";
 import { openMemory } from "./compose/memory.js";
-import { type Models, openFirstModel, openReembedding } from "./compose/models.js";
+import { describeNewest, type Models, openFirstModel, openReembedding } from "./compose/models.js";
 import { readPlans } from "./compose/plans.js";
 import { openMigrating, openStorage, ownSnapshots } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
@@ -99,6 +99,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     signUp: config.signUp,
     freeCalls: plans.get(FREE).calls,
     usage: counting.usage,
+    model: () => describeNewest(generations),
     parseNamespace,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };

@@ -95,7 +95,10 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   },
   GetAccount: {
     request: {},
-    response: { account_id, email: "ada@example.org", ...plan, created_at },
+    response: {
+      ...{ account_id, email: "ada@example.org", ...plan, created_at, key: { ...key, current: true } },
+      model: { id: "bundled", languages: ["en"], strong_score: 0.8 },
+    },
   },
   GetUsage: {
     request: { days: 1 },

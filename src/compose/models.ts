@@ -1,8 +1,10 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.js";
+import { describeModel, type ModelDescription } from "../embedding/convention/describe-model.js";
 import { type EmbedderOptions, type OpenEmbedder, openEmbedder } from "../embedding/open.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { withQueryCache } from "../embedding/query-cache.js";
+import type { Generations } from "../memory/generations/generations.js";
 import { generationFor, modelFor } from "../memory/model-change/pin.js";
 import { Reembedding } from "../memory/model-change/reembedding.js";
 import type { Generation } from "../memory/ports/generation.js";
@@ -77,6 +79,12 @@ export async function openModel(
       await cached.close();
     },
   };
+}
+
+/** Describes the model that reads new texts, or, until it is loaded here, the one that this process has. */
+export function describeNewest(generations: Generations): ModelDescription | undefined {
+  const model = generations.modelOf(generations.newest) ?? generations.models[0];
+  return model && describeModel(model.id);
 }
 
 /** Counts what waits for a thread of one model: during a change of the model, of the one with more. */

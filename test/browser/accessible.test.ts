@@ -28,6 +28,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
   let server: TestServer;
   let browser: Browser;
   let key: string;
+  let reader: string;
 
   beforeAll(async () => {
     needPortal();
@@ -35,6 +36,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     browser = await openBrowser();
     const caller = await signUp(server.url);
     key = caller.key;
+    reader = await openReader(server.url);
     for (const text of sentences(60)) await caller.store({ text, namespace: NAMESPACE, metadata: { a: 1 } });
   }, 60_000);
   afterAll(async () => {
@@ -65,6 +67,23 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
       }
       await page.context().close();
     }, 120_000);
+  });
+
+  it("has nothing that axe finds for a key that may only read one namespace", async () => {
+    const { page } = await openVisitor(browser, server.url);
+    await signInWith(page, server.url, reader);
+    for (const hash of [
+      "start",
+      "playground",
+      "keys",
+      "memories",
+      `memories/${NAMESPACE}`,
+      "memories/other",
+    ]) {
+      await visit(page, server.url, hash);
+      expect(await findings(page), hash).toEqual([]);
+    }
+    await page.context().close();
   });
 
   it("fits a phone: nothing but code and tables is wider than the screen", async () => {
@@ -99,6 +118,15 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     await page.context().close();
   });
 });
+
+/** Opens an account with a memory, and returns a key that may only read it. */
+async function openReader(url: string): Promise<string> {
+  const caller = await signUp(url);
+  await caller.store({ text: "Ada lives in Lisbon.", namespace: NAMESPACE });
+  const scope = { access: "KEY_ACCESS_READ_ONLY", namespace: NAMESPACE };
+  const { body } = await caller.call("POST /recalld.v1.AccountService/CreateKey", { body: scope });
+  return String(body.api_key);
+}
 
 async function findings(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();

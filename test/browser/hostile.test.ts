@@ -115,7 +115,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
       await page.getByLabel("Question").fill("Anything?");
       for (let left = 4; left >= 0; left -= 1) {
         await page.getByRole("button", { name: "Recall", exact: true }).click();
-        await page.getByText(`${left} calls left`).waitFor();
+        await page.getByText(`${left} ${left === 1 ? "call" : "calls"} left`).waitFor();
         if (left !== 1) continue;
         await page.getByRole("link", { name: "Usage" }).click();
         await page.getByText("1 call is left").waitFor();
@@ -124,6 +124,10 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
       }
       await page.getByRole("button", { name: "Recall", exact: true }).click();
       await page.getByText("All calls of this plan are used").waitFor();
+      // What can be offered then: the way to more, and to what is stored.
+      await page.getByText(/ask those who run this server.*acc_/).waitFor();
+      await page.getByRole("button", { name: "Copy account" }).waitFor();
+      await page.getByRole("link", { name: "read, export and delete them" }).waitFor();
       await page.getByRole("link", { name: "Usage" }).click();
       await page.getByText("Your memories are safe").waitFor();
       await settle(page);

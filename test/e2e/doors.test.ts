@@ -125,6 +125,8 @@ describe.each(DOORS)("through $name", ({ name, json }) => {
       calls_limit: FREE_CALLS,
       calls_used: 4,
       created_at: expect.any(String),
+      key: expect.objectContaining({ name: "first key", current: true }),
+      model: { id: "bundled", languages: ["en"], strong_score: 0.8 },
     });
   });
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LOCAL_DATABASE } from "../support/databases.js";
 import { type Door, doorsOf, type RpcName } from "../support/doors.js";
-import { type Keys, KINDS, ok, openAccount, TIMEOUT_MS } from "../support/keys.js";
+import { type Keys, KINDS, ok, openAccount, SCOPES, TIMEOUT_MS } from "../support/keys.js";
 import type { TestServer } from "../support/server.js";
 
 const FREE_CALLS = "1000000";
@@ -105,6 +105,24 @@ describe("scopes", () => {
       expect(await names(keys["read-only"])).toEqual(["mine", "other", "third"]);
       expect(await names(keys.mine)).toEqual(["mine"]);
       expect(await names(keys["read-only other"])).toEqual(["other"]);
+    });
+
+    it("tells every key which one it is, and what it may do", async () => {
+      for (const kind of KINDS.filter((each) => each !== "revoked")) {
+        const { key } = await ok(door(), "GetAccount", { key: account.keys[kind] });
+        expect(key).toMatchObject({
+          id: expect.stringMatching(/^key_/),
+          name: kind === "full" ? "first key" : kind,
+          prefix: account.keys[kind].slice(0, 8),
+          ...{ access: "KEY_ACCESS_FULL", namespace: "", ...SCOPES[kind] },
+          current: true,
+        });
+      }
+    });
+
+    it("tells which model reads the texts, in which languages, and what its scores mean", async () => {
+      const { model } = await ok(door(), "GetAccount", { key: account.keys["read-only other"] });
+      expect(model).toEqual({ id: "bundled", languages: ["en"], strong_score: 0.8 });
     });
 
     it("makes, lists and revokes keys", async () => {

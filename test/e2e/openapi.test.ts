@@ -280,6 +280,7 @@ describe("llms.txt", () => {
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     const text = await answer.text();
     expect(text.length).toBeLessThan(3000);
+    expect(text).toContain("The bundled model reads English.");
     const paths = [...text.matchAll(/(?:POST|GET|DELETE) (?:or DELETE )?(\/[\w/{}]+)/g)].map(
       ([, path]) => path,
     );

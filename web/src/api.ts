@@ -5,8 +5,10 @@ export {
   AccountService,
   type CreateKeyResponse,
   type DayUsage,
+  type GetAccountResponse,
   type Key,
   KeyAccess,
+  type Model,
 } from "../../gen/recalld/v1/account_pb.js";
 export {
   ListMemoriesRequest_Order,
@@ -23,6 +25,3 @@ export {
 export { MemoryService };
 export const accounts = AccountService.method;
 export const memories = MemoryService.method;
-
-/** Scores above this are strong matches; the contract says so at `RecallResult.score`. */
-export const STRONG_MATCH = 0.8;

@@ -7,12 +7,12 @@ import { linkTo, type Route, useRoute } from "./route";
 import { queryClient, transport } from "./session/client";
 import { useSession } from "./session/session";
 import { Shell } from "./shell";
-import { QuickStartPage } from "./start/page";
-import { Reveal } from "./start/reveal";
 import { Welcome } from "./welcome/page";
 
 export type PageComponent = ComponentType<{ rest: readonly string[] }>;
 
+const QuickStart = lazy(() => import("./start/page").then((module) => ({ default: module.QuickStartPage })));
+const Reveal = lazy(() => import("./start/reveal").then((module) => ({ default: module.Reveal })));
 const Usage = lazy(() => import("./usage/page").then(({ UsagePage }) => ({ default: UsagePage })));
 const Keys = lazy(() => import("./keys/page").then(({ KeysPage }) => ({ default: KeysPage })));
 const Memories = lazy(() => import("./memories/page").then((module) => ({ default: module.MemoriesPage })));
@@ -23,7 +23,7 @@ const Playground = lazy(() =>
 );
 
 const PAGES: Readonly<Record<string, PageComponent>> = {
-  start: QuickStartPage,
+  start: QuickStart,
   playground: Playground,
   memories: Memories,
   map: MemoryMap,

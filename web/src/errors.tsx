@@ -1,7 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { useQuery } from "@connectrpc/connect-query";
+import { useRef } from "react";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import { accounts } from "./api";
+import { CopyButton } from "./parts/copy";
 import { Icon } from "./parts/icon";
+import { linkTo } from "./route";
 import { isUnreachable, useAway } from "./session/reach";
+import { useRights } from "./session/rights";
 
 const TITLES: Partial<Record<Code, string>> = {
   [Code.InvalidArgument]: "The server did not accept this input",
@@ -49,16 +55,30 @@ function AwayNote() {
   );
 }
 
+/** Says that the plan is used up, what can still be done, and how to get more. */
 export function QuotaNote() {
+  const { data } = useQuery(accounts.getAccount, {});
+  const { writes } = useRights();
+  const id = useRef<HTMLElement>(null);
   return (
     <div className="note note-warn" role="alert">
       <Icon name="alert" />
-      <div>
+      <div className="stack">
         <strong>All calls of this plan are used</strong>
         <p>
-          You can no longer store or recall. Your memories are safe: you can still read, list and delete them
-          here and through the API. Whoever runs this server can give your account a larger plan.
+          You can no longer store or recall. Your memories are safe: you can still{" "}
+          <a href={linkTo("memories")}>read{writes ? ", export and delete" : " and export"} them</a>, here and
+          through the API.
         </p>
+        {data && (
+          <p>
+            For more calls, ask those who run this server for a larger plan, and tell them your account:{" "}
+            <code ref={id} tabIndex={-1} className="breakable">
+              {data.accountId}
+            </code>{" "}
+            <CopyButton text={data.accountId} what="account" className="button-small" source={id} />
+          </p>
+        )}
       </div>
     </div>
   );

@@ -33,6 +33,29 @@ export function go(...segments: string[]): void {
   location.hash = linkTo(...segments);
 }
 
+/** Opens something on the page that is shown, with an address of its own: Back closes it. */
+export function openAt(...segments: string[]): void {
+  go(...segments);
+  history.replaceState({ opened: true }, "");
+}
+
+let closing = false;
+
+/** Closes what was opened, by going back if the page below was left for it, so that Back does not reopen it. */
+export function closeTo(...below: string[]): void {
+  if (closing) return;
+  if (history.state?.opened !== true) {
+    location.replace(linkTo(...below));
+    return;
+  }
+  closing = true;
+  const done = () => {
+    closing = false;
+  };
+  addEventListener("popstate", done, { once: true });
+  history.back();
+}
+
 function onHashChange(listener: () => void): () => void {
   addEventListener("hashchange", listener);
   return () => removeEventListener("hashchange", listener);

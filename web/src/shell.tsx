@@ -2,6 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { accounts } from "./api";
 import { count, UNLIMITED_CALLS } from "./format";
+import { KeyInUse } from "./key-in-use";
 import { Gauge } from "./parts/gauge";
 import { Icon, type IconName, Logo } from "./parts/icon";
 import { linkTo, useRoute } from "./route";
@@ -31,6 +32,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <Logo /> recalld
         </a>
         {signedIn && <Navigation />}
+        {signedIn && <KeyInUse />}
         <div className="bar-end">
           {signedIn && <CallsLeft />}
           {!signedIn && <a href={linkTo("docs")}>API reference</a>}
@@ -71,10 +73,11 @@ function CallsLeft() {
   if (!data) return null;
   const { callsUsed: used, callsLimit: limit } = data;
   if (limit === UNLIMITED_CALLS) return null;
+  const left = Math.max(limit - used, 0);
   return (
     <a className="calls-left" href={linkTo("usage")}>
       <span>
-        <strong>{count(Math.max(limit - used, 0))}</strong> calls left
+        <strong>{count(left)}</strong> {left === 1 ? "call" : "calls"} left
       </span>
       <Gauge used={used} limit={limit} label="Calls used" />
     </a>

@@ -196,7 +196,7 @@ export interface RecallResult {
   readonly id: string;
   /** The text, exactly as it was stored. */
   readonly text: string;
-  /** The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match. Of a long text it is that of the window nearest to the query. */
+  /** The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). With the bundled model above 0.80 is a strong match; of other models GetAccount may tell it (`model.strong_score`). Of a long text it is that of the window nearest to the query. */
   readonly score: number;
   /** The metadata as it was stored; an empty object when there was none. */
   readonly metadata?: Metadata;

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file recalld/v1/account.proto.
  */
 export const file_recalld_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWNhbGxkL3YxL2FjY291bnQucHJvdG8SCnJlY2FsbGQudjEiKAoNU2lnblVwUmVxdWVzdBIXCgVlbWFpbBgBIAEoCUIIukgFcgMo/gEibAoOU2lnblVwUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJEgwKBHBsYW4YAyABKAkSEwoLY2FsbHNfbGltaXQYBCABKAUSEgoKY2FsbHNfdXNlZBgFIAEoBSITChFHZXRBY2NvdW50UmVxdWVzdCKeAQoSR2V0QWNjb3VudFJlc3BvbnNlEhIKCmFjY291bnRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRITCgtjYWxsc19saW1pdBgEIAEoBRISCgpjYWxsc191c2VkGAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp4CCgNLZXkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZwcmVmaXgYAyABKAkSJQoGYWNjZXNzGAQgASgOMhUucmVjYWxsZC52MS5LZXlBY2Nlc3MSEQoJbmFtZXNwYWNlGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGFjZXMYCSABKAkSDwoHY3VycmVudBgKIAEoCCK6AQoQQ3JlYXRlS2V5UmVxdWVzdBIVCgRuYW1lGAEgASgJQge6SARyAihAEiUKBmFjY2VzcxgCIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhsKCW5hbWVzcGFjZRgDIAEoCUIIukgFcgMogAISEAoIcmVwbGFjZXMYBCABKAkSJwoNZ3JhY2Vfc2Vjb25kcxgFIAEoBUILukgIGgYYgKMFKABIAIgBAUIQCg5fZ3JhY2Vfc2Vjb25kcyJCChFDcmVhdGVLZXlSZXNwb25zZRIPCgdhcGlfa2V5GAEgASgJEhwKA2tleRgCIAEoCzIPLnJlY2FsbGQudjEuS2V5IhEKD0xpc3RLZXlzUmVxdWVzdCIxChBMaXN0S2V5c1Jlc3BvbnNlEh0KBGtleXMYASADKAsyDy5yZWNhbGxkLnYxLktleSI1ChBSZXZva2VLZXlSZXF1ZXN0EhIKAmlkGAEgASgJQga6SAPIAQESDQoFZm9yY2UYAiABKAgiHwoRUmV2b2tlS2V5UmVzcG9uc2USCgoCaWQYASABKAkiMQoTQ2xvc2VBY2NvdW50UmVxdWVzdBIaCgphY2NvdW50X2lkGAEgASgJQga6SAPIAQEiJwoUQ2xvc2VBY2NvdW50UmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBSI4Cg9HZXRVc2FnZVJlcXVlc3QSHAoEZGF5cxgBIAEoBUIJukgGGgQYWigBSACIAQFCBwoFX2RheXMiNgoQR2V0VXNhZ2VSZXNwb25zZRIiCgRkYXlzGAEgAygLMhQucmVjYWxsZC52MS5EYXlVc2FnZSJoCghEYXlVc2FnZRIMCgRkYXRlGAEgASgJEg4KBnN0b3JlcxgCIAEoBRIPCgdyZWNhbGxzGAMgASgFEhUKDXRva2Vuc19zdG9yZWQYBCABKAUSFgoOdG9rZW5zX3F1ZXJpZWQYBSABKAUqVgoJS2V5QWNjZXNzEhoKFktFWV9BQ0NFU1NfVU5TUEVDSUZJRUQQABITCg9LRVlfQUNDRVNTX0ZVTEwQARIYChRLRVlfQUNDRVNTX1JFQURfT05MWRACMqIECg5BY2NvdW50U2VydmljZRI/CgZTaWduVXASGS5yZWNhbGxkLnYxLlNpZ25VcFJlcXVlc3QaGi5yZWNhbGxkLnYxLlNpZ25VcFJlc3BvbnNlElAKCkdldEFjY291bnQSHS5yZWNhbGxkLnYxLkdldEFjY291bnRSZXF1ZXN0Gh4ucmVjYWxsZC52MS5HZXRBY2NvdW50UmVzcG9uc2UiA5ACARJKCghHZXRVc2FnZRIbLnJlY2FsbGQudjEuR2V0VXNhZ2VSZXF1ZXN0GhwucmVjYWxsZC52MS5HZXRVc2FnZVJlc3BvbnNlIgOQAgESSAoJQ3JlYXRlS2V5EhwucmVjYWxsZC52MS5DcmVhdGVLZXlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5DcmVhdGVLZXlSZXNwb25zZRJKCghMaXN0S2V5cxIbLnJlY2FsbGQudjEuTGlzdEtleXNSZXF1ZXN0GhwucmVjYWxsZC52MS5MaXN0S2V5c1Jlc3BvbnNlIgOQAgESSAoJUmV2b2tlS2V5EhwucmVjYWxsZC52MS5SZXZva2VLZXlSZXF1ZXN0Gh0ucmVjYWxsZC52MS5SZXZva2VLZXlSZXNwb25zZRJRCgxDbG9zZUFjY291bnQSHy5yZWNhbGxkLnYxLkNsb3NlQWNjb3VudFJlcXVlc3QaIC5yZWNhbGxkLnYxLkNsb3NlQWNjb3VudFJlc3BvbnNlQiQKCnJlY2FsbGQudjFQAVoUcmVjYWxsZC92MTtyZWNhbGxkdjFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChhyZWNhbGxkL3YxL2FjY291bnQucHJvdG8SCnJlY2FsbGQudjEiKAoNU2lnblVwUmVxdWVzdBIXCgVlbWFpbBgBIAEoCUIIukgFcgMo/gEibAoOU2lnblVwUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJEgwKBHBsYW4YAyABKAkSEwoLY2FsbHNfbGltaXQYBCABKAUSEgoKY2FsbHNfdXNlZBgFIAEoBSITChFHZXRBY2NvdW50UmVxdWVzdCLeAQoSR2V0QWNjb3VudFJlc3BvbnNlEhIKCmFjY291bnRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRITCgtjYWxsc19saW1pdBgEIAEoBRISCgpjYWxsc191c2VkGAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKA2tleRgHIAEoCzIPLnJlY2FsbGQudjEuS2V5EiAKBW1vZGVsGAggASgLMhEucmVjYWxsZC52MS5Nb2RlbCJSCgVNb2RlbBIKCgJpZBgBIAEoCRIRCglsYW5ndWFnZXMYAiADKAkSGQoMc3Ryb25nX3Njb3JlGAMgASgBSACIAQFCDwoNX3N0cm9uZ19zY29yZSKeAgoDS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEiUKBmFjY2VzcxgEIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhEKCW5hbWVzcGFjZRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxhY2VzGAkgASgJEg8KB2N1cnJlbnQYCiABKAgiugEKEENyZWF0ZUtleVJlcXVlc3QSFQoEbmFtZRgBIAEoCUIHukgEcgIoQBIlCgZhY2Nlc3MYAiABKA4yFS5yZWNhbGxkLnYxLktleUFjY2VzcxIbCgluYW1lc3BhY2UYAyABKAlCCLpIBXIDKIACEhAKCHJlcGxhY2VzGAQgASgJEicKDWdyYWNlX3NlY29uZHMYBSABKAVCC7pICBoGGICjBSgASACIAQFCEAoOX2dyYWNlX3NlY29uZHMiQgoRQ3JlYXRlS2V5UmVzcG9uc2USDwoHYXBpX2tleRgBIAEoCRIcCgNrZXkYAiABKAsyDy5yZWNhbGxkLnYxLktleSIRCg9MaXN0S2V5c1JlcXVlc3QiMQoQTGlzdEtleXNSZXNwb25zZRIdCgRrZXlzGAEgAygLMg8ucmVjYWxsZC52MS5LZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBISCgJpZBgBIAEoCUIGukgDyAEBEg0KBWZvcmNlGAIgASgIIh8KEVJldm9rZUtleVJlc3BvbnNlEgoKAmlkGAEgASgJIjEKE0Nsb3NlQWNjb3VudFJlcXVlc3QSGgoKYWNjb3VudF9pZBgBIAEoCUIGukgDyAEBIicKFENsb3NlQWNjb3VudFJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUiOAoPR2V0VXNhZ2VSZXF1ZXN0EhwKBGRheXMYASABKAVCCbpIBhoEGFooAUgAiAEBQgcKBV9kYXlzIjYKEEdldFVzYWdlUmVzcG9uc2USIgoEZGF5cxgBIAMoCzIULnJlY2FsbGQudjEuRGF5VXNhZ2UiaAoIRGF5VXNhZ2USDAoEZGF0ZRgBIAEoCRIOCgZzdG9yZXMYAiABKAUSDwoHcmVjYWxscxgDIAEoBRIVCg10b2tlbnNfc3RvcmVkGAQgASgFEhYKDnRva2Vuc19xdWVyaWVkGAUgASgFKlYKCUtleUFjY2VzcxIaChZLRVlfQUNDRVNTX1VOU1BFQ0lGSUVEEAASEwoPS0VZX0FDQ0VTU19GVUxMEAESGAoUS0VZX0FDQ0VTU19SRUFEX09OTFkQAjKiBAoOQWNjb3VudFNlcnZpY2USPwoGU2lnblVwEhkucmVjYWxsZC52MS5TaWduVXBSZXF1ZXN0GhoucmVjYWxsZC52MS5TaWduVXBSZXNwb25zZRJQCgpHZXRBY2NvdW50Eh0ucmVjYWxsZC52MS5HZXRBY2NvdW50UmVxdWVzdBoeLnJlY2FsbGQudjEuR2V0QWNjb3VudFJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5yZWNhbGxkLnYxLkdldFVzYWdlUmVxdWVzdBocLnJlY2FsbGQudjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBEkgKCUNyZWF0ZUtleRIcLnJlY2FsbGQudjEuQ3JlYXRlS2V5UmVxdWVzdBodLnJlY2FsbGQudjEuQ3JlYXRlS2V5UmVzcG9uc2USSgoITGlzdEtleXMSGy5yZWNhbGxkLnYxLkxpc3RLZXlzUmVxdWVzdBocLnJlY2FsbGQudjEuTGlzdEtleXNSZXNwb25zZSIDkAIBEkgKCVJldm9rZUtleRIcLnJlY2FsbGQudjEuUmV2b2tlS2V5UmVxdWVzdBodLnJlY2FsbGQudjEuUmV2b2tlS2V5UmVzcG9uc2USUQoMQ2xvc2VBY2NvdW50Eh8ucmVjYWxsZC52MS5DbG9zZUFjY291bnRSZXF1ZXN0GiAucmVjYWxsZC52MS5DbG9zZUFjY291bnRSZXNwb25zZUIkCgpyZWNhbGxkLnYxUAFaFHJlY2FsbGQvdjE7cmVjYWxsZHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.SignUpRequest
@@ -136,6 +136,21 @@ export type GetAccountResponse = Message<"recalld.v1.GetAccountResponse"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * The key of this very call. Any key may read here what it may do, also one
+   * that may not list keys.
+   *
+   * @generated from field: recalld.v1.Key key = 7;
+   */
+  key?: Key | undefined;
+
+  /**
+   * The model that reads what is stored and asked.
+   *
+   * @generated from field: recalld.v1.Model model = 8;
+   */
+  model?: Model | undefined;
 };
 
 /**
@@ -144,6 +159,44 @@ export type GetAccountResponse = Message<"recalld.v1.GetAccountResponse"> & {
  */
 export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PURE__*/
   messageDesc(file_recalld_v1_account, 3);
+
+/**
+ * An embedding model, as far as callers need to know it.
+ *
+ * @generated from message recalld.v1.Model
+ */
+export type Model = Message<"recalld.v1.Model"> & {
+  /**
+   * Its id, as the operator names it: `bundled`, or that of its repository.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The languages that it reads, as BCP 47 tags such as `en`; `mul` stands for
+   * many. Empty when the server does not know them.
+   *
+   * @generated from field: repeated string languages = 2;
+   */
+  languages: string[];
+
+  /**
+   * The score above which a match is strong, where that was measured: models
+   * spread their scores differently, and for most of them no such score is
+   * known. It holds for texts and queries in the model's languages only.
+   *
+   * @generated from field: optional double strong_score = 3;
+   */
+  strongScore?: number | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.Model.
+ * Use `create(ModelSchema)` to create a new message.
+ */
+export const ModelSchema: GenMessage<Model> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 4);
 
 /**
  * A key without its secret.
@@ -222,7 +275,7 @@ export type Key = Message<"recalld.v1.Key"> & {
  * Use `create(KeySchema)` to create a new message.
  */
 export const KeySchema: GenMessage<Key> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 4);
+  messageDesc(file_recalld_v1_account, 5);
 
 /**
  * @generated from message recalld.v1.CreateKeyRequest
@@ -272,7 +325,7 @@ export type CreateKeyRequest = Message<"recalld.v1.CreateKeyRequest"> & {
  * Use `create(CreateKeyRequestSchema)` to create a new message.
  */
 export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 5);
+  messageDesc(file_recalld_v1_account, 6);
 
 /**
  * @generated from message recalld.v1.CreateKeyResponse
@@ -296,7 +349,7 @@ export type CreateKeyResponse = Message<"recalld.v1.CreateKeyResponse"> & {
  * Use `create(CreateKeyResponseSchema)` to create a new message.
  */
 export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 6);
+  messageDesc(file_recalld_v1_account, 7);
 
 /**
  * @generated from message recalld.v1.ListKeysRequest
@@ -309,7 +362,7 @@ export type ListKeysRequest = Message<"recalld.v1.ListKeysRequest"> & {
  * Use `create(ListKeysRequestSchema)` to create a new message.
  */
 export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 7);
+  messageDesc(file_recalld_v1_account, 8);
 
 /**
  * @generated from message recalld.v1.ListKeysResponse
@@ -328,7 +381,7 @@ export type ListKeysResponse = Message<"recalld.v1.ListKeysResponse"> & {
  * Use `create(ListKeysResponseSchema)` to create a new message.
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 8);
+  messageDesc(file_recalld_v1_account, 9);
 
 /**
  * @generated from message recalld.v1.RevokeKeyRequest
@@ -354,7 +407,7 @@ export type RevokeKeyRequest = Message<"recalld.v1.RevokeKeyRequest"> & {
  * Use `create(RevokeKeyRequestSchema)` to create a new message.
  */
 export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 9);
+  messageDesc(file_recalld_v1_account, 10);
 
 /**
  * @generated from message recalld.v1.RevokeKeyResponse
@@ -371,7 +424,7 @@ export type RevokeKeyResponse = Message<"recalld.v1.RevokeKeyResponse"> & {
  * Use `create(RevokeKeyResponseSchema)` to create a new message.
  */
 export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 10);
+  messageDesc(file_recalld_v1_account, 11);
 
 /**
  * @generated from message recalld.v1.CloseAccountRequest
@@ -390,7 +443,7 @@ export type CloseAccountRequest = Message<"recalld.v1.CloseAccountRequest"> & {
  * Use `create(CloseAccountRequestSchema)` to create a new message.
  */
 export const CloseAccountRequestSchema: GenMessage<CloseAccountRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 11);
+  messageDesc(file_recalld_v1_account, 12);
 
 /**
  * @generated from message recalld.v1.CloseAccountResponse
@@ -409,7 +462,7 @@ export type CloseAccountResponse = Message<"recalld.v1.CloseAccountResponse"> & 
  * Use `create(CloseAccountResponseSchema)` to create a new message.
  */
 export const CloseAccountResponseSchema: GenMessage<CloseAccountResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 12);
+  messageDesc(file_recalld_v1_account, 13);
 
 /**
  * @generated from message recalld.v1.GetUsageRequest
@@ -428,7 +481,7 @@ export type GetUsageRequest = Message<"recalld.v1.GetUsageRequest"> & {
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 13);
+  messageDesc(file_recalld_v1_account, 14);
 
 /**
  * @generated from message recalld.v1.GetUsageResponse
@@ -447,7 +500,7 @@ export type GetUsageResponse = Message<"recalld.v1.GetUsageResponse"> & {
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 14);
+  messageDesc(file_recalld_v1_account, 15);
 
 /**
  * @generated from message recalld.v1.DayUsage
@@ -488,7 +541,7 @@ export type DayUsage = Message<"recalld.v1.DayUsage"> & {
  * Use `create(DayUsageSchema)` to create a new message.
  */
 export const DayUsageSchema: GenMessage<DayUsage> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 15);
+  messageDesc(file_recalld_v1_account, 16);
 
 /**
  * What a key may do.

@@ -838,8 +838,9 @@ export type RecallResult = Message<"recalld.v1.RecallResult"> & {
 
   /**
    * The cosine of the stored vector and the query, from 0 (nothing in common)
-   * to 1 (the same). Above 0.80 is a strong match. Of a long text it is that of
-   * the window nearest to the query.
+   * to 1 (the same). With the bundled model above 0.80 is a strong match; of
+   * other models GetAccount may tell it (`model.strong_score`). Of a long text
+   * it is that of the window nearest to the query.
    *
    * @generated from field: double score = 3;
    */

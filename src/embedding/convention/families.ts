@@ -150,6 +150,11 @@ export const FAMILIES: readonly Known[] = [
 ];
 
 export function familyOf(model: string): Family | undefined {
-  const name = (model.split("/").at(-1) as string).toLowerCase().replace(/-onnx$/, "");
+  const name = nameOf(model);
   return FAMILIES.find(({ ids }) => ids.test(name));
+}
+
+/** Names a model without its publisher: the last part of its id, in lower case and without `-onnx`. */
+export function nameOf(model: string): string {
+  return (model.split("/").at(-1) as string).toLowerCase().replace(/-onnx$/, "");
 }

@@ -12,8 +12,10 @@ const LLMS_TXT = `# recalld
 2. Send it with every other call: "Authorization: Bearer rcl_…", and "Content-Type: application/json".
 3. POST /store {"text", "namespace", "metadata"?} returns {"id", "namespace", "tokens", "created_at"}.
    POST /store/batch {"namespace", "memories": [{"text", "metadata"?}]} stores up to 256 at once.
-4. POST /recall {"query", "namespace", "top_k"? (1 to 20, 5 when left out)} returns {"results": [{"id", "text", "score", "metadata", "created_at"}], "namespace", "query_tokens"}. The score is a cosine from 0 to 1; above 0.80 is a strong match. No result is dropped for a low score. With "mode": "HYBRID" the query's words count too, which finds names, numbers and codes.
+4. POST /recall {"query", "namespace", "top_k"? (1 to 20, 5 when left out)} returns {"results": [{"id", "text", "score", "metadata", "created_at"}], "namespace", "query_tokens"}. The score is a cosine from 0 to 1; above "strong_score" of the model, 0.80 of the bundled one, is a strong match. No result is dropped for a low score. With "mode": "HYBRID" the query's words count too, which finds names, numbers and codes.
 5. GET, PATCH or DELETE /namespaces/{namespace}/memories/{id}, GET /namespaces/{namespace}/memories?order=OLDEST_FIRST, GET /namespaces, and DELETE /namespaces/{namespace}?force=true.
+
+The bundled model reads English. GET /account says which model a server has, which "languages" it reads, and what your key may do.
 
 A namespace comes into being with its first memory; one that nobody stored to has no results. Field names are snake_case, and unknown fields are errors. Errors are {"code", "message", "details"}: 400 says which field to correct, 401 the key, 403 what the key may not do, 429 with the reason QUOTA_EXHAUSTED that the plan is used up, 429 or 503 with Retry-After when to try again. A store with the header Idempotency-Key may be repeated safely.
 

@@ -14,7 +14,20 @@ import { callerOf } from "./caller.js";
 /** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
   KeysOptions &
-  CloseOptions & { readonly usage: Pick<Usage, "read" | "remove"> };
+  CloseOptions & {
+    readonly usage: Pick<Usage, "read" | "remove">;
+    /** Describes the model that reads new texts. */
+    model(): ServedModel | undefined;
+  };
+
+/** Description of a model, as callers are told it. */
+export interface ServedModel {
+  readonly id: string;
+  /** The languages that it reads, as BCP 47 tags; empty if they are unknown. */
+  readonly languages: readonly string[];
+  /** Score above which a match is strong; absent if unknown. */
+  readonly strongScore?: number;
+}
 
 /** Largest int32, which says of a limit that there is none. */
 const CALLS_ON_WIRE_MAX = 2_147_483_647;
@@ -28,8 +41,16 @@ export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof 
       return { ...shared(account), apiKey: key };
     },
     async getAccount(_request, context) {
-      const account = await getAccount(accounts, callerOf(context));
-      return { ...shared(account), email: account.email, createdAt: timestampFromMs(account.createdAtMs) };
+      const caller = callerOf(context);
+      const account = await getAccount(accounts, caller);
+      const { email, createdAtMs, keys } = account;
+      const key = keys.find(({ hash }) => hash === caller.keyHash);
+      const model = ports.model();
+      return {
+        ...{ ...shared(account), email, createdAt: timestampFromMs(createdAtMs) },
+        ...(key && { key: shown(key, caller) }),
+        ...(model && { model: { ...model, languages: [...model.languages] } }),
+      };
     },
     async getUsage({ days }, context) {
       const caller = callerOf(context);

@@ -42,7 +42,9 @@ export function CallSection({ document, call }: { document: Document; call: Call
       {(good === undefined || jsonMedia(good.body)) && (
         <details open={trying} onToggle={(event) => setTrying(event.currentTarget.open)}>
           <summary>Try it</summary>
-          {trying && <TryIt call={call} parameters={parameters} example={exampleOf(document, request)} />}
+          {trying && (
+            <TryIt {...{ document, call }} parameters={parameters} example={exampleOf(document, request)} />
+          )}
         </details>
       )}
     </section>

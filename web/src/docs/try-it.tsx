@@ -4,9 +4,11 @@ import { Code } from "../parts/code";
 import { SERVICE_URL } from "../session/client";
 import { refresh, refreshMemories } from "../session/refresh";
 import { currentKey, useSession } from "../session/session";
-import type { Call, Parameter } from "./openapi";
+import { KeyHint } from "./key-hint";
+import type { Call, Document, Parameter } from "./openapi";
 
 export interface TryItProps {
+  readonly document: Document;
   readonly call: Call;
   readonly parameters: readonly Parameter[];
   readonly example: unknown;
@@ -19,7 +21,7 @@ interface Answer {
 }
 
 /** Sends a call exactly as written, with this tab's key, and shows the answer unchanged. */
-export function TryIt({ call, parameters, example }: TryItProps) {
+export function TryIt({ document, call, parameters, example }: TryItProps) {
   const id = useId();
   const { key } = useSession();
   const [body, setBody] = useState(example === undefined ? "" : JSON.stringify(example, null, 2));
@@ -38,7 +40,11 @@ export function TryIt({ call, parameters, example }: TryItProps) {
   };
   return (
     <form method="post" className="stack try" onSubmit={submit}>
-      {key === undefined && <p className="hint">Sign in first. Without a key, most calls answer 401.</p>}
+      {key === undefined ? (
+        <p className="hint">Sign in first. Without a key, most calls answer 401.</p>
+      ) : (
+        <KeyHint {...{ document, call }} />
+      )}
       {shown.map(({ name, required = false }) => (
         <div key={name} className="field">
           <label htmlFor={id + name}>{name}</label>

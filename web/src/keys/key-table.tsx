@@ -12,7 +12,7 @@ export function KeyTable({ keys, onRotate, onRevoke }: KeyTableProps) {
   return (
     <section className="card card-flush">
       <ScrollRegion label="API keys">
-        <table>
+        <table className="cards">
           <thead>
             <tr>
               <th scope="col">Name</th>
@@ -31,12 +31,18 @@ export function KeyTable({ keys, onRotate, onRevoke }: KeyTableProps) {
                 <th scope="row">
                   <KeyName apiKey={key} keys={keys} />
                 </th>
-                <td className="mono">{key.prefix}…</td>
-                <td>
+                <td data-label="Key" className="mono">
+                  {key.prefix}…
+                </td>
+                <td data-label="Access">
                   <Access apiKey={key} />
                 </td>
-                <td title={dateTime(key.createdAt)}>{ago(key.createdAt)}</td>
-                <td title={dateTime(key.lastUsedAt)}>{ago(key.lastUsedAt)}</td>
+                <td data-label="Created" title={dateTime(key.createdAt)}>
+                  {ago(key.createdAt)}
+                </td>
+                <td data-label="Last used" title={dateTime(key.lastUsedAt)}>
+                  {ago(key.lastUsedAt)}
+                </td>
                 <td className="cell-actions">
                   <button type="button" className="button-small" onClick={() => onRotate(key)}>
                     Rotate<span className="unseen"> {nameOf(key)}</span>
@@ -72,7 +78,7 @@ function KeyName({
   const replaced = keys.find(({ id }) => id === replaces);
   return (
     <div className="key-name">
-      <span className="clip">{name || <span className="quiet">unnamed</span>}</span>
+      <bdi className="clip">{name || <span className="quiet">unnamed</span>}</bdi>
       {current && <span className="badge badge-good">this tab</span>}
       {expiresAt && (
         <span className="badge badge-warn" title={dateTime(expiresAt)}>
@@ -92,7 +98,7 @@ function Access({ apiKey: { access, namespace } }: { apiKey: Key }) {
       <span className="badge">{access === KeyAccess.READ_ONLY ? "read only" : "full"}</span>
       {namespace ? (
         <span>
-          in <span className="mono clip">{namespace}</span>
+          in <bdi className="mono clip">{namespace}</bdi>
         </span>
       ) : (
         <span className="quiet">all namespaces</span>

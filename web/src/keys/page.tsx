@@ -4,10 +4,12 @@ import { accounts, type CreateKeyResponse, type Key } from "../api";
 import { ErrorNote } from "../errors";
 import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
+import { useRights } from "../session/rights";
 import { CloseAccount } from "./close-account";
 import { CreateKey } from "./create-key";
 import { KeyTable } from "./key-table";
 import { NewKey } from "./new-key";
+import { OwnKey } from "./own-key";
 import { RevokeKey } from "./revoke-key";
 import { RotateKey } from "./rotate-key";
 
@@ -17,6 +19,14 @@ type Open =
   | { readonly what: "made"; readonly made: CreateKeyResponse };
 
 export function KeysPage() {
+  const rights = useRights();
+  const { key, manages } = rights;
+  if (key && !manages) return <OwnKey apiKey={key} rights={rights} />;
+  return manages ? <AllKeys /> : <Loading />;
+}
+
+/** Page of a key that may manage the others. */
+function AllKeys() {
   const [open, setOpen] = useState<Open>();
   const { data, error } = useQuery(accounts.listKeys, {});
   const close = () => setOpen(undefined);

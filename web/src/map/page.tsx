@@ -2,10 +2,12 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useMemo, useState } from "react";
 import { memories } from "../api";
 import { ErrorNote } from "../errors";
-import { count } from "../format";
+import { count, counted } from "../format";
+import { OtherNamespace } from "../memories/other-namespace";
 import { Empty, Loading, Page } from "../parts/page";
 import { linkTo } from "../route";
 import { refresh } from "../session/refresh";
+import { useRights } from "../session/rights";
 import { MapCanvas } from "./map-canvas";
 import { PointTable } from "./point-table";
 import { QueryBox } from "./query-box";
@@ -15,6 +17,13 @@ const TOP_K = 10;
 
 /** Page of `#/map/<namespace>`. */
 export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] }) {
+  const { namespace: only } = useRights();
+  if (only !== undefined && only !== namespace) return <OtherNamespace {...{ namespace, only }} />;
+  return <MapOf namespace={namespace} />;
+}
+
+function MapOf({ namespace }: { namespace: string }) {
+  const { writes } = useRights();
   const [selected, setSelected] = useState<string>();
   const { data, error } = useQuery(memories.mapNamespace, { namespace }, { staleTime: 60_000 });
   const recall = useMutation(memories.recall, { onSuccess: () => refresh("account", "usage") });
@@ -32,8 +41,12 @@ export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] })
       {data && points.length === 0 && (
         <Empty title="Nothing to draw yet">
           <p>
-            This namespace is empty. Store something in the{" "}
-            <a href={linkTo("playground", namespace)}>playground</a>.
+            This namespace is empty.{" "}
+            {writes && (
+              <>
+                Store something in the <a href={linkTo("playground", namespace)}>playground</a>.
+              </>
+            )}
           </p>
         </Empty>
       )}
@@ -78,7 +91,7 @@ export function MapPage({ rest: [namespace = ""] }: { rest: readonly string[] })
 function extent(drawn: number, held: number): string {
   return drawn < held
     ? `The map shows ${count(drawn)} of ${count(held)} memories, chosen at random.`
-    : `${count(drawn)} memories.`;
+    : `${counted(drawn, "memory", "memories")}.`;
 }
 
 function Trail({ namespace }: { namespace: string }) {

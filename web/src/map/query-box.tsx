@@ -4,6 +4,7 @@ import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { excerpt } from "../playground/excerpt";
 import { Score } from "../playground/results";
+import { useStrongScore } from "../session/model";
 
 export interface QueryBoxProps {
   /** Results of the last query; absent before the first one. */
@@ -19,8 +20,11 @@ export interface QueryBoxProps {
 /** Recalls memories so that the map can highlight them. */
 export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSelect }: QueryBoxProps) {
   const [query, setQuery] = useState("");
+  const [asked, setAsked] = useState("");
+  const strong = useStrongScore(asked);
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    setAsked(query);
     onAsk(query);
   };
   return (
@@ -31,6 +35,7 @@ export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSel
           <input
             id="map-query"
             required
+            dir="auto"
             autoComplete="off"
             placeholder="Ask in plain words"
             value={query}
@@ -57,8 +62,8 @@ export function QueryBox({ results, error, busy, selected, onAsk, onClear, onSel
         <ol className="results results-small">
           {results.map((result) => (
             <li key={result.id} data-selected={result.id === selected}>
-              <Score score={result.score} />
-              <button type="button" className="result-text" onClick={() => onSelect(result.id)}>
+              <Score score={result.score} strong={strong} />
+              <button type="button" className="result-text" dir="auto" onClick={() => onSelect(result.id)}>
                 {excerpt(result)}
               </button>
             </li>

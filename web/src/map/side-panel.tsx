@@ -6,6 +6,7 @@ import { DeleteMemory } from "../memories/delete-memory";
 import { MemoryFacts } from "../memories/memory-facts";
 import { Icon } from "../parts/icon";
 import { Loading } from "../parts/page";
+import { useRights } from "../session/rights";
 
 export interface SidePanelProps {
   readonly namespace: string;
@@ -19,6 +20,7 @@ export function SidePanel({ namespace, id, onDeleted, onClose }: SidePanelProps)
   const [deleting, setDeleting] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   const { data, error } = useQuery(memories.getMemory, { namespace, id });
+  const { writes } = useRights();
   useEffect(() => heading.current?.focus(), []);
   return (
     <section className="card stack" aria-label="Selected memory">
@@ -33,7 +35,7 @@ export function SidePanel({ namespace, id, onDeleted, onClose }: SidePanelProps)
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
       {data?.memory && <MemoryFacts namespace={namespace} memory={data.memory} />}
-      {data?.memory && (
+      {writes && data?.memory && (
         <div className="actions">
           <button type="button" className="button-danger-quiet" onClick={() => setDeleting(true)}>
             <Icon name="trash" /> Delete

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { Memory } from "../api";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
+import { useRights } from "../session/rights";
 import { CorrectMemory } from "./correct-memory";
 import { DeleteMemory } from "./delete-memory";
 import { EditMemory } from "./edit-memory";
@@ -22,25 +23,12 @@ export function MemoryDrawer({ namespace, memory, onDeleted, onClose }: MemoryDr
   const end = () => setAction(undefined);
   // One that was superseded is history, which only can be deleted.
   const isCurrent = memory.supersededBy === undefined;
+  const { writes } = useRights();
   return (
     <Dialog title="Memory" className="drawer" onClose={onClose}>
       <div className="stack">
         <MemoryFacts {...{ namespace, memory }} />
-        <div className="actions">
-          {isCurrent && (
-            <>
-              <button type="button" onClick={() => setAction("edit")}>
-                Edit
-              </button>
-              <button type="button" onClick={() => setAction("correct")}>
-                Supersede
-              </button>
-            </>
-          )}
-          <button type="button" className="button-danger-quiet" onClick={() => setAction("delete")}>
-            <Icon name="trash" /> Delete
-          </button>
-        </div>
+        {writes && <Actions isCurrent={isCurrent} onChoose={setAction} />}
       </div>
       {action === "edit" && <EditMemory {...{ namespace, memory }} onClose={end} />}
       {action === "correct" && <CorrectMemory {...{ namespace, memory }} onClose={end} />}
@@ -56,5 +44,25 @@ export function MemoryDrawer({ namespace, memory, onDeleted, onClose }: MemoryDr
         />
       )}
     </Dialog>
+  );
+}
+
+function Actions({ isCurrent, onChoose }: { isCurrent: boolean; onChoose(action: Action): void }) {
+  return (
+    <div className="actions">
+      {isCurrent && (
+        <>
+          <button type="button" onClick={() => onChoose("edit")}>
+            Edit
+          </button>
+          <button type="button" onClick={() => onChoose("correct")}>
+            Supersede
+          </button>
+        </>
+      )}
+      <button type="button" className="button-danger-quiet" onClick={() => onChoose("delete")}>
+        <Icon name="trash" /> Delete
+      </button>
+    </div>
   );
 }

@@ -6,7 +6,8 @@ import { ago, counted, dateTime } from "../format";
 import { Icon } from "../parts/icon";
 import { More } from "../parts/more";
 import { Empty, Loading, Page } from "../parts/page";
-import { go, linkTo } from "../route";
+import { closeTo, go, linkTo, openAt } from "../route";
+import { useRights } from "../session/rights";
 import { ExportButton } from "../transfer/export-button";
 import { ImportDialog } from "../transfer/import-dialog";
 import { DeleteMatching } from "./delete-matching";
@@ -24,6 +25,7 @@ export interface NamespacePageProps {
 export function NamespacePage({ namespace, opened }: NamespacePageProps) {
   const [dialog, setDialog] = useState<"drop" | "import" | "delete">();
   const [listing, setListing] = useState(NEWEST);
+  const { writes, readsOnly } = useRights();
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     memories.listMemories,
     { namespace, pageToken: "", ...listing },
@@ -39,7 +41,7 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
       <ListOptions listing={listing} onChange={setListing} />
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
-      {listing.filter && listed.length > 0 && (
+      {writes && listing.filter && listed.length > 0 && (
         <p>
           <button type="button" className="button-danger-quiet" onClick={() => setDialog("delete")}>
             <Icon name="trash" /> Delete what the filter finds
@@ -49,13 +51,17 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
       {data && listed.length === 0 && listing.filter && <p className="quiet">No memory matches.</p>}
       {data && listed.length === 0 && !listing.filter && (
         <Empty title="This namespace is empty">
-          <p>
-            Store something in the <a href={linkTo("playground", namespace)}>playground</a>.
-          </p>
+          {readsOnly ? (
+            <p>Your key may only read, and cannot store something here.</p>
+          ) : (
+            <p>
+              Store something in the <a href={linkTo("playground", namespace)}>playground</a>.
+            </p>
+          )}
         </Empty>
       )}
       {listed.length > 0 && (
-        <MemoryList memories={listed} onOpen={({ id }) => go("memories", namespace, id)} />
+        <MemoryList memories={listed} onOpen={({ id }) => openAt("memories", namespace, id)} />
       )}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
       {opened && <Opened {...{ namespace, listed }} id={opened} />}
@@ -80,7 +86,7 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
 /** Shows the open memory: as it was listed, or else by its id. */
 function Opened({ namespace, id, listed }: { namespace: string; id: string; listed: readonly Memory[] }) {
   const memory = listed.find((each) => each.id === id);
-  const close = () => go("memories", namespace);
+  const close = () => closeTo("memories", namespace);
   if (memory) return <MemoryDrawer namespace={namespace} memory={memory} onClose={close} />;
   return <OpenMemory namespace={namespace} id={id} onDeleted={close} onClose={close} />;
 }
@@ -102,6 +108,7 @@ interface NamespaceActionsProps {
 }
 
 function NamespaceActions({ namespace, onOpen }: NamespaceActionsProps) {
+  const { writes } = useRights();
   return (
     <>
       <a className="button" href={linkTo("playground", namespace)}>
@@ -111,12 +118,16 @@ function NamespaceActions({ namespace, onOpen }: NamespaceActionsProps) {
         <Icon name="map" /> Map
       </a>
       <ExportButton namespace={namespace} />
-      <button type="button" onClick={() => onOpen("import")}>
-        Import
-      </button>
-      <button type="button" className="button-danger-quiet" onClick={() => onOpen("drop")}>
-        <Icon name="trash" /> Drop
-      </button>
+      {writes && (
+        <>
+          <button type="button" onClick={() => onOpen("import")}>
+            Import
+          </button>
+          <button type="button" className="button-danger-quiet" onClick={() => onOpen("drop")}>
+            <Icon name="trash" /> Drop
+          </button>
+        </>
+      )}
     </>
   );
 }

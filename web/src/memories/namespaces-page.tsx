@@ -5,13 +5,15 @@ import { ErrorNote } from "../errors";
 import { bytes, count } from "../format";
 import { Code } from "../parts/code";
 import { Icon } from "../parts/icon";
+import { KeyNote, READ_ONLY } from "../parts/key-note";
 import { More } from "../parts/more";
 import { Empty, Loading, Page } from "../parts/page";
 import { ScrollRegion } from "../parts/scroll-region";
 import { linkTo } from "../route";
 import { SERVICE_URL } from "../session/client";
+import { useRights } from "../session/rights";
 import { useSession } from "../session/session";
-import { curlOf } from "../start/samples";
+import { curlOf, NAMESPACE } from "../start/samples";
 import { DropNamespace } from "./drop-namespace";
 
 /** Number of namespaces from which one would rather search than read. */
@@ -28,8 +30,12 @@ export function NamespacesPage() {
     { pageParamKey: "pageToken", getNextPageParam: (page) => page.nextPageToken || undefined },
   );
   const namespaces = data?.pages.flatMap((page) => page.namespaces) ?? [];
+  const { namespace: only } = useRights();
+  const intro = only
+    ? "The namespace of your key. The account may have others, which this key cannot see."
+    : "Your namespaces and what each of them holds.";
   return (
-    <Page title="Memories" intro="Your namespaces and what each of them holds.">
+    <Page title="Memories" intro={intro}>
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
       {(prefix !== "" || hasNextPage || namespaces.length > SEARCHED_FROM) && (
@@ -75,10 +81,11 @@ interface NamespaceTableProps {
 }
 
 function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
+  const { writes } = useRights();
   return (
     <section className="card card-flush">
       <ScrollRegion label="Namespaces">
-        <table>
+        <table className="cards">
           <thead>
             <tr>
               <th scope="col">Namespace</th>
@@ -98,22 +105,28 @@ function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
               <tr key={namespace.namespace}>
                 <th scope="row">
                   <a className="clip" href={linkTo("memories", namespace.namespace)}>
-                    {namespace.namespace}
+                    <bdi>{namespace.namespace}</bdi>
                   </a>
                 </th>
-                <td className="number">{count(namespace.memories)}</td>
-                <td className="number">{bytes(namespace.bytes)}</td>
+                <td data-label="Memories" className="number">
+                  {count(namespace.memories)}
+                </td>
+                <td data-label="Size" className="number">
+                  {bytes(namespace.bytes)}
+                </td>
                 <td className="cell-actions">
                   <a className="button button-small" href={linkTo("map", namespace.namespace)}>
                     <Icon name="map" /> Map<span className="unseen"> of {namespace.namespace}</span>
                   </a>
-                  <button
-                    type="button"
-                    className="button-small button-danger-quiet"
-                    onClick={() => onDrop(namespace)}
-                  >
-                    Drop<span className="unseen"> {namespace.namespace}</span>
-                  </button>
+                  {writes && (
+                    <button
+                      type="button"
+                      className="button-small button-danger-quiet"
+                      onClick={() => onDrop(namespace)}
+                    >
+                      Drop<span className="unseen"> {namespace.namespace}</span>
+                    </button>
+                  )}
                 </td>
               </tr>
             ))}
@@ -126,14 +139,22 @@ function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
 
 function NoMemories() {
   const { key = "" } = useSession();
-  const body = { text: "The first thing to remember.", namespace: "quickstart" };
+  const { writes, readsOnly, namespace = NAMESPACE } = useRights();
+  const body = { text: "The first thing to remember.", namespace };
   return (
     <Empty title="Nothing is stored yet">
-      <p>
-        A namespace is created with its first memory. Store one in the{" "}
-        <a href={linkTo("playground")}>playground</a>, or from a terminal:
-      </p>
-      <Code text={curlOf({ url: SERVICE_URL, key, namespace: "" }, "/store", body)} what="curl command" />
+      <p>A namespace is created with its first memory.</p>
+      {readsOnly && (
+        <KeyNote title={READ_ONLY}>To store a memory, sign in with a key with full access.</KeyNote>
+      )}
+      {writes && (
+        <>
+          <p>
+            Store one in the <a href={linkTo("playground")}>playground</a>, or from a terminal:
+          </p>
+          <Code text={curlOf({ url: SERVICE_URL, key }, "/store", body)} what="curl command" />
+        </>
+      )}
     </Empty>
   );
 }

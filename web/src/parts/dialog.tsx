@@ -12,6 +12,7 @@ export interface DialogProps {
 /** A modal dialog that is open as long as it is rendered. The element itself keeps the focus inside. */
 export function Dialog({ title, children, onClose, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const left = useRef(false);
   const heading = useId();
   const stay = onClose === undefined;
   // Closing returns the focus only while the element is still in the document.
@@ -21,7 +22,11 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
     // Without this the button that closes it would have the focus.
     const field = element?.querySelector<HTMLElement>("input, textarea, select");
     (field ?? element?.querySelector<HTMLElement>("h2"))?.focus();
-    return () => element?.close();
+    left.current = false;
+    return () => {
+      left.current = true;
+      element?.close();
+    };
   }, []);
   return (
     <dialog
@@ -37,8 +42,9 @@ export function Dialog({ title, children, onClose, className = "" }: DialogProps
         onClose?.();
       }}
       onClose={({ target, currentTarget }) => {
-        // The event also comes for a nested dialog, and when this dialog was reopened meanwhile.
-        if (currentTarget.open || target !== currentTarget) return;
+        // The event also comes for a nested dialog, when this dialog was reopened meanwhile, and when it left with
+        // its page: then nobody has closed it.
+        if (currentTarget.open || target !== currentTarget || left.current) return;
         if (stay) reopen(currentTarget);
         else onClose();
       }}

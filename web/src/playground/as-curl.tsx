@@ -9,7 +9,7 @@ export function AsCurl({ path, body }: { path: string; body: object }) {
   return (
     <details>
       <summary>The same with curl</summary>
-      <Code text={curlOf({ url: SERVICE_URL, key, namespace: "" }, path, body)} what="curl command" />
+      <Code text={curlOf({ url: SERVICE_URL, key }, path, body)} what="curl command" />
     </details>
   );
 }

@@ -1,46 +1,53 @@
-import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
-import { memories } from "../api";
+import { OpenMemory } from "../memories/open-memory";
+import { KeyNote, READ_ONLY } from "../parts/key-note";
 import { Page } from "../parts/page";
+import { closeTo } from "../route";
+import { languagesOf, useModel } from "../session/model";
+import { useRights } from "../session/rights";
+import { NAMESPACE } from "../start/samples";
 import { useKept } from "./kept";
+import { NamespaceField } from "./namespace-field";
 import { RecallPanel } from "./recall-panel";
 import { StorePanel } from "./store-panel";
 
-/** Page of `#/playground` and `#/playground/<namespace>`. */
-export function PlaygroundPage({ rest: [given = ""] }: { rest: readonly string[] }) {
-  const [typed, setNamespace] = useKept("namespace", given || "quickstart");
+/** Page of `#/playground`, `#/playground/<namespace>` and `#/playground/<namespace>/<memory>`. */
+export function PlaygroundPage({ rest: [given = "", opened] }: { rest: readonly string[] }) {
+  const { writes, readsOnly, namespace: only } = useRights();
+  const [typed, setTyped] = useKept("namespace", given || NAMESPACE);
   // An address with a namespace opens that one.
-  const [opened, setOpened] = useState(given);
-  const namespace = opened || typed;
-  const { data } = useQuery(memories.listNamespaces, { pageSize: 100 }, { retry: false });
+  const [followed, setFollowed] = useState(given);
+  const [deleted, setDeleted] = useState<readonly string[]>([]);
+  const namespace = only ?? (followed || typed);
+  const choose = (next: string) => {
+    setFollowed("");
+    setTyped(next);
+  };
+  const model = useModel();
+  const languages = model && languagesOf(model);
+  const intro = [
+    readsOnly ? "Recall memories." : "Store and recall memories.",
+    "Each success costs one call of your plan.",
+    ...(languages ? [`The model reads ${languages}.`] : []),
+  ];
   return (
-    <Page
-      title="Playground"
-      intro="Store and recall memories. Each successful store or recall costs one call of your plan."
-    >
-      <div className="field field-short">
-        <label htmlFor="namespace">Namespace</label>
-        <input
-          id="namespace"
-          list="namespaces"
-          autoComplete="off"
-          spellCheck={false}
-          value={namespace}
-          onChange={(event) => {
-            setOpened("");
-            setNamespace(event.target.value);
-          }}
-        />
-        <datalist id="namespaces">
-          {data?.namespaces.map(({ namespace: name }) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-      </div>
+    <Page title="Playground" intro={intro.join(" ")}>
+      <NamespaceField {...{ namespace, only }} onChange={choose} />
       <div className="playground">
-        <RecallPanel namespace={namespace} />
-        <StorePanel namespace={namespace} />
+        <RecallPanel {...{ namespace, deleted }} />
+        {writes && <StorePanel namespace={namespace} />}
+        {readsOnly && (
+          <KeyNote title={READ_ONLY}>It cannot store. For that, sign in with a key with full access.</KeyNote>
+        )}
       </div>
+      {opened && (
+        <OpenMemory
+          namespace={given}
+          id={opened}
+          onDeleted={() => setDeleted([...deleted, opened])}
+          onClose={() => closeTo("playground", given)}
+        />
+      )}
     </Page>
   );
 }

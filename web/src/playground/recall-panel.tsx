@@ -3,13 +3,20 @@ import type { FormEvent } from "react";
 import { memories, RecallRequest_Mode } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
+import { LanguageHint } from "../parts/language-hint";
 import { refresh } from "../session/refresh";
 import { AsCurl } from "./as-curl";
 import { useKept } from "./kept";
 import { Results } from "./results";
 import { useTimed } from "./timed";
 
-export function RecallPanel({ namespace }: { namespace: string }) {
+export interface RecallPanelProps {
+  readonly namespace: string;
+  /** Ids of memories that were deleted since they were recalled. */
+  readonly deleted: readonly string[];
+}
+
+export function RecallPanel({ namespace, deleted }: RecallPanelProps) {
   const [query, setQuery] = useKept("query", "");
   const [topK, setTopK] = useKept("topK", 5);
   const [byWords, setByWords] = useKept("byWords", true);
@@ -24,7 +31,8 @@ export function RecallPanel({ namespace }: { namespace: string }) {
     const mode = byWords ? RecallRequest_Mode.HYBRID : RecallRequest_Mode.COSINE;
     recall.mutate({ query, namespace, topK, mode, explain: byWords });
   };
-  const { data } = recall;
+  const { data, variables } = recall;
+  const asked = variables?.query ?? "";
   return (
     <section className="card stack" aria-labelledby="recall">
       <h2 id="recall">Recall</h2>
@@ -34,11 +42,13 @@ export function RecallPanel({ namespace }: { namespace: string }) {
           <input
             id="query"
             required
+            dir="auto"
             autoComplete="off"
             placeholder="What does Ada like to drink?"
             value={query}
             onChange={(event) => setQuery(event.target.value)}
           />
+          <LanguageHint text={query} />
         </div>
         <div className="actions">
           <button type="submit" className="button-main" disabled={recall.isPending}>
@@ -70,7 +80,7 @@ export function RecallPanel({ namespace }: { namespace: string }) {
             {counted(data.queryTokens, "query token")}
           </p>
         )}
-        {data && <Results results={data.results} namespace={data.namespace} />}
+        {data && <Results {...{ deleted, query: asked }} results={data.results} namespace={data.namespace} />}
       </div>
       <AsCurl
         path="/recall"

@@ -1,46 +1,50 @@
-import { useState } from "react";
-import { type RecallResult, STRONG_MATCH } from "../api";
+import type { RecallResult } from "../api";
 import { ago } from "../format";
-import { OpenMemory } from "../memories/open-memory";
+import { openAt } from "../route";
+import { isRead, useModel, useStrongScore } from "../session/model";
 import { excerpt, isPart } from "./excerpt";
 
 /** Number of words that are named below a score. */
 const WORDS_SHOWN = 8;
 
+export interface ResultsProps {
+  readonly query: string;
+  readonly results: readonly RecallResult[];
+  readonly namespace: string;
+  readonly deleted: readonly string[];
+}
+
 /** Lists recalled memories, best first, each with a bar for its score and one for what its words add. */
-export function Results({ results, namespace }: { results: readonly RecallResult[]; namespace: string }) {
-  const [opened, setOpened] = useState<string>();
-  const [deleted, setDeleted] = useState<readonly string[]>([]);
+export function Results({ query, results, namespace, deleted }: ResultsProps) {
+  const model = useModel();
+  const strong = useStrongScore(query);
+  const isStrong = ({ score, text }: RecallResult) =>
+    model !== undefined && strong !== undefined && score > strong && isRead(text, model);
   const left = results.filter(({ id }) => !deleted.includes(id));
   if (results.length === 0) return <p className="quiet">This namespace holds no memories.</p>;
   return (
-    <>
-      <ol className="results">
-        {left.map((result, index) => (
-          <li key={result.id} data-strong={result.score > STRONG_MATCH}>
-            <Score score={result.score} />
-            {result.words !== undefined && <Words result={result} />}
-            <button type="button" className="result-text" dir="auto" onClick={() => setOpened(result.id)}>
-              {excerpt(result)}
-            </button>
-            <p className="hint">
-              {isPart(result) && "matching part of a longer memory · "}
-              {index === 0 && <span className="badge">best</span>}{" "}
-              {result.score > STRONG_MATCH && <span className="badge badge-good">strong match</span>}{" "}
-              {ago(result.createdAt)}
-            </p>
-          </li>
-        ))}
-      </ol>
-      {opened && (
-        <OpenMemory
-          namespace={namespace}
-          id={opened}
-          onDeleted={() => setDeleted([...deleted, opened])}
-          onClose={() => setOpened(undefined)}
-        />
-      )}
-    </>
+    <ol className="results">
+      {left.map((result, index) => (
+        <li key={result.id} data-strong={isStrong(result)}>
+          <Score score={result.score} strong={strong} />
+          {result.words !== undefined && <Words result={result} />}
+          <button
+            type="button"
+            className="result-text"
+            dir="auto"
+            onClick={() => openAt("playground", namespace, result.id)}
+          >
+            {excerpt(result)}
+          </button>
+          <p className="hint">
+            {isPart(result) && "matching part of a longer memory · "}
+            {index === 0 && <span className="badge">best</span>}{" "}
+            {isStrong(result) && <span className="badge badge-good">strong match</span>}{" "}
+            {ago(result.createdAt)}
+          </p>
+        </li>
+      ))}
+    </ol>
   );
 }
 
@@ -62,11 +66,20 @@ function Words({ result: { words = 0, explanation } }: { result: RecallResult })
   );
 }
 
-export function Score({ score }: { score: number }) {
+export interface ScoreProps {
+  readonly score: number;
+  /** Score above which a match is strong, which the bar marks; undefined if that is unknown. */
+  readonly strong: number | undefined;
+}
+
+export function Score({ score, strong }: ScoreProps) {
   return (
     <div className="score">
       <div className="score-bar" aria-hidden="true">
         <div style={{ inlineSize: `${(score * 100).toFixed(1)}%` }} />
+        {strong !== undefined && (
+          <span className="score-mark" style={{ insetInlineStart: `${strong * 100}%` }} />
+        )}
       </div>
       <span className="mono">
         <span className="unseen">score </span>

@@ -5,6 +5,7 @@ import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { MetadataField, TextField } from "../parts/fields";
 import { Icon } from "../parts/icon";
+import { LanguageHint } from "../parts/language-hint";
 import { linkTo } from "../route";
 import { refresh, refreshMemories } from "../session/refresh";
 import { AsCurl } from "./as-curl";
@@ -41,6 +42,7 @@ export function StorePanel({ namespace }: { namespace: string }) {
         value={text}
         onChange={setText}
       />
+      <LanguageHint text={text} />
       <details>
         <summary>Metadata</summary>
         <MetadataField

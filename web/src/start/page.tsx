@@ -1,32 +1,35 @@
 import { Page } from "../parts/page";
 import { linkTo } from "../route";
+import { useRights } from "../session/rights";
 import { useSession } from "../session/session";
-import { FirstCall } from "./first-call";
-import { QuickStart } from "./quick-start";
+import { FirstSteps } from "./first-steps";
 
 export function QuickStartPage() {
   const { key, unsaved } = useSession();
+  const { readsOnly, manages } = useRights();
   if (key === undefined) return null;
+  const intro = readsOnly
+    ? "Recall memories with this tab's key."
+    : "Store one memory and recall it with this tab's key.";
   return (
-    <Page title="Quick start" intro="Store one memory and recall it with this tab's key.">
+    <Page title="Quick start" intro={intro}>
       {/* While the dialog reveals the key, it shows the same steps. */}
-      {!unsaved && (
-        <section className="card stack">
-          <QuickStart apiKey={key} />
-          <FirstCall />
-        </section>
-      )}
+      {!unsaved && <FirstSteps apiKey={key} />}
       <section className="next">
         <a className="card" href={linkTo("playground")}>
           <strong>Playground</strong>
-          <span className="quiet">Store and recall from a form, and see the scores.</span>
-        </a>
-        <a className="card" href={linkTo("keys")}>
-          <strong>API keys</strong>
           <span className="quiet">
-            Create a key for each application. A key can be read-only or limited to one namespace.
+            {readsOnly ? "Recall" : "Store and recall"} from a form, and see the scores.
           </span>
         </a>
+        {manages && (
+          <a className="card" href={linkTo("keys")}>
+            <strong>API keys</strong>
+            <span className="quiet">
+              Create a key for each application. A key can be read-only or limited to one namespace.
+            </span>
+          </a>
+        )}
         <a className="card" href={linkTo("docs")}>
           <strong>API reference</strong>
           <span className="quiet">Read about every call, field and error, and try the calls.</span>

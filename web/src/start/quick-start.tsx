@@ -1,11 +1,18 @@
 import { Code } from "../parts/code";
 import { Tabs } from "../parts/tabs";
 import { SERVICE_URL } from "../session/client";
-import { samplesOf } from "./samples";
+import { NAMESPACE, samplesOf } from "./samples";
 
-/** Shows the first two calls in four languages, with the key filled in. */
-export function QuickStart({ apiKey }: { apiKey: string }) {
-  const samples = samplesOf({ url: SERVICE_URL, key: apiKey, namespace: "quickstart" });
+export interface QuickStartProps {
+  readonly apiKey: string;
+  readonly namespace?: string;
+  /** False for keys that may only recall. */
+  readonly stores?: boolean;
+}
+
+/** Shows the first calls in four languages, with the key filled in. */
+export function QuickStart({ apiKey, namespace = NAMESPACE, stores = true }: QuickStartProps) {
+  const samples = samplesOf({ url: SERVICE_URL, key: apiKey, namespace, stores });
   const tabs = samples.map(({ name, needs, code }) => ({
     name,
     content: (

@@ -1,9 +1,18 @@
-/** Values that fill in a sample. */
-export interface Filling {
+/** Namespace of the samples, unless the key is for another one. */
+export const NAMESPACE = "quickstart";
+
+/** Place and key of a call. */
+export interface Access {
   /** Address of the service, without a slash at the end. */
   readonly url: string;
   readonly key: string;
+}
+
+/** Values that fill in a sample. */
+export interface Filling extends Access {
   readonly namespace: string;
+  /** Whether it stores a memory before it recalls. */
+  readonly stores: boolean;
 }
 
 export interface Sample {
@@ -16,7 +25,7 @@ export interface Sample {
 const TEXT = "Ada moved to Lisbon in May and works from a small studio near the river.";
 const QUERY = "Where does Ada live?";
 
-/** Samples that store one memory and recall it. Each works when pasted into a shell. */
+/** Samples that store one memory, if the key may, and recall it. Each works when pasted into a shell. */
 export function samplesOf(filling: Filling): readonly Sample[] {
   return [
     { name: "curl", needs: "Paste it into a terminal.", code: curl(filling) },
@@ -39,7 +48,7 @@ export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-export function curlOf({ url, key }: Filling, path: string, body: object): string {
+export function curlOf({ url, key }: Access, path: string, body: object): string {
   return [
     `curl -sS ${shellQuote(`${url}${path}`)}`,
     `  -H ${shellQuote(`Authorization: Bearer ${key}`)}`,
@@ -49,17 +58,18 @@ export function curlOf({ url, key }: Filling, path: string, body: object): strin
 }
 
 function curl(filling: Filling): string {
-  const { namespace } = filling;
+  const { namespace, stores } = filling;
+  const store = ["# Remember something", `${curlOf(filling, "/store", { text: TEXT, namespace })}; echo`, ""];
   return [
-    "# Remember something",
-    `${curlOf(filling, "/store", { text: TEXT, namespace })}; echo`,
-    "",
-    "# Ask for it in other words",
+    ...(stores ? store : []),
+    stores ? "# Ask for it in other words" : "# Ask in plain words",
     `${curlOf(filling, "/recall", { query: QUERY, namespace })}; echo`,
   ].join("\n");
 }
 
-function typeScript({ url, key, namespace }: Filling): string {
+function typeScript({ url, key, namespace, stores }: Filling): string {
+  const place = `namespace: ${JSON.stringify(namespace)}`;
+  const store = stores ? `await memory.store({ text: "${TEXT}", ${place} });\n` : "";
   return `mkdir -p recalld-quickstart && cd recalld-quickstart
 npm init -y >/dev/null && npm pkg set type=module
 npm install --silent @connectrpc/connect@2 @connectrpc/connect-node@2 @bufbuild/protobuf@2
@@ -80,14 +90,16 @@ const transport = createConnectTransport({
 });
 const memory = createClient(MemoryService, transport);
 
-await memory.store({ text: "${TEXT}", namespace: "${namespace}" });
-const { results } = await memory.recall({ query: "${QUERY}", namespace: "${namespace}" });
+${store}const { results } = await memory.recall({ query: "${QUERY}", ${place} });
 for (const { score, text } of results) console.log(score.toFixed(3), text);
 END
 npx -y tsx quickstart.ts`;
 }
 
-function python({ url, key, namespace }: Filling): string {
+function python({ url, key, namespace, stores }: Filling): string {
+  // A string of JSON is one of Python, too.
+  const place = `"namespace": ${JSON.stringify(namespace)}`;
+  const store = stores ? `call("/store", {"text": "${TEXT}", ${place}})\n` : "";
   return `python3 - <<'END'
 import json, urllib.request
 
@@ -103,14 +115,13 @@ def call(path, body):
     with urllib.request.urlopen(request) as response:
         return json.load(response)
 
-call("/store", {"text": "${TEXT}", "namespace": "${namespace}"})
-answer = call("/recall", {"query": "${QUERY}", "namespace": "${namespace}"})
+${store}answer = call("/recall", {"query": "${QUERY}", ${place}})
 for result in answer["results"]:
     print(round(result["score"], 3), result["text"])
 END`;
 }
 
-function grpc({ url, key, namespace }: Filling): string {
+function grpc({ url, key, namespace, stores }: Filling): string {
   // Without TLS, the two sides cannot negotiate HTTP/2, so the client must choose it.
   const plain = url.startsWith("http:") ? " --http2-prior-knowledge" : "";
   const call = (rpc: string, body: object) =>
@@ -120,5 +131,6 @@ function grpc({ url, key, namespace }: Filling): string {
       `  -d ${shellQuote(JSON.stringify(body))}`,
       `  ${shellQuote(`${url}/recalld.v1.MemoryService/${rpc}`)}`,
     ].join(" \\\n");
-  return [call("Store", { text: TEXT, namespace }), call("Recall", { query: QUERY, namespace })].join("\n\n");
+  const store = stores ? [call("Store", { text: TEXT, namespace })] : [];
+  return [...store, call("Recall", { query: QUERY, namespace })].join("\n\n");
 }

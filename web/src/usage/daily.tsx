@@ -4,6 +4,7 @@ import { accounts, type DayUsage } from "../api";
 import { ErrorNote } from "../errors";
 import { count } from "../format";
 import { Loading } from "../parts/page";
+import { ScrollRegion } from "../parts/scroll-region";
 import { DayPlot } from "./day-plot";
 
 const SPANS = [7, 30, 90];
@@ -63,29 +64,31 @@ function DayTable({ days }: { days: readonly DayUsage[] }) {
       <summary>Show as a table</summary>
       {used.length === 0 && <p className="quiet">There were no calls in these days.</p>}
       {used.length > 0 && (
-        <table>
-          <caption className="unseen">Usage by day, newest first, without days that have no calls</caption>
-          <thead>
-            <tr>
-              <th scope="col">Day (UTC)</th>
-              <th scope="col">Stores</th>
-              <th scope="col">Recalls</th>
-              <th scope="col">Tokens stored</th>
-              <th scope="col">Tokens queried</th>
-            </tr>
-          </thead>
-          <tbody>
-            {used.map((day) => (
-              <tr key={day.date}>
-                <th scope="row">{day.date}</th>
-                <td>{count(day.stores)}</td>
-                <td>{count(day.recalls)}</td>
-                <td>{count(day.tokensStored)}</td>
-                <td>{count(day.tokensQueried)}</td>
+        <ScrollRegion label="Usage by day">
+          <table>
+            <caption className="unseen">Usage by day, newest first, without days that have no calls</caption>
+            <thead>
+              <tr>
+                <th scope="col">Day (UTC)</th>
+                <th scope="col">Stores</th>
+                <th scope="col">Recalls</th>
+                <th scope="col">Tokens stored</th>
+                <th scope="col">Tokens queried</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {used.map((day) => (
+                <tr key={day.date}>
+                  <th scope="row">{day.date}</th>
+                  <td>{count(day.stores)}</td>
+                  <td>{count(day.recalls)}</td>
+                  <td>{count(day.tokensStored)}</td>
+                  <td>{count(day.tokensQueried)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
       )}
     </details>
   );

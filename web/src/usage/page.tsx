@@ -1,10 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { accounts } from "../api";
+import { accounts, type GetAccountResponse } from "../api";
 import { ErrorNote, QuotaNote } from "../errors";
 import { count, counted, dateTime, UNLIMITED_CALLS } from "../format";
 import { Gauge, WARN_FROM } from "../parts/gauge";
 import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
+import { languagesOf } from "../session/model";
 import { Daily } from "./daily";
 
 export function UsagePage() {
@@ -17,20 +18,35 @@ export function UsagePage() {
         <>
           <Quota used={account.callsUsed} limit={account.callsLimit} plan={account.plan} />
           <Daily />
-          <section className="card">
-            <h2>Account</h2>
-            <dl className="facts">
-              <dt>Account</dt>
-              <dd className="mono">{account.accountId}</dd>
-              <dt>Email</dt>
-              <dd>{account.email || <span className="quiet">none given</span>}</dd>
-              <dt>Opened</dt>
-              <dd>{dateTime(account.createdAt)}</dd>
-            </dl>
-          </section>
+          <Account account={account} />
         </>
       )}
     </Page>
+  );
+}
+
+function Account({ account: { accountId, email, createdAt, model } }: { account: GetAccountResponse }) {
+  return (
+    <section className="card">
+      <h2>Account</h2>
+      <dl className="facts">
+        <dt>Account</dt>
+        <dd className="mono">{accountId}</dd>
+        <dt>Email</dt>
+        <dd>{email || <span className="quiet">none given</span>}</dd>
+        <dt>Opened</dt>
+        <dd>{dateTime(createdAt)}</dd>
+        {model && (
+          <>
+            <dt>Model</dt>
+            <dd>
+              <span className="mono">{model.id}</span>
+              {languagesOf(model) && `, reads ${languagesOf(model)}`}
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
   );
 }
 

@@ -294,7 +294,7 @@ class RecallResult:
     """The text, exactly as it was stored."""
 
     score: float = 0.0
-    """The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). Above 0.80 is a strong match. Of a long text it is that of the window nearest to the query."""
+    """The cosine of the stored vector and the query, from 0 (nothing in common) to 1 (the same). With the bundled model above 0.80 is a strong match; of other models GetAccount may tell it (`model.strong_score`). Of a long text it is that of the window nearest to the query."""
 
     metadata: Metadata | None = None
     """The metadata as it was stored; an empty object when there was none."""

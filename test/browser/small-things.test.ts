@@ -1,0 +1,204 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, resultsOf, signUp } from "../support/caller.js";
+import { startServer, type TestServer } from "../support/server.js";
+import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, visit } from "./visitor.js";
+
+describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the portal", () => {
+  let server: TestServer;
+  let browser: Browser;
+  let page: Page;
+  let key: string;
+  let caller: Caller;
+
+  beforeAll(async () => {
+    needPortal();
+    server = await startServer();
+    browser = await openBrowser();
+    ({ page } = await openVisitor(browser, server.url, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    }));
+    caller = await signUp(server.url);
+    key = caller.key;
+    await caller.store({ text: "مرحبا بالعالم", namespace: "people" });
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  it("takes a key with Bearer before it, and says what is wrong with other letters", async () => {
+    await visit(page, server.url, "");
+    await page.getByLabel("API key").fill("ключ");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("A key has only Latin letters").waitFor();
+    await page.getByLabel("API key").fill(`Bearer ${key}`);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+  });
+
+  it("closes an open memory by Back, and keeps the direction of its text", async () => {
+    await visit(page, server.url, "memories/people");
+    await page.getByText("مرحبا بالعالم").click();
+    const dialog = page.getByRole("dialog", { name: "Memory" });
+    await dialog.waitFor();
+    expect(await dialog.locator(".memory-text").getAttribute("dir")).toBe("auto");
+    expect(page.url()).toMatch(/memories\/people\/mem_/);
+    await page.goBack();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "people" }).waitFor();
+  });
+
+  it("keeps what was typed in the playground, and names an unknown page", async () => {
+    await visit(page, server.url, "playground");
+    await page.getByLabel("Question").fill("Where does Ada live?");
+    await visit(page, server.url, "nowhere");
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.evaluate("location.hash = '#/playground'");
+    expect(await page.getByLabel("Question").inputValue()).toBe("Where does Ada live?");
+  });
+
+  it("closes a memory of the playground by Back, and does not reopen a closed one", async () => {
+    await visit(page, server.url, "usage");
+    await page.getByRole("link", { name: "Playground" }).first().click();
+    await page.getByLabel("Namespace").fill("people");
+    await page.getByLabel("Question").fill("مرحبا");
+    await page.getByRole("button", { name: "Recall", exact: true }).click();
+    const result = page.getByRole("button", { name: "مرحبا بالعالم" });
+    const dialog = page.getByRole("dialog", { name: "Memory" });
+    await result.click();
+    await dialog.waitFor();
+    await page.goBack();
+    await dialog.waitFor({ state: "detached" });
+    await result.click();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await result.waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "Usage" }).waitFor();
+  });
+
+  it("goes to another page while a memory is open", async () => {
+    await visit(page, server.url, "memories/people");
+    // The other page is loaded only now, and meanwhile the one with the dialog is hidden.
+    await page.reload();
+    await page.locator(".row").first().click();
+    await page.getByRole("dialog", { name: "Memory" }).waitFor();
+    await visit(page, server.url, "usage");
+    await page.getByRole("heading", { name: "Calls per day" }).waitFor();
+    expect(page.url()).toMatch(/#\/usage$/);
+  });
+
+  it("opens a memory of the playground by its address", async () => {
+    const [stored] = resultsOf(await caller.recall("hello", "people", 1));
+    await visit(page, server.url, `playground/people/${stored?.id}`);
+    await page.reload();
+    await page.getByRole("dialog", { name: "Memory" }).getByText("مرحبا بالعالم").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(page.url()).toMatch(/playground\/people$/);
+  });
+
+  it("keeps the direction of what is typed and found", async () => {
+    await visit(page, server.url, "playground/people");
+    for (const label of ["Namespace", "Question", "Text"]) {
+      expect(await page.getByLabel(label, { exact: true }).getAttribute("dir"), label).toBe("auto");
+    }
+    await visit(page, server.url, "map/people");
+    await page.getByRole("textbox", { name: "Light up by meaning" }).fill("مرحبا");
+    await page.getByRole("button", { name: "Light up" }).click();
+    expect(await page.locator(".result-text").first().getAttribute("dir")).toBe("auto");
+  });
+
+  it("calls nothing a strong match that the model cannot judge, and says what it reads", async () => {
+    await visit(page, server.url, "usage");
+    await page.getByText("bundled, reads English").waitFor();
+    await visit(page, server.url, "playground/people");
+    await page.getByText("The model reads English.", { exact: false }).first().waitFor();
+    const recall = async (query: string) => {
+      await page.getByLabel("Question").fill(query);
+      await page.getByRole("button", { name: "Recall", exact: true }).click();
+      await page.getByText(/1 result/).waitFor();
+      await page.locator(".results li").waitFor();
+    };
+    await recall("Hello, world!");
+    expect(await page.locator(".score-mark").count()).toBe(1);
+    expect(await page.getByText("It cannot tell well what this means").count()).toBe(0);
+    await recall("مرحبا بالعالم");
+    await expect.poll(() => page.locator(".score-mark").count()).toBe(0);
+    expect(await page.locator(".results .mono").textContent()).toMatch(/(0\.9\d\d|1\.000)$/);
+    expect(await page.getByText("strong match").count()).toBe(0);
+    await page.getByText("It cannot tell well what this means").waitFor();
+  });
+
+  it("writes one memory, and a size that does not break", async () => {
+    await visit(page, server.url, "map/people");
+    await page.getByText("1 memory.").waitFor();
+    await visit(page, server.url, "memories");
+    const sizes = await page.locator("td[data-label=Size]").allInnerTexts();
+    expect(sizes.length).toBeGreaterThan(0);
+    for (const size of sizes) expect(size).toMatch(/^[\d.]+\u00a0k?B$/);
+  });
+
+  it("says Copied on the tab that was copied, and on no other", async () => {
+    await visit(page, server.url, "start");
+    await page.getByRole("button", { name: "Copy curl sample" }).click();
+    await page.getByText("Copied", { exact: true }).waitFor();
+    await page.getByRole("tab", { name: "Python" }).click();
+    expect(await page.getByText("Copied", { exact: true }).count()).toBe(0);
+  });
+
+  it("begins a dialog at its field or its heading, not at Close", async () => {
+    const focused = "document.activeElement.id || document.activeElement.tagName";
+    await visit(page, server.url, "keys");
+    await page.getByRole("button", { name: "Create key" }).click();
+    expect(await page.evaluate(focused)).toBe("key-name");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Revoke first key" }).click();
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("INPUT");
+    await page.keyboard.press("Escape");
+    await visit(page, server.url, "memories/people");
+    await page.locator(".row").first().click();
+    await page.getByRole("dialog").waitFor();
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("H2");
+    await page.keyboard.press("Escape");
+  });
+
+  it("suggests namespaces that begin with what is typed, also beyond the first hundred", async () => {
+    for (let i = 0; i < 101; i++) await caller.store({ text: "x", namespace: `a/${i}` });
+    await caller.store({ text: "x", namespace: "zebra" });
+    await visit(page, server.url, "playground");
+    await page.getByLabel("Namespace").fill("zeb");
+    await expect.poll(() => page.locator("#namespaces option").count()).toBe(1);
+    expect(await page.locator("#namespaces option").getAttribute("value")).toBe("zebra");
+  });
+
+  it("keeps what can be done with keys and namespaces in sight on a phone", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const [hash, name] of [
+      ["keys", "Rotate first key"],
+      ["keys", "Revoke first key"],
+      ["memories", "Map of people"],
+      ["memories", "Drop people"],
+    ] as const) {
+      await visit(page, server.url, hash);
+      await page.reload();
+      if (hash === "memories") await page.getByLabel("Find by the beginning").fill("people");
+      const action = page.getByRole(name.startsWith("Map") ? "link" : "button", { name });
+      const { x = -1, width = 0 } = (await action.boundingBox()) ?? {};
+      expect(x, name).toBeGreaterThanOrEqual(0);
+      expect(x + width, name).toBeLessThanOrEqual(390);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
+  it("moves to the first and last tab by Home and End", async () => {
+    await visit(page, server.url, "start");
+    const tabs = page.getByRole("tab");
+    await tabs.first().focus();
+    await page.keyboard.press("End");
+    expect(await tabs.last().getAttribute("aria-selected")).toBe("true");
+    await page.keyboard.press("Home");
+    expect(await tabs.first().getAttribute("aria-selected")).toBe("true");
+  });
+});
