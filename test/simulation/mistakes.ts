@@ -10,6 +10,7 @@ export interface Mistake {
 export const MISTAKES: readonly Mistake[] = [
   {
     what: "a copier takes what is missing in the original for deleted",
+    seed: 40,
     changes: [
       [
         "memory/generations/copy.ts",
@@ -25,11 +26,13 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
+    seed: 506,
     seed: 1_569,
     changes: [["memory/calls/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
+    seed: 31,
     changes: [
       ["memory/log/namespaces.ts", "await admit();", ""],
       ["memory/erasure/leftovers.ts", "closed.has(scope.accountId)", "false"],
@@ -51,6 +54,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "whoever asks joins the look at the log that is under way",
+    seed: 182,
     changes: [
       [
         "memory/pacing/coalesce.ts",
@@ -77,6 +81,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a copier passes over tombstones",
+    seed: 343,
     changes: [
       ["memory/generations/copy.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
       ["memory/generations/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
@@ -88,6 +93,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a replica reads the pinned model before the plan that is about to change it",
+    seed: 165,
     changes: [
       [
         "memory/model-change/reembedding.ts",
@@ -103,12 +109,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a namespace that a stopped process began in the model before is never moved",
+    seed: 303,
     changes: [
       ["memory/generations/generations.ts", "!this.needed.has(generation)", "!this.known.has(generation)"],
     ],
   },
   {
     what: "a replica goes on finding the version that an update has replaced",
+    seed: 100,
     changes: [
       [
         "memory/log/replica.ts",
@@ -124,6 +132,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
+    seed: 537,
     changes: [
       [
         "memory/versions/standing.ts",
@@ -134,6 +143,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete leaves the version that an update has made meanwhile",
+    seed: 306,
     changes: [
       [
         "memory/calls/delete-memory.ts",
@@ -144,10 +154,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
+    seed: 129,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(this.ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
+    seed: 407,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -158,6 +170,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
+    seed: 210,
     changes: [
       [
         "memory/log/appender.ts",
@@ -218,6 +231,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that keeps what is there stays paid",
+    seed: 657,
     changes: [
       [
         "memory/calls/store.ts",
@@ -228,6 +242,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a change is refused by what a log held which another process has ended",
+    seed: 140,
     changes: [
       [
         "memory/log/appender.ts",
@@ -238,6 +253,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete by filter does not see what other processes have written",
+    seed: 833,
     changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
   },
 ];
