@@ -27,7 +27,6 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: "a retry with its key appends without asking whether the memory was there before",
     seed: 506,
-    seed: 1_569,
     changes: [["memory/calls/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
