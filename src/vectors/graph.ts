@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { rmSync } from "node:fs";
+import { closeSync, fstatSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Index, MetricKind, ScalarKind } from "usearch";
@@ -30,6 +30,28 @@ export interface Matches {
   readonly distances: Float32Array;
 }
 
+/** Where an open file can be opened again by its descriptor. */
+const DESCRIPTORS: Partial<Record<NodeJS.Platform, string>> = { linux: "/proc/self/fd", darwin: "/dev/fd" };
+
+/**
+ * Opens a graph's file. usearch (2.26.2) closes the descriptor 0 if it cannot open a file or map it into memory,
+ * and that may be a connection, or another file, by then. So the file is opened here first, and must have something
+ * in it: another file may take its place at any time, but not the place of one that is open.
+ *
+ * @throws Error if there is no such file, or it is not a graph's.
+ */
+export function view(graph: Index, path: string): void {
+  const file = openSync(path, "r");
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile() || found.size === 0) throw new Error(`${path} is no file, or empty`);
+    const descriptors = DESCRIPTORS[process.platform];
+    graph.view(descriptors === undefined ? path : `${descriptors}/${file}`);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /**
  * Gives a graph's file and memory back, which would otherwise take a garbage collection: usearch lets go of a
  * file only for another one, so the graph opens one without vectors.
@@ -38,7 +60,7 @@ export function release(graph: Index): void {
   const path = join(tmpdir(), `recalld-${randomUUID()}.usearch`);
   newGraph(Number(graph.dimensions())).save(path);
   try {
-    graph.view(path);
+    view(graph, path);
   } finally {
     rmSync(path, { force: true });
   }

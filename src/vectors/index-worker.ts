@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
 import type { RecallMeasured } from "../memory/ports/vectors.js";
 import { type CompactRows, readCompact } from "./among/compact-rows.js";
-import { type Matches, newGraph } from "./graph.js";
+import { type Matches, newGraph, view } from "./graph.js";
 import { CHECKED } from "./recall-gauge.js";
 import { rowsOf } from "./segment-rows.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
@@ -111,7 +111,7 @@ function write({ after, mark, gone }: Extract<Request, { op: "write" }>): Answer
 
 function search(of: SnapshotOf, { stem, vector, count }: Search): Answer {
   const graph = newGraph(of.dimensions);
-  graph.view(graphPath(of, stem));
+  view(graph, graphPath(of, stem));
   const { keys, distances } = graph.search(vector, count, 1);
   return { matches: { keys, distances } };
 }

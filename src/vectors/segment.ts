@@ -1,7 +1,7 @@
 import type { Index } from "usearch";
 import type { Among, Hit, Mark } from "../memory/ports/vectors.js";
 import type { CompactRows } from "./among/compact-rows.js";
-import { type Matches, newGraph, release } from "./graph.js";
+import { type Matches, newGraph, release, view } from "./graph.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath } from "./snapshot/manifest.js";
 import { placesOf } from "./snapshot/slots.js";
@@ -31,7 +31,7 @@ export class Segment {
     gone: Iterable<number>,
   ) {
     this.#graph = newGraph(of.dimensions);
-    this.#graph.view(graphPath(of, files.stem));
+    view(this.#graph, graphPath(of, files.stem));
     for (const sequence of gone) this.remove(sequence);
   }
 

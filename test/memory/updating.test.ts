@@ -3,7 +3,8 @@ import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.
 import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/expired.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
-import { CALLER, DIMENSIONS, House, memoryOf, type Room, scopeOf, until } from "./room.js";
+import { hit } from "./plain-index.js";
+import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, until } from "./room.js";
 
 const idOf = (n: number) => `mem_${String(n).padStart(26, "0")}`;
 const vectorOf = (n: number) => {
@@ -26,6 +27,13 @@ function update(room: Room, n: number, given: Partial<UpdateRequest>) {
   // Neither has an idempotency key.
   const ports = { ...room.ports, idempotency: undefined as never };
   return updateMemory(ports, { caller: CALLER, namespace: "a", id: idOf(n), ...given });
+}
+function gate(): [passed: Promise<void>, open: () => void] {
+  let open = () => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return [passed, open];
 }
 const read = (logId: string) => entriesOf(house.storage.log, { logId, from: 1, limit: 1_000 });
 
@@ -120,6 +128,38 @@ describe("a replica that begins with its index's files", () => {
     const found = await shown(after);
     expect(found.size).toBe(20);
     for (const id of found) expect(hidden).not.toContain(id);
+  });
+});
+
+describe("a search that runs", () => {
+  it("does not show a superseded memory that is deleted meanwhile", async () => {
+    await house.write("a", [memory(1), memory(2, { supersedes: [1] })]);
+    const [isOpen, open] = gate();
+    const [isSearching, begin] = gate();
+    const search = async () => {
+      begin();
+      await isOpen;
+      return [hit(1), hit(2)];
+    };
+    const { vectors } = plainVectors(() => ({ search }));
+    const room = house.room({ vectors });
+    const recalled = room.recall("a", query);
+    await isSearching;
+    const tombstone = { op: "delete", opId: "tombstone", target: 1 } as const;
+    await room.namespaces.ifOpen(scopeOf("a"), ({ appender }) => appender.append(tombstone));
+    open();
+    expect(await recalled).toEqual([idOf(2)]);
+  });
+
+  it("does not hear what had expired before it was stored, though words have read on further", async () => {
+    await house.write("a", [memory(1)]);
+    const room = house.room();
+    await room.recall("a", query);
+    await house.write("a", [memory(2, { expiresAtMs: 1 })]);
+    const heard = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
+      return (await replica.hear({ text: "text" })).heard;
+    });
+    expect(heard).toEqual([1]);
   });
 });
 

@@ -170,7 +170,7 @@ export class History {
     } catch (error) {
       this.#checkMissing(error, { id, text, span: { startedMs, endedMs: this.time.nowMs } });
       // Another attempt may have stored what this one was refused.
-      version.refused = tried === undefined && isRefusal(error);
+      version.refused = tried === undefined && version.storedMs === undefined && isRefusal(error);
       throw error;
     }
     version.refused = false;
