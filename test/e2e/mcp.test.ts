@@ -68,7 +68,7 @@ describe("the Model Context Protocol at /mcp", () => {
       const spaces = await call("memory_namespaces");
       expect(spaces.data).toEqual({ namespaces: [{ namespace: "default", memories: 1 }] });
       const forgotten = await call("memory_forget", {
-        ids: [stored.data.id, stored.data.id.replace(/.$/, "0")],
+        ids: [stored.data.id, "mem_01jdh2zz00e00r0000000000v7"],
       });
       expect(forgotten.data).toEqual({ deleted: 1, note: "1 of the ids have no memory in default" });
       const after = await call("memory_recall", { query: "What does Ada drink?" });
