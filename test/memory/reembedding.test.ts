@@ -25,6 +25,7 @@ describe("a look at the database's model", () => {
     };
     const generations = oneGeneration(2);
     const openModel = async () => ({ ...modelOf([1, 0]), close: async () => {} });
+    // There is no plan to lead, so the ports of leading one are left out.
     const ports = {
       ...{ systemRecords, generations, openModel, clock: systemClock, exclusive: false },
       namespaces: { unprepare: () => {}, prepare: async () => {} },

@@ -72,7 +72,7 @@ export class Appender {
    * the entry is in the log for good and applied to the replica, with the entry as the log has it: of several
    * attempts at one operation, the first that arrived; or with the memory that makes it needless.
    *
-   * With `once`, another call or process may have appended it before: it is in the log once then, and a memory
+   * `once` is for what another call or process may have appended before: it is in the log once then, and a memory
    * that was erased since is not written again.
    *
    * @throws MemoryError `unavailable` if too many wait, or if the outcome stayed unknown; also what a condition

@@ -313,6 +313,7 @@ export class Replica {
     return this.#hidden.during(async (forgotten) => {
       for (let limit = query.limit; ; limit *= 2) {
         const found = await this.#search({ ...query, limit });
+        if (this.#hidden.isEmpty && forgotten.isEmpty) return found;
         const shown = [...found.nearby].filter(([sequence]) => this.#isShown(sequence, query, forgotten));
         const isAll = found.nearby.size < limit || limit >= this.size;
         if (!isAll && shown.length < query.limit) continue;

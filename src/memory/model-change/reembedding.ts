@@ -42,8 +42,8 @@ export class Reembedding {
   readonly #models = new Map<Generation, OpenModel>();
   readonly #retired = new Map<Generation, { model: OpenModel; untilMs: number }>();
   /**
-   * Brings this replica in line with the database as it is when this is called, or later. A call that has found a log
-   * in an unknown model generation must not be told what was true before: it would move the log back.
+   * Brings this replica in line with the database as it is when this is called, or later. A call that has found
+   * a log in an unknown model generation must not be told what was true before: it would move the log back.
    */
   readonly step = coalesce(() => this.#takeStep());
   #work: Work | undefined;

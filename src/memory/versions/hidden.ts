@@ -15,7 +15,7 @@ export interface Viewing {
 export class Hidden {
   readonly #superseded = new Set<number>();
   readonly #expiring = new Map<number, number>();
-  /** Memories that were forgotten since each of the running searches began: it may have found that before. */
+  /** Memories that were forgotten since each of the running searches began: it may have found them before. */
   readonly #forgottenDuring = new Set<Hidden>();
 
   /** True if every memory is shown. */

@@ -7,7 +7,7 @@ import { type Known, knownOf } from "./known.js";
 import { errorOfItem } from "./of-item.js";
 import { Writing } from "./writing.js";
 
-/** Results of a first attempt's earlier ones. */
+/** Memories that earlier attempts have stored, where there were none. */
 const NONE: ReadonlyMap<string, Known> = new Map();
 
 export interface Written {
