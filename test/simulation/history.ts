@@ -111,7 +111,11 @@ export class History {
   /** Stores several memories in one call, each of which may fail by itself. */
   async storingBatch(items: readonly Storing[], work: () => Promise<BatchAnswer>): Promise<void> {
     const tried = items.map((each) => this.#try(each));
-    const { results, replayed } = await this.#unlessUnanswered(work, items.length);
+    const { results, replayed } = await this.#unlessUnanswered(work, items.length).catch((error) => {
+      // What a batch has stored stays paid, even if the answer could not be kept for a call that comes again.
+      if (error instanceof MemoryError && error.code === "unavailable") this.#unanswered += items.length;
+      throw error;
+    });
     for (const [i, result] of results.entries()) {
       const each = tried[i] as Tried;
       if (!("stored" in result)) continue;

@@ -128,7 +128,8 @@ async function storeIdempotently(
     return { id: attempt.memoryId, tokens, createdAtMs, ...(kept.length > 0 && { kept }) };
   };
   try {
-    // What an attempt has stored stays paid: another one that was answered first found it, and paid nothing.
+    // What an attempt has stored stays paid, even if its answer cannot be kept: another attempt finds it, and
+    // pays nothing.
     const { answered, replayed } = await idempotency.run(asked, { write: attempted, undo: async () => {} });
     if (!replayed && written !== undefined) return { results: written.results, replayed };
     const ids = memoryIdsLike(answered.id, parsed.length);
