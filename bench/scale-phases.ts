@@ -51,7 +51,11 @@ const vectors = {
 const words = openWords({ folder: join(dataDir, "words"), folderBytesMax: 2e9, turn });
 // Vectors are made beforehand, so no text is embedded here.
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
-const generations = new Generations("", { model, embed: () => Promise.reject(new Error("no model")) });
+const generations = new Generations("", {
+  model,
+  embed: () => Promise.reject(new Error("no model")),
+  unreadShare: () => 0,
+});
 const { log, erasures } = storage;
 const mover = new Mover({ log, erasures, generations, clock: systemClock });
 const namespaces = new Namespaces({

@@ -4729,7 +4729,7 @@ export const openapi: Record<string, unknown> = {
           },
           "outcome": {
             "$ref": "#/components/schemas/Outcome",
-            "description": "What happened. This and the fields below are absent unless the request had any of `external_id`, `expire_time`, `ttl`, `supersedes` or `similar_above`."
+            "description": "What happened. This, `etag` and `similar` are absent unless the request had any of `external_id`, `expire_time`, `ttl`, `supersedes` or `similar_above`."
           },
           "etag": {
             "type": "string",
@@ -4738,13 +4738,19 @@ export const openapi: Record<string, unknown> = {
           "similar": {
             "$ref": "#/components/schemas/Similar",
             "description": "The memories that are most like the text, if `similar_above` was set."
+          },
+          "unread_share": {
+            "type": "number",
+            "format": "double",
+            "description": "The share of the text's letters and emoji in scripts that the model hardly knows, above 0.5 and up to 1; absent if it is less. The model may take any two such texts for alike: recall them by their words (`HYBRID`), or choose a model that reads their language."
           }
         },
         "required": [
           "id",
           "namespace",
           "tokens",
-          "created_at"
+          "created_at",
+          "unread_share"
         ]
       },
       "Outcome": {
@@ -4956,12 +4962,18 @@ export const openapi: Record<string, unknown> = {
           "etag": {
             "type": "string",
             "description": "Names this version of the memory; UpdateMemory takes it."
+          },
+          "unread_share": {
+            "type": "number",
+            "format": "double",
+            "description": "The share of the text that the model can hardly read, as for Store."
           }
         },
         "required": [
           "id",
           "tokens",
-          "created_at"
+          "created_at",
+          "unread_share"
         ]
       },
       "Problem": {

@@ -28,6 +28,9 @@ interface Storing extends In {
   readonly ttl?: string;
 }
 
+/** Told of a text in a script that the server's model hardly knows. */
+const UNREAD_HINT = "The server's model hardly reads this script: look for the text by its words.";
+
 export async function store(
   given: string | undefined,
   { namespace, file, metadata, externalId, onConflict, supersedes, ttl, ...common }: Storing,
@@ -41,7 +44,8 @@ export async function store(
   });
   const outcome = String(answer.outcome ?? "CREATED");
   const done = { CREATED: "stored", REPLACED: "replaced", KEPT: "kept" }[outcome] ?? outcome;
-  print(common, answer, () => [`${answer.id} ${done} in ${namespace}, ${answer.tokens} tokens`]);
+  const hint = answer.unread_share === undefined ? [] : [UNREAD_HINT];
+  print(common, answer, () => [`${answer.id} ${done} in ${namespace}, ${answer.tokens} tokens`, ...hint]);
 }
 
 interface Updating extends In {

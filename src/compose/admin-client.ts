@@ -67,7 +67,8 @@ async function eraseUnopened(
   const pinned = await storage.systemRecords.pinned();
   if (pinned === undefined) return 0;
   const embed = () => Promise.reject(unavailable("the operator's commands load no model"));
-  const generations = new Generations(pinned.generation, { model: pinned.model, embed });
+  const noModel = { model: pinned.model, embed, unreadShare: () => 0 };
+  const generations = new Generations(pinned.generation, noModel);
   const plan = (await storage.systemRecords.plan())?.plan;
   if (plan !== undefined) generations.known = new Set([pinned.generation, plan.generation]);
   const { log, erasures, recent } = storage;

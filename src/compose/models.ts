@@ -74,6 +74,7 @@ export async function openModel(
       return cached.waiting;
     },
     embed: telemetry.embed(cached),
+    unreadShare: (text) => cached.unreadShare(text),
     close: async () => {
       models.delete(embedder);
       await cached.close();

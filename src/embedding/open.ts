@@ -9,6 +9,7 @@ import {
 import { locateModel, type ModelPlace } from "./download/locate.js";
 import { revisionOf } from "./download/model-files.js";
 import { pinnedParts } from "./encode/convention.js";
+import { unreadShareOf } from "./encode/scripts.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
 import { Pool, type Reader } from "./pool/pool.js";
 import { Thread } from "./pool/thread.js";
@@ -116,6 +117,7 @@ class SameModel {
 class PooledEmbedder implements OpenEmbedder {
   readonly model: ModelIdentity;
   readonly convention: FoundConvention;
+  readonly #scripts: readonly string[] | undefined;
 
   constructor(
     id: string,
@@ -125,6 +127,7 @@ class PooledEmbedder implements OpenEmbedder {
     const { revision, dimensions } = loaded;
     this.model = { id, revision, dtype: "q8", dimensions, ...pinnedParts(convention.convention) };
     this.convention = convention;
+    this.#scripts = loaded.scripts;
   }
 
   get waiting() {
@@ -133,6 +136,10 @@ class PooledEmbedder implements OpenEmbedder {
 
   embed(input: EmbedInput): Promise<Embedding> {
     return this.pool.read(input);
+  }
+
+  unreadShare(text: string): number {
+    return this.#scripts === undefined ? 0 : unreadShareOf(text, this.#scripts);
   }
 
   close(): Promise<void> {

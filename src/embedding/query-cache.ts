@@ -24,6 +24,7 @@ export function withQueryCache(embedder: OpenEmbedder, { bytesMax }: { bytesMax:
   };
   return {
     embed,
+    unreadShare: (text) => embedder.unreadShare(text),
     model: embedder.model,
     convention: embedder.convention,
     get waiting() {

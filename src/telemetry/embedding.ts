@@ -2,7 +2,7 @@ import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory
 import type { Metrics } from "./metrics.js";
 
 /** Decorates an embedder with timings: each text's wait for a thread, and its time in it. */
-export function measuredEmbed(embedder: Embedder, metrics: Metrics): Embedder["embed"] {
+export function measuredEmbed(embedder: Pick<Embedder, "embed">, metrics: Metrics): Embedder["embed"] {
   const { embedWaitSeconds, embedRunSeconds, embedMainThread, cachedQueries } = metrics;
   return async (input: EmbedInput): Promise<Embedding> => {
     const { field } = input;

@@ -72,7 +72,7 @@ export class Telemetry {
     return this.metrics ? measuredQuota(quota, this.metrics) : quota;
   }
 
-  embed(embedder: Embedder): Embedder["embed"] {
+  embed(embedder: Pick<Embedder, "embed">): Embedder["embed"] {
     if (this.metrics === undefined) return (input) => embedder.embed(input);
     return measuredEmbed(embedder, this.metrics);
   }

@@ -113,6 +113,14 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(second.data.note).toContain("update");
   });
 
+  it("calls nothing alike that the model cannot read, and says so", async () => {
+    const { call } = await open();
+    await call("memory_store", { text: "يعمل القط في المطبخ" });
+    const { data } = await call("memory_store", { text: "أسعار الفائدة ارتفعت" });
+    expect(data).not.toHaveProperty("similar");
+    expect(data.note).toContain("hardly reads this script");
+  });
+
   it("keeps to the budget, says what it left out, and lets it be read", async () => {
     const { call } = await open();
     for (const drink of ["tea", "coffee", "water"]) {

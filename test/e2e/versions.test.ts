@@ -41,6 +41,21 @@ describe.each(DOORS)("through $name", ({ name }) => {
     return outcome;
   }
 
+  it("says of a text that its script is one which the model hardly knows, also in a replay and a batch", async () => {
+    const namespace = aSpace();
+    const arabic = "يعمل القط في المطبخ";
+    const header = { "idempotency-key": `unread ${name}` };
+    const first = await store({ namespace, text: arabic }, header);
+    expect(first).toMatchObject({ unread_share: 1 });
+    expect(await store({ namespace, text: arabic }, header)).toEqual(first);
+    expect(await store({ namespace, text: "Le chat dort à la cuisine." })).not.toHaveProperty("unread_share");
+    expect(await store({ namespace, text: "The cat is called قط." })).not.toHaveProperty("unread_share");
+    const memories = [{ text: "🐈🐈🐈" }, { text: "A cat" }];
+    const { body } = await ok(call("StoreBatch", { namespace, memories }));
+    const results = body.results as { stored: Body }[];
+    expect(results.map(({ stored }) => stored.unread_share)).toEqual([1, undefined]);
+  });
+
   it("updates a text: the next recall finds the new one, and the old one never again", async () => {
     const namespace = aSpace();
     const { id, created_at } = await store({ namespace, text: "The cat sleeps.", metadata: { a: 1 } });

@@ -35,6 +35,7 @@ function modelOf(windowsOf: (field: string) => number): Embedder {
   let asked = 0;
   return {
     model: { id: "m", revision: "", dtype: "", dimensions: DIMENSIONS },
+    unreadShare: () => 0,
     embed: async ({ field }) => {
       const count = windowsOf(field);
       const from = ((asked++ * 53) % TEXT_WINDOWS) * DIMENSIONS;

@@ -6,6 +6,7 @@ export function modelOf(vector: readonly number[], id = "none"): Embedder {
   return {
     model: { id, revision: "", dtype: "", dimensions: vector.length },
     embed: async () => ({ vectors: Float32Array.from(vector), tokens: 1 }),
+    unreadShare: () => 0,
   };
 }
 

@@ -10,6 +10,7 @@ const WINDOW_WORDS = 6;
 export const toyEmbedder: Embedder = {
   model: { id: "toy", revision: "", dtype: "", dimensions: TOY_DIMENSIONS },
   embed: async ({ text }) => toyEmbedding(text),
+  unreadShare: () => 0,
 };
 
 export function toyEmbedding(text: string): Embedding {

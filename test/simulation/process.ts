@@ -209,6 +209,7 @@ export class Process implements Client {
         signal?.throwIfAborted();
         return { vectors: Float32Array.of(Number(id)), tokens: 1 };
       },
+      unreadShare: () => 0,
       close: async () => {},
     };
   }

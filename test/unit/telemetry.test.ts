@@ -103,7 +103,7 @@ it("tells the wait for a thread from the reading; what needs no thread is in nei
   const { telemetry, value } = await open();
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const embedding = { vectors: new Float32Array(1), tokens: 1 };
-  const inner = (embed: Embedder["embed"]) => telemetry.embed({ model: {} as Embedder["model"], embed });
+  const inner = (embed: Embedder["embed"]) => telemetry.embed({ embed });
   const slow = inner(async ({ onBegin }) => {
     await sleep(40);
     onBegin?.("worker");
@@ -125,7 +125,6 @@ it("counts the texts that the main thread embeds, once each", async () => {
   const { telemetry, value } = await open();
   const embed = (thread: EmbeddingThread) =>
     telemetry.embed({
-      model: {} as Embedder["model"],
       embed: async ({ onBegin }) => {
         onBegin?.(thread);
         return { vectors: new Float32Array(1), tokens: 1 };

@@ -45,12 +45,14 @@ export interface StoreResponse {
   readonly tokens: number;
   /** When it was stored, by the server's clock, in milliseconds' precision. A memory that was replaced or kept has the time when it was stored first. */
   readonly createdAt: string;
-  /** What happened. This and the fields below are absent unless the request had any of `externalId`, `expireTime`, `ttl`, `supersedes` or `similarAbove`. */
+  /** What happened. This, `etag` and `similar` are absent unless the request had any of `externalId`, `expireTime`, `ttl`, `supersedes` or `similarAbove`. */
   readonly outcome?: Outcome;
   /** Names this version of the memory; UpdateMemory takes it. */
   readonly etag?: string;
   /** The memories that are most like the text, if `similarAbove` was set. */
   readonly similar?: Similar;
+  /** The share of the text's letters and emoji in scripts that the model hardly knows, above 0.5 and up to 1; absent if it is less. The model may take any two such texts for alike: recall them by their words (`HYBRID`), or choose a model that reads their language. */
+  readonly unreadShare: number;
 }
 
 /**
@@ -130,6 +132,8 @@ export interface StoredItem {
   readonly outcome?: Outcome;
   /** Names this version of the memory; UpdateMemory takes it. */
   readonly etag?: string;
+  /** The share of the text that the model can hardly read, as for Store. */
+  readonly unreadShare: number;
 }
 
 /** Why one part of a call failed while others did not. */

@@ -3,6 +3,7 @@ import type { EmbedInput } from "../../memory/ports/embedder.js";
 import type { Convention } from "./convention.js";
 import { readLongWords } from "./long-words.js";
 import { settlePooling, vectorOf } from "./pooling.js";
+import { scriptsOf } from "./scripts.js";
 import { type Part, WHOLE_TOKENS, windowsOf } from "./windows.js";
 
 env.allowRemoteModels = false;
@@ -54,6 +55,8 @@ export class Encoder {
   readonly #tokensMax: number;
   readonly #prefixes: Record<Question["field"], string>;
   readonly #specialTokens: number;
+  /** Scripts that it can read; undefined if its files cannot tell. */
+  readonly scripts: readonly string[] | undefined;
 
   constructor(
     private readonly tokenizer: Tokenizer,
@@ -62,6 +65,7 @@ export class Encoder {
   ) {
     this.#prefixes = { query: convention.queryPrefix, text: convention.passagePrefix };
     this.#specialTokens = this.#tokenize("").length;
+    this.scripts = scriptsOf(tokenizer);
     const prefixed = Object.values(this.#prefixes).map((prefix) => this.#tokenize(prefix).length);
     this.#tokensMax = windowOf(tokenizer, model, convention) - Math.max(...prefixed);
   }

@@ -17,6 +17,8 @@ export interface LoadedModel {
   readonly pooling: Pooling;
   /** Milliseconds for a cost of 1, see `costOf`. */
   readonly msPerCost: number;
+  /** Scripts that it can read; undefined if its files cannot tell. */
+  readonly scripts: readonly string[] | undefined;
 }
 
 /** Sample text, about as long as a window of a long text. */
@@ -38,9 +40,10 @@ async function load() {
   // It tells the number of dimensions, and takes the slow first run off the first caller.
   const probe = await encoder.encode({ text: "probe", field: "text" });
   if (!("vector" in probe)) throw new Error("the model reads less than one word");
+  const { scripts } = encoder;
   const { pooling } = encoder.convention;
   const msPerCost = await measure(encoder);
-  return { encoder, loaded: { revision, dimensions: probe.vector.length, pooling, msPerCost } };
+  return { encoder, loaded: { revision, dimensions: probe.vector.length, pooling, msPerCost, scripts } };
 }
 
 /** Times a few runs and takes the fastest, because the machine may be busy for a moment. */

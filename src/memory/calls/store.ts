@@ -30,6 +30,11 @@ export interface StoreRequest extends WishRequest {
   readonly steps?: Steps<CallStep> | undefined;
 }
 
+export interface StoreOutcome extends Outcome {
+  /** Share of the text's letters and emoji that the model can hardly read; absent if it reads at least half. */
+  readonly unreadShare?: number | undefined;
+}
+
 /**
  * Stores one memory. Once this resolves, the memory survives a crash and every later recall finds it.
  *
@@ -38,7 +43,7 @@ export interface StoreRequest extends WishRequest {
  * `already_exists` means that the key was used for another request. A store with wishes may also be refused by
  * what the namespace holds: `already_exists`, `not_found` or `failed_precondition`.
  */
-export async function store(ports: WishPorts, request: StoreRequest): Promise<Outcome> {
+export async function store(ports: WishPorts, request: StoreRequest): Promise<StoreOutcome> {
   const { caller } = request;
   const text = parseText("text", request.text);
   const scope = scopeOf(request);
@@ -53,7 +58,7 @@ export async function store(ports: WishPorts, request: StoreRequest): Promise<Ou
       : await storeIdempotently(ports, { ...request, text, metadata, scope, write, wishes });
   const { answered, replayed } = outcome;
   if (!replayed && isPaid(answered)) ports.quota.count(caller, { call: "store", tokens: answered.tokens });
-  return outcome;
+  return { ...outcome, unreadShare: ports.generations.unreadShare(text) };
 }
 
 interface Writing extends Pick<StoreRequest, "caller" | "signal" | "deadlineMs" | "steps"> {

@@ -5,6 +5,8 @@ import { type Generation, generationOf, inGeneration } from "../ports/generation
 
 /** Time that a call waits for a model that another replica uses already. */
 const LOADING_TIMEOUT_MS = 20_000;
+/** Share of a text that the model may fail to read without anybody being told. */
+const UNREAD_SHARE_TOLD = 0.5;
 
 /** The models that this process has loaded, by model generation: one, or two during a change of the model. */
 export class Generations {
@@ -98,6 +100,12 @@ export class Generations {
   async embed(generation: Generation, input: EmbedInput): Promise<Embedding> {
     const embedder = this.#loaded.get(generation) ?? (await this.#arrival(generation, input.signal));
     return embedder.embed(input);
+  }
+
+  /** Answers which share of a text the newest model can hardly read; undefined if it reads at least half of it. */
+  unreadShare(text: string): number | undefined {
+    const share = this.#loaded.get(this.newest)?.unreadShare(text) ?? 0;
+    return share > UNREAD_SHARE_TOLD ? share : undefined;
   }
 
   async #arrival(generation: Generation, signal: AbortSignal | undefined): Promise<Embedder> {

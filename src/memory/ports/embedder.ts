@@ -10,6 +10,11 @@ export interface Embedder {
    * abandoned too many calls.
    */
   embed(input: EmbedInput): Promise<Embedding>;
+  /**
+   * Answers which share of a text's letters and emoji is in scripts that the model hardly knows, from 0 to 1. It
+   * may find any two such texts alike.
+   */
+  unreadShare(text: string): number;
 }
 
 /** Owner of the service's own work; no account has this id. */

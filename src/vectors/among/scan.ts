@@ -97,8 +97,10 @@ async function compareAll(
 /** Copies some rows, one after the other. */
 function gather(rows: Int8Array, places: Uint32Array, dimensions: number): Int8Array {
   if (gathered.length < GATHERED * dimensions) gathered = new Int8Array(GATHERED * dimensions);
-  for (const [i, place] of places.entries()) {
-    gathered.set(rows.subarray(place * dimensions, (place + 1) * dimensions), i * dimensions);
+  let to = 0;
+  for (const place of places) {
+    gathered.set(rows.subarray(place * dimensions, (place + 1) * dimensions), to);
+    to += dimensions;
   }
   // It begins where its buffer begins: usearch ignores an offset.
   return gathered.subarray(0, places.length * dimensions);

@@ -109,13 +109,16 @@ class StoreResponse(Answered):
     """When it was stored, by the server's clock, in milliseconds' precision. A memory that was replaced or kept has the time when it was stored first."""
 
     outcome: Outcome | None = None
-    """What happened. This and the fields below are absent unless the request had any of `external_id`, `expire_time`, `ttl`, `supersedes` or `similar_above`."""
+    """What happened. This, `etag` and `similar` are absent unless the request had any of `external_id`, `expire_time`, `ttl`, `supersedes` or `similar_above`."""
 
     etag: str | None = None
     """Names this version of the memory; UpdateMemory takes it."""
 
     similar: Similar | None = None
     """The memories that are most like the text, if `similar_above` was set."""
+
+    unread_share: float = 0.0
+    """The share of the text's letters and emoji in scripts that the model hardly knows, above 0.5 and up to 1; absent if it is less. The model may take any two such texts for alike: recall them by their words (`HYBRID`), or choose a model that reads their language."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,6 +214,9 @@ class StoredItem:
 
     etag: str | None = None
     """Names this version of the memory; UpdateMemory takes it."""
+
+    unread_share: float = 0.0
+    """The share of the text that the model can hardly read, as for Store."""
 
 
 @dataclass(frozen=True, kw_only=True)

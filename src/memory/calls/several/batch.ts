@@ -18,7 +18,13 @@ export interface BatchItem {
 }
 
 /** Result of one memory of a batch. */
-export type BatchResult = { readonly stored: Answered } | { readonly error: MemoryError };
+export type BatchResult = StoredItem | { readonly error: MemoryError };
+
+export interface StoredItem {
+  readonly stored: Answered;
+  /** Share of the text's letters and emoji that the model can hardly read; absent if it reads at least half. */
+  readonly unreadShare?: number | undefined;
+}
 
 export interface Batch {
   readonly caller: Caller;

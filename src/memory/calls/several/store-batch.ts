@@ -64,14 +64,30 @@ export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): 
     for (const { tokens } of written.fresh) ports.quota.count(caller, { call: "store", tokens });
     return written;
   };
-  if (request.idempotencyKey === undefined) return { results: (await write()).results, replayed: false };
-  return storeIdempotently(ports, {
+  const told = (of: StoredBatch) => tellUnread(ports, of, parsed);
+  if (request.idempotencyKey === undefined)
+    return told({ results: (await write()).results, replayed: false });
+  const stored = await storeIdempotently(ports, {
     ...request,
     idempotencyKey: request.idempotencyKey,
     scope,
     parsed,
     write,
   });
+  return told(stored);
+}
+
+/** Adds which texts the model can hardly read. */
+async function tellUnread(
+  { generations, clock }: WishPorts,
+  { results, replayed }: StoredBatch,
+  parsed: readonly Parsed[],
+): Promise<StoredBatch> {
+  const told = await mapInPieces(results, clock, (result, i) => {
+    const { text = "" } = parsed[i] ?? {};
+    return "stored" in result ? { ...result, unreadShare: generations.unreadShare(text) } : result;
+  });
+  return { results: told, replayed };
 }
 
 type Parsed = Omit<BatchItem, "id">;

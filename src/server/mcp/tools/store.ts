@@ -37,6 +37,8 @@ export const store: Tool = {
   writes: true,
   async run({ given, namespace, tokensMax, ask }) {
     const stored = await ask("Store", { ...given, namespace, similar_above: SIMILAR_ABOVE });
+    // Any two texts that the model cannot read may be alike to it.
+    if (stored.unread_share !== undefined) return { id: stored.id, namespace, note: UNREAD_NOTE };
     const { memories = [] } = (stored.similar ?? {}) as { memories?: Json[] };
     return { id: stored.id, namespace, ...similarIn(memories, tokensMax) };
   },
@@ -48,4 +50,6 @@ function similarIn(memories: readonly Json[], tokensMax: number) {
   return { similar, note: NOTE };
 }
 
+const UNREAD_NOTE =
+  "the server's model hardly reads this script: only a recall with the same words finds the memory surely";
 const NOTE = "similar memories existed: update the one that is outdated, forget the one that is doubled";

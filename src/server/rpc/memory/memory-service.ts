@@ -46,9 +46,9 @@ export function memoryService(
       // Only an answer that lists similar memories holds texts.
       const stored =
         asked.similarAbove === undefined ? storing() : held.hold(context, storing, similarTextsOf);
-      const { answered, replayed } = await stored;
+      const { replayed, ...answer } = await stored;
       tellReplayed(context, replayed);
-      return { namespace, ...storedOf(answered) };
+      return { namespace, ...storedOf(answer) };
     },
     async storeBatch({ namespace, memories }, context) {
       const asked = { namespace, memories: batchMemories(memories) };

@@ -11,7 +11,7 @@ import { invalid } from "../../../errors.js";
 import type { BatchResult } from "../../../memory/calls/several/batch.js";
 import { ofItem } from "../../../memory/calls/several/of-item.js";
 import type { BatchMemory } from "../../../memory/calls/several/store-batch.js";
-import type { Answered } from "../../../memory/calls/store.js";
+import type { Answered, StoreOutcome } from "../../../memory/calls/store.js";
 import type { WishRequest } from "../../../memory/calls/store-wishes.js";
 import type { Expiry } from "../../../memory/input/expiry.js";
 import type { OnConflict } from "../../../memory/versions/deciding-stores.js";
@@ -72,19 +72,23 @@ function msOf(field: string, { seconds, nanos }: Pick<Timestamp, "seconds" | "na
 }
 
 /** Translates the answer of a store. */
-export function storedOf(answered: Answered): MessageInitShape<typeof StoreResponseSchema> {
+export function storedOf({
+  answered,
+  unreadShare,
+}: Omit<StoreOutcome, "replayed">): MessageInitShape<typeof StoreResponseSchema> {
   const { similar } = answered;
   return {
-    ...storedItem(answered),
+    ...storedItem(answered, unreadShare),
     ...(similar !== undefined && { similar: { memories: similar.map((each) => ({ ...each })) } }),
   };
 }
 
-function storedItem({ id, tokens, createdAtMs, outcome, etag }: Answered) {
+function storedItem({ id, tokens, createdAtMs, outcome, etag }: Answered, unreadShare: number | undefined) {
   return {
     ...{ id, tokens, createdAt: timestampFromMs(createdAtMs) },
     ...(outcome !== undefined && { outcome: StoreResponse_Outcome[outcome] }),
     ...(etag !== undefined && { etag }),
+    ...(unreadShare !== undefined && { unreadShare }),
   };
 }
 
@@ -94,7 +98,7 @@ export function batchResult(result: BatchResult) {
     const { code, message, reason = "" } = result.error;
     return { result: { case: "error", value: { code, message, reason } } } as const;
   }
-  return { result: { case: "stored", value: storedItem(result.stored) } } as const;
+  return { result: { case: "stored", value: storedItem(result.stored, result.unreadShare) } } as const;
 }
 
 /** Lists the texts of a store's answer. */

@@ -1,0 +1,83 @@
+/** Scripts by their names in Unicode, and emoji, which tokenizers of texts often lack. */
+const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Armenian", "Georgian", "Devanagari"]
+  .concat(["Bengali", "Gujarati", "Gurmukhi", "Kannada", "Malayalam", "Oriya", "Sinhala", "Tamil", "Telugu"])
+  .concat(["Thai", "Lao", "Khmer", "Myanmar", "Ethiopic", "Hangul", "Hiragana", "Katakana", "Han"])
+  .map((name) => ({ name, letter: new RegExp(`(?=\\p{L})\\p{Script=${name}}`, "u") }))
+  .concat({ name: "emoji", letter: /\p{Emoji_Presentation}/u });
+
+/**
+ * A vocabulary that knows a script has so many entries of several of its letters, or so many in all. That of
+ * English BERT has 488 Chinese characters, 84 Arabic letters and 8 pieces of Cyrillic words; those of
+ * multilingual models have thousands.
+ */
+const LONGER_ENTRIES_LEAST = 100;
+const ENTRIES_LEAST = 1_000;
+/** Number of byte-level entries, written so, by which a vocabulary of bytes is known: it has no letters. */
+const BYTE_LEVEL = { mark: "Ġ", least: 100 };
+
+const LAST_ASCII = 0x7f;
+/** Bit by which capital ASCII letters differ from small ones. */
+const SMALL = 0x20;
+const [SMALL_A, SMALL_Z] = [0x61, 0x7a];
+
+/**
+ * Lists the scripts that a tokenizer's vocabulary knows more of than single letters; undefined if it cannot
+ * tell.
+ */
+export function scriptsOf(tokenizer: unknown): readonly string[] | undefined {
+  const { _tokenizer } = tokenizer as { _tokenizer?: { model?: { tokens_to_ids?: unknown } } };
+  const entries = _tokenizer?.model?.tokens_to_ids;
+  return entries instanceof Map ? scriptsIn([...entries.keys()]) : undefined;
+}
+
+/** Lists the scripts that the entries of a vocabulary are in; undefined if they stand for bytes. */
+export function scriptsIn(entries: readonly string[]): readonly string[] | undefined {
+  if (entries.filter((entry) => entry.startsWith(BYTE_LEVEL.mark)).length >= BYTE_LEVEL.least)
+    return undefined;
+  const scriptOf = scriptFinder();
+  const counts = new Map<string, { all: number; longer: number }>();
+  for (const entry of entries) {
+    const scripts = [...entry].flatMap((character) => scriptOf(character) ?? []);
+    const [first] = scripts;
+    if (first === undefined) continue;
+    const count = counts.get(first) ?? { all: 0, longer: 0 };
+    count.all++;
+    if (scripts.length > 1) count.longer++;
+    counts.set(first, count);
+  }
+  const isKnown = ({ all, longer }: { all: number; longer: number }) =>
+    longer >= LONGER_ENTRIES_LEAST || all >= ENTRIES_LEAST;
+  return [...counts].flatMap(([script, count]) => (isKnown(count) ? [script] : []));
+}
+
+/**
+ * Computes which share of a text's letters and emoji is in scripts that a vocabulary hardly knows, from 0 to
+ * 1; 0 for a text without any.
+ */
+export function unreadShareOf(text: string, known: readonly string[]): number {
+  const scriptOf = scriptFinder();
+  let [all, unread] = [0, 0];
+  for (const character of text) {
+    const script = scriptOf(character);
+    if (script === undefined) continue;
+    all++;
+    if (!known.includes(script)) unread++;
+  }
+  return all === 0 ? 0 : unread / all;
+}
+
+/** Makes a function that answers the script of a letter or emoji, `other` for all scripts that are not listed. */
+function scriptFinder(): (character: string) => string | undefined {
+  const found = new Map<string, string | undefined>();
+  const find = (character: string) => {
+    const script = SCRIPTS.find(({ letter }) => letter.test(character))?.name;
+    return script ?? (/\p{L}/u.test(character) ? "other" : undefined);
+  };
+  return (character) => {
+    const code = character.charCodeAt(0);
+    if (code <= LAST_ASCII)
+      return (code | SMALL) >= SMALL_A && (code | SMALL) <= SMALL_Z ? "Latin" : undefined;
+    if (!found.has(character)) found.set(character, find(character));
+    return found.get(character);
+  };
+}
