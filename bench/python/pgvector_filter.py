@@ -24,16 +24,15 @@ def main() -> None:
     system = System(None, folder)
     system.start()
     try:
-        system.fill(1, ["" for _ in vectors], vectors)
         with system._pool.connection() as connection:
             connection.execute("ALTER TABLE memories ADD COLUMN r double precision")
-            connection.execute("CREATE TEMPORARY TABLE given (id bigint, r double precision)")
-            with connection.cursor().copy("COPY given (id, r) FROM STDIN") as copy:
+            rows = "COPY memories (id, text, embedding, r) FROM STDIN WITH (FORMAT BINARY)"
+            with connection.cursor().copy(rows) as copy:
+                copy.set_types(["int8", "text", "vector", "float8"])
                 for i, value in enumerate(values):
-                    copy.write_row((i + 1, float(value)))
-            connection.execute("UPDATE memories SET r = given.r FROM given WHERE given.id = memories.id")
+                    copy.write_row((i + 1, "", vectors[i], float(value)))
             connection.execute("CREATE INDEX by_r ON memories (r)")
-            connection.execute("VACUUM ANALYZE memories")
+            system.index(connection, memory="4GB")
             connection.execute("SET hnsw.iterative_scan = relaxed_order")
             connection.execute("SET hnsw.ef_search = 100")
             nearest = "SELECT id FROM memories WHERE r < %s ORDER BY embedding <=> %s LIMIT %s"

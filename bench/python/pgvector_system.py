@@ -63,16 +63,20 @@ class System:
         subprocess.run(command, check=True, user=USER, cwd=self._folder, stdout=2)
 
     def fill(self, begin: int, texts: list[str], vectors) -> None:
-        """As its documentation advises: copy, and then index, with enough memory for that."""
+        """As its documentation advises: copy, and then index."""
         with self._pool.connection() as connection:
-            connection.execute("SET maintenance_work_mem = '1GB'")
             connection.execute("DROP INDEX IF EXISTS by_meaning")
             with connection.cursor().copy("COPY memories (id, text, embedding) FROM STDIN WITH (FORMAT BINARY)") as copy:
                 copy.set_types(["int8", "text", "vector"])
                 for i, text in enumerate(texts):
                     copy.write_row((begin + i, text, vectors[i]))
-            connection.execute("CREATE INDEX by_meaning ON memories USING hnsw (embedding vector_cosine_ops)")
-            connection.execute("VACUUM ANALYZE memories")
+            self.index(connection, memory="1GB")
+
+    def index(self, connection, *, memory: str) -> None:
+        """Indexes the vectors, which takes many times as long if they do not fit in the memory."""
+        connection.execute(f"SET maintenance_work_mem = '{memory}'")
+        connection.execute("CREATE INDEX by_meaning ON memories USING hnsw (embedding vector_cosine_ops)")
+        connection.execute("VACUUM ANALYZE memories")
 
     def store(self, number: int, text: str) -> None:
         vector = self._model.embed(text)

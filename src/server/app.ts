@@ -10,7 +10,6 @@ import type { Principal } from "../accounts/authenticate.js";
 import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
 import { type HttpServerOptions, httpServer } from "./http/http-server.js";
-import { noteMethods } from "./http/methods.js";
 import { addReference } from "./http/openapi.js";
 import { PLAIN_PATHS } from "./http/plain-paths.js";
 import { addProbes } from "./http/probes.js";
@@ -71,7 +70,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   const app = httpServer({ ...options, onFault });
   const closing = new AbortController();
   app.addHook("preClose", async () => closing.abort());
-  const answerOtherMethods = noteMethods(app);
   addProbes(app, readiness);
   addReference(app);
   addPortal(app, options.portal);
@@ -114,7 +112,6 @@ export function createApp(options: AppOptions): FastifyInstance {
     ...{ gate: admission, load: options.load, corsOrigins: options.corsOrigins, onFault },
     ...{ bodyRoom, bodyBytesMax: BODY_BYTES_MAX, handlerOf, addressOf },
   });
-  answerOtherMethods();
   return app;
 }
 

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 async function serve(from: string) {
   const app = Fastify({ exposeHeadRoutes: false });
-  shapeFastifyErrors(app, () => {});
+  shapeFastifyErrors(app, { onFault: () => {}, methodsAt: () => [] });
   addPortal(app, await loadPortal(from));
   return { app, url: await app.listen({ port: 0, host: "127.0.0.1" }) };
 }

@@ -1,15 +1,15 @@
 import { METHODS } from "node:http";
 import type { FastifyInstance } from "fastify";
-import { sendError } from "../wire/plain-errors.js";
 
 /** Methods that Node can read. CONNECT has no path, and Node never hands it to a route. */
 const READABLE = METHODS.filter((method) => method !== "CONNECT");
 
 /**
- * Answers 405 with `Allow` where a path exists, but not for this method. Call it before the first route, and
- * the function that it returns after the last.
+ * Notes which methods each path is served by, to answer the others with 405. A route for each of them would
+ * cost a sixth of the start. Call it before the first route; the function that it returns lists the methods
+ * of a path, none if there is nothing at it.
  */
-export function noteMethods(app: FastifyInstance): () => void {
+export function noteMethods(app: FastifyInstance): (path: string) => readonly string[] {
   for (const method of READABLE) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
@@ -21,17 +21,14 @@ export function noteMethods(app: FastifyInstance): () => void {
     for (const each of [method].flat()) methods.add(each);
     offered.set(url, methods);
   });
-  return () => {
-    for (const [url, methods] of [...offered]) {
-      const others = READABLE.filter((method) => !methods.has(method));
-      if (others.length === 0) continue;
-      const allow = [...methods].join(", ");
-      app.route({
-        method: others,
-        url,
-        handler: (request, reply) =>
-          sendError(reply.header("allow", allow), 405, `${request.method} is not served here; use ${allow}`),
-      });
-    }
+  return (path) => {
+    const found = [...offered].filter(([url]) => isAt(url.split("/"), path.split("/")));
+    return [...new Set(found.flatMap(([, methods]) => [...methods]))];
   };
+}
+
+/** Tells whether a path is one of a route's, in which `:name` stands for one segment. */
+function isAt(route: readonly string[], path: readonly string[]): boolean {
+  if (route.length !== path.length) return false;
+  return route.every((segment, i) => segment === path[i] || (segment.startsWith(":") && path[i] !== ""));
 }

@@ -33,8 +33,8 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
     forceCloseConnections: true,
   });
   app.server.maxConnections = CONNECTIONS_MAX;
-  shapeFastifyErrors(app, (error) => logger.error({ err: error }, "fault"));
-  const answerOtherMethods = noteMethods(app);
+  const onFault = (error: unknown) => logger.error({ err: error }, "fault");
+  shapeFastifyErrors(app, { onFault, methodsAt: noteMethods(app) });
   addProbes(app, readiness);
   const read = shared(exposition.read);
   app.route({
@@ -48,7 +48,6 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
       return reply.header("content-encoding", "gzip").send(await gzipped(text));
     },
   });
-  answerOtherMethods();
   return app;
 }
 

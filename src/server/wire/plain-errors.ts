@@ -48,8 +48,14 @@ export function refusing(error: unknown): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
 }
 
+export interface ErrorShaping {
+  onFault(error: unknown): void;
+  /** Lists the methods that a path is served by. */
+  methodsAt(path: string): readonly string[];
+}
+
 /** Gives Fastify's own errors (no route, a body of unknown type) the shape of all others. */
-export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknown) => void): void {
+export function shapeFastifyErrors(app: FastifyInstance, { onFault, methodsAt }: ErrorShaping): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) onFault(error);
@@ -60,7 +66,11 @@ export function shapeFastifyErrors(app: FastifyInstance, onFault: (error: unknow
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0] as string;
-    return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}`);
+    const allow = methodsAt(path).join(", ");
+    if (allow === "")
+      return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}`);
+    reply.header("allow", allow);
+    return sendError(reply, 405, `${request.method} is not served here; use ${allow}`);
   });
 }
 
