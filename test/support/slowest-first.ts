@@ -1,0 +1,29 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** The tests that take longest, a minute and more, the slowest first. */
+const SLOWEST = [
+  "e2e/rolling",
+  "browser/accessible",
+  "e2e/reembed",
+  "e2e/batch",
+  "e2e/durability",
+  "simulation/simulation",
+  "e2e/backup",
+  "clients/python",
+  "e2e/mcp-stdio",
+  "e2e/flood",
+  "e2e/admin",
+  "simulation/planted",
+];
+
+/** Begins with the slowest tests: the last to begin would keep one core waiting for the other. */
+export default class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = SLOWEST.findIndex((name) => moduleId.endsWith(`${name}.test.ts`));
+      return place < 0 ? SLOWEST.length : place;
+    };
+    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+  }
+}
