@@ -50,6 +50,42 @@ const truth = (living: ReadonlyMap<number, Subject>, condition: Condition) =>
   [...living].filter(([, subject]) => matches(condition, subject)).map(([sequence]) => sequence);
 
 describe("an index of fields", () => {
+  test("selects ranges of numbers across many chunks, also after removals and new memories", () => {
+    const chance = chanceOf(11);
+    const index = new FieldIndex(Number.POSITIVE_INFINITY);
+    const living = new Map<number, Subject>();
+    const add = (sequence: number) => {
+      const number = chance.below(5_000);
+      const kinds = [number, number, -number / 7, [number, "x", -number], `${number}`, { of: number }, null];
+      const metadata = JSON.stringify({ n: chance.pick(kinds) });
+      const subject = { id: `m${sequence}`, metadata, createdAtMs: sequence };
+      index.add(sequence, subject);
+      living.set(sequence, subject);
+    };
+    const check = () => {
+      for (const [op, sign] of [
+        ["$lt", 1],
+        ["$lte", 1],
+        ["$gt", -1],
+        ["$gte", -1],
+        ["$gt", 1],
+      ] as const) {
+        const condition = conditionOf({ n: { [op]: sign * chance.below(5_000) } });
+        expect([...select(index, condition).sequences]).toEqual(truth(living, condition));
+      }
+    };
+    for (let sequence = 1; sequence <= 10_000; sequence++) add(sequence);
+    check();
+    for (let i = 0; i < 500; i++) {
+      const gone = chance.pick([...living.keys()]);
+      index.remove(gone);
+      living.delete(gone);
+      if (i % 100 === 0) check();
+    }
+    for (let sequence = 10_001; sequence <= 14_000; sequence++) add(sequence);
+    check();
+  });
+
   test("selects what matches, whatever the filter, and whatever was removed", () => {
     const chance = chanceOf(5);
     let selected = 0;

@@ -100,13 +100,11 @@ export class FieldIndex {
     const rows = yield* this.#rowsOf(condition, { end, ids });
     const sequences = new Float64Array(rows.count());
     let count = 0;
-    for (let from = 0; from < end; from += 32) {
-      if (from % SLICE_ROWS === 0) yield;
-      if (rows.isEmptyFrom(from)) continue;
-      for (let row = from; row < Math.min(end, from + 32); row++) {
-        const isIn = rows.has(row) && !this.#removed.has(row) && !this.#left.has(row);
-        if (isIn) sequences[count++] = this.#sequences[row] as number;
-      }
+    for (let from = 0; from < end; from += SLICE_ROWS) {
+      yield;
+      const outside = [this.#removed, this.#left];
+      const slice = { from, to: from + SLICE_ROWS, outside };
+      count = rows.copy(this.#sequences, slice, { into: sequences, count });
     }
     const unknown = this.#hasLeft ? yield* this.#unknown(end) : [];
     return { sequences: sequences.subarray(0, count), unknown };

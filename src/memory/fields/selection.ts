@@ -25,6 +25,7 @@ export class Selection implements Among {
 
   /** Makes a selection without some of its memories; the numbers are in order. */
   without(numbers: Float64Array): Selection {
+    if (numbers.length === 0) return this;
     const rest = new Float64Array(this.size);
     let [count, from] = [0, 0];
     for (const number of numbers) {
@@ -41,6 +42,7 @@ export class Selection implements Among {
 
   /** Makes a selection with other memories as well; their numbers are in order, and none is in it already. */
   with(numbers: Float64Array): Selection {
+    if (numbers.length === 0) return this;
     const all = new Float64Array(this.size + numbers.length);
     let from = 0;
     for (const [i, number] of numbers.entries()) {

@@ -97,10 +97,12 @@ async function compareAll(
 /** Copies some rows, one after the other. */
 function gather(rows: Int8Array, places: Uint32Array, dimensions: number): Int8Array {
   if (gathered.length < GATHERED * dimensions) gathered = new Int8Array(GATHERED * dimensions);
-  let to = 0;
-  for (const place of places) {
-    gathered.set(rows.subarray(place * dimensions, (place + 1) * dimensions), to);
-    to += dimensions;
+  for (let i = 0; i < places.length; ) {
+    const first = places[i] as number;
+    let run = 1;
+    while (places[i + run] === first + run) run++;
+    gathered.set(rows.subarray(first * dimensions, (first + run) * dimensions), i * dimensions);
+    i += run;
   }
   // It begins where its buffer begins: usearch ignores an offset.
   return gathered.subarray(0, places.length * dimensions);

@@ -29,14 +29,24 @@ function slotsIn(all: BigUint64Array): Slots {
 
 /** Finds all vectors of some memories, whose numbers are in order: their places among the keys. */
 export function placesOf(keys: Float64Array, sequences: Float64Array): Uint32Array {
-  const found: number[] = [];
-  let at = 0;
+  let places = new Uint32Array(sequences.length);
+  let [count, at] = [0, 0];
   for (const sequence of sequences) {
     const from = sequence * VECTORS_MAX;
     if (at < keys.length && (keys[at] as number) < from) at = firstFrom(keys, from, at);
-    for (; at < keys.length && (keys[at] as number) < from + VECTORS_MAX; at++) found.push(at);
+    for (; at < keys.length && (keys[at] as number) < from + VECTORS_MAX; at++) {
+      // Most memories have one vector.
+      if (count === places.length) places = longer(places);
+      places[count++] = at;
+    }
   }
-  return Uint32Array.from(found);
+  return places.subarray(0, count);
+}
+
+function longer(places: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const copy = new Uint32Array(2 * places.length + 8);
+  copy.set(places);
+  return copy;
 }
 
 /** Finds the first key that is at least this, from a place on. It is often near. */
