@@ -1,23 +1,25 @@
 import type { Among, Hit } from "../../memory/ports/vectors.js";
 import type { Matches } from "../graph.js";
-import { BREADTH_HERE_MAX, breadthIn } from "../recall-gauge.js";
+import { BREADTH_HERE_MAX } from "../recall-gauge.js";
 import type { Segment } from "../segment.js";
 import type { CompactRows } from "./compact-rows.js";
 import { scan } from "./scan.js";
 
-/** Number of vectors that are compared rather than searched in the graphs: it takes about 5 ms, and misses none. */
-const SCAN_MAX = 32_768;
+/** Number of vectors that are compared rather than searched in the graphs: it takes about 8 ms, and misses none. */
+const SCAN_MAX = 16_384;
 /** Number of vectors that are compared rather than searched in the graphs a second time in a thread. */
 const SCAN_LATER_MAX = 131_072;
 /** Time that a place in a graph's search takes, divided by that of comparing one vector. Measured. */
-const PLACE_COST = 20;
+const PLACE_COST = 6;
 /** Part of a graph's search, a sixth, within which it misses next to none, also of a query like no memory. */
 const MARGIN = 6;
 /**
- * Breadth of a search of one graph at least, divided among several. It is more than without a filter, because no
- * check of served queries widens these searches, and a query like no memory needs nearly six times as much.
+ * Breadth of a search of one graph at least. It is more than without a filter, because no check of served queries
+ * widens these searches, and a query like no memory needs nearly six times as much.
  */
-const BREADTH_LEAST = 720;
+const BREADTH_LEAST = 850;
+/** Power of the number of graphs by which it is divided among several: each has fewer of the nearest. Measured. */
+const SHARED = 2 / 3;
 /** Multiple of the planned breadth after which a search of the graphs is given up. */
 const PATIENCE = 3;
 
@@ -70,7 +72,7 @@ interface Searched {
 
 /** Plans a search of the graphs that finds enough if those that may be found are like all others. */
 function planOf({ segments, limit, breadth }: Filtered, many: number): Searched[] {
-  const least = Math.min(BREADTH_HERE_MAX, breadthIn(BREADTH_LEAST, segments.length));
+  const least = Math.min(BREADTH_HERE_MAX, Math.round(BREADTH_LEAST / segments.length ** SHARED));
   return segments.map((segment) => {
     const places = Math.ceil((MARGIN * limit * segment.vectors) / many);
     const planned = Math.min(segment.vectors, Math.max(breadth, least, places));

@@ -44,18 +44,19 @@ interface RowPlace {
 export async function scan(all: readonly Scanned[], { vector, count, rowsOf }: Scan): Promise<Hit[]> {
   const nearest = new NearestFew<RowPlace>(count);
   const compacts: (CompactRows | undefined)[] = [];
+  const query = compact(vector);
   for (const [at, { segment, sequences }] of all.entries()) {
     if (sequences.length === 0) continue;
-    const compact = await rowsOf(segment);
-    compacts[at] = compact;
-    await compareAll(compact, { vector, sequences, count }, (place, similarity) => {
+    const rows = await rowsOf(segment);
+    compacts[at] = rows;
+    await compareAll(rows, { query, sequences, count }, (place, similarity) => {
       nearest.offer({ at, place }, similarity);
     });
   }
   const best = nearest.kept();
   return all.flatMap(({ segment }, i) => {
-    const [compact, places] = [compacts[i], best.filter(({ at }) => at === i)];
-    return compact === undefined ? [] : exactly(compact, { segment, vector, places });
+    const [rows, places] = [compacts[i], best.filter(({ at }) => at === i)];
+    return rows === undefined ? [] : exactly(rows, { segment, vector, places });
   });
 }
 
@@ -78,11 +79,10 @@ function exactly(
 
 async function compareAll(
   { keys, rows }: CompactRows,
-  { vector, sequences, count }: Pick<Scan, "vector" | "count"> & Pick<Scanned, "sequences">,
+  { query, sequences, count }: { query: Int8Array; sequences: Float64Array; count: number },
   offer: (place: number, similarity: number) => void,
 ): Promise<void> {
   const places = placesOf(keys, sequences);
-  const query = compact(vector);
   const pauses = new Pauses();
   for (let from = 0; from < places.length; from += GATHERED) {
     const some = places.subarray(from, from + GATHERED);
