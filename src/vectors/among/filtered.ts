@@ -17,7 +17,7 @@ const MARGIN = 6;
  * Breadth of a search of one graph at least. It is more than without a filter, because no check of served queries
  * widens these searches, and a query like no memory needs nearly six times as much.
  */
-const BREADTH_LEAST = 850;
+const BREADTH_LEAST = 1_000;
 /** Power of the number of graphs by which it is divided among several: each has fewer of the nearest. Measured. */
 const SHARED = 2 / 3;
 /** Multiple of the planned breadth after which a search of the graphs is given up. */
