@@ -21,7 +21,7 @@ const PLACES: readonly (readonly [name: string, hash: string, act?: (page: Page)
   ["an empty namespace", "memories/nothing"],
   ["the playground", `playground/${NAMESPACE}`, recall],
   ["the map", `map/${NAMESPACE}`, lightUp],
-  ["the API reference", "docs"],
+  ["the API reference", "reference"],
 ];
 
 describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for everyone", () => {

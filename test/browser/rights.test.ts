@@ -9,7 +9,7 @@ import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, 
 
 const run = promisify(execFile);
 const READ_ONLY = { access: "KEY_ACCESS_READ_ONLY" };
-const PAGES = ["start", "playground", "memories", "memories/home", "map/home", "usage", "keys", "docs"];
+const PAGES = ["start", "playground", "memories", "memories/home", "map/home", "usage", "keys", "reference"];
 /** Buttons of what a read-only key may not do. */
 const CHANGES = /^(Store|Drop|Import|Edit|Supersede|Delete|Create key|Rotate|Revoke|Close account)/;
 const WIDTHS = [1440, 390];
@@ -62,7 +62,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     for (const hash of PAGES) {
       await visit(page, server.url, hash);
       await page.getByRole("link", { name: /Key in use: reader.*read only.*all namespaces/ }).waitFor();
-      if (hash !== "docs") expect(await page.getByRole("button", { name: CHANGES }).count(), hash).toBe(0);
+      if (hash !== "reference")
+        expect(await page.getByRole("button", { name: CHANGES }).count(), hash).toBe(0);
       if (["start", "playground", "keys"].includes(hash))
         await page.getByText("This key may only read").waitFor();
     }
@@ -119,7 +120,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
 
   it("says before a call of the reference is tried that the key may not make it", async () => {
     const { page, done } = await signInAs("reader", READ_ONLY);
-    await visit(page, server.url, "docs");
+    await visit(page, server.url, "reference");
     for (const [path, hints] of [
       ["/store", 1],
       ["/recall", 0],

@@ -92,7 +92,7 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await shoot("start");
   await page.evaluate(`sessionStorage.setItem("recalld.key", ${JSON.stringify(key)})`);
   await page.reload();
-  for (const name of ["usage", "keys", "memories", "docs"]) {
+  for (const name of ["usage", "keys", "memories", "reference"]) {
     await open(name);
     await shoot(name);
   }

@@ -8,7 +8,7 @@ import { callsByTag, type Document } from "./openapi";
 import { Prose } from "./prose";
 
 /** API reference. It is our own small page, so that the strict content policy applies here too. */
-export function DocsPage() {
+export function ReferencePage() {
   const { data, error } = useQuery({ queryKey: ["openapi.json"], queryFn: load, staleTime: Infinity });
   return (
     <Page
