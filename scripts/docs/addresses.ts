@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 
-/** Where the clients' readmes find this repository's files: they are read elsewhere, too. */
+/** Address under which the clients' readmes find the files of this repository, because they are read elsewhere, too. */
 const REPOSITORY = "https://github.com/recalld/recalld/blob/main/";
 const PICTURE = /\.(svg|png|webp)$/;
 

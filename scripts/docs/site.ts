@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
+import { openapi } from "../../gen/openapi.js";
+import { groupsOf } from "../../web/src/reference/calls.js";
+import type { Document } from "../../web/src/reference/openapi.js";
 import { addressOf, isPicture, linkBetween, targetOf } from "./addresses.js";
 import { codeBlock } from "./highlight.js";
 import { escapeHtml } from "./html.js";
@@ -14,7 +17,7 @@ export interface SiteFile {
   readonly bytes: string | Buffer;
 }
 
-/** What the search finds: a section of a page. */
+/** Section of a page, which the search finds. */
 export interface Findable {
   readonly id: number;
   readonly address: string;
@@ -126,11 +129,22 @@ function pageOf(path: string, html: string): Page {
 function findables(sources: readonly Source[], navigation: readonly Group[]): readonly Findable[] {
   const guides = navigation.filter(({ name }) => name !== BACKGROUND).flatMap(({ pages }) => pages);
   const major = new Set(guides.map(({ path }) => addressOf(path)));
-  return sources
-    .flatMap(({ page, sections }) =>
-      sections.map((section) => findableOf(page, section, !major.has(page.address))),
-    )
-    .map((findable, id) => ({ id, ...findable }));
+  const found = sources.flatMap(({ page, sections }) =>
+    sections.map((section) => findableOf(page, section, !major.has(page.address))),
+  );
+  return [...found, ...calls()].map((findable, id) => ({ id, ...findable }));
+}
+
+/** The calls of the portal's reference. */
+function calls(): readonly Omit<Findable, "id">[] {
+  const all = groupsOf(openapi as Document).flatMap(([, group]) => group);
+  return all.map(({ name, path, summary = "", description = "" }) => ({
+    address: `../#/reference/${name}`,
+    page: "API reference",
+    title: name,
+    text: `${summary}\n${path}\n${description}`,
+    minor: false,
+  }));
 }
 
 function findableOf(page: Page, { heading, text }: Section, minor: boolean): Omit<Findable, "id"> {

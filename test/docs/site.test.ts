@@ -1,13 +1,18 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openapi } from "../../gen/openapi.js";
 import { openAnchors } from "../../scripts/docs/anchors.js";
 import { codeBlock } from "../../scripts/docs/highlight.js";
+import { groupsOf } from "../../web/src/reference/calls.js";
+import type { Document } from "../../web/src/reference/openapi.js";
 import { documents, ROOT, read } from "../support/documents.js";
 import { anchorsIn, fileOf, linksIn, pages, SCRIPT, STYLE, site } from "../support/site.js";
 
-/** Where the docs are, below whatever path a proxy puts before it. */
+/** Address of the docs, below whatever path a proxy puts before it. */
 const HOME = "http://server/some/where/docs/";
 const PORTAL_PAGES = readdirSync(`${ROOT}/web/src`);
+const CALLS = groupsOf(openapi as Document).flatMap(([, calls]) => calls.map(({ name }) => name));
 
 describe("the docs at /docs", () => {
   test("have a page for every guide, and each is in the navigation", () => {
@@ -64,6 +69,22 @@ describe("the docs at /docs", () => {
     expect(codeBlock("<a>", "cron")).toContain("<code>&lt;a&gt;</code>");
   });
 
+  test("are where the portal links to", () => {
+    const portal = readdirSync(`${ROOT}/web/src`, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".tsx"))
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+    const links = portal.flatMap((code) =>
+      [...code.matchAll(/(?:href=|DOCS = )"(docs\/[^"]*)"/g)].map(([, link = ""]) => link),
+    );
+    expect(links.length).toBeGreaterThan(2);
+    const dead = links.filter((link) => !leadsSomewhere(new URL(`../${link}`, HOME)));
+    expect(dead).toEqual([]);
+    const pages = portal.flatMap((code) =>
+      [...code.matchAll(/linkTo\("(\w+)"/g)].map(([, page = ""]) => page),
+    );
+    expect(pages.filter((page) => !PORTAL_PAGES.includes(page) && page !== "playground")).toEqual([]);
+  });
+
   test("let the search find each section, guides before background", () => {
     const [name = ""] = [...site.keys()].filter((path) => path.startsWith("assets/search-"));
     const sections = JSON.parse(site.get(name) ?? "[]") as {
@@ -82,7 +103,7 @@ describe("the docs at /docs", () => {
   });
 });
 
-/** Files of the repository that have a page or are shown on one, by what the pages say of themselves. */
+/** Lists the files of the repository that have a page or are shown on one, by what the pages say of themselves. */
 function sourcesOfPages(): readonly string[] {
   const shown = [...site.keys()].filter((path) => path.startsWith("pictures/")).map((path) => `docs/${path}`);
   const files = pages.flatMap(([path]) =>
@@ -103,6 +124,8 @@ function leadsSomewhere({ href, protocol, host, hash }: URL): boolean {
 }
 
 function leadsIntoPortal(href: string): boolean {
-  const [place, page = ""] = href.split("#/");
-  return place === new URL("../", HOME).href && (page === "" || PORTAL_PAGES.includes(page));
+  const [place, route = ""] = href.split("#/");
+  const [page = "", call] = route.split("/");
+  if (place !== new URL("../", HOME).href || (call !== undefined && !CALLS.includes(call))) return false;
+  return page === "" || PORTAL_PAGES.includes(page);
 }

@@ -1,27 +1,20 @@
-import type { Call } from "./openapi";
+import { linkTo } from "../route";
+import type { Group } from "./calls";
 
-export type Group = readonly [tag: string, calls: readonly Call[]];
-
-/** Shortens a Connect path to the name of its RPC; other paths stay as they are. */
-export function shortName({ method, path }: Call): string {
-  const rpc = /^\/[\w.]+\.\w+\/(\w+)$/.exec(path)?.[1];
-  if (rpc !== undefined) return method === "post" ? rpc : `${rpc} by ${method.toUpperCase()}`;
-  return `${method.toUpperCase()} ${path}`;
-}
-
-/** Table of contents. It uses buttons, not links, because the part of the address after # names the page. */
-export function Contents({ groups }: { groups: readonly Group[] }) {
+/** Links to all calls, beside the one that is shown. */
+export function Contents({ groups, shown }: { groups: readonly Group[]; shown: string }) {
   return (
-    <nav className="docs-contents" aria-label="Calls">
+    <nav className="reference-contents" aria-label="Calls">
+      <a href={linkTo("reference")}>All calls</a>
       {groups.map(([tag, calls]) => (
         <details key={tag} open={matchMedia("(width >= 76rem)").matches}>
           <summary>{tag}</summary>
           <ul>
-            {calls.map((call) => (
-              <li key={call.id}>
-                <button type="button" className="button-plain" onClick={() => show(call.id)}>
-                  {shortName(call)}
-                </button>
+            {calls.map(({ name }) => (
+              <li key={name}>
+                <a href={linkTo("reference", name)} aria-current={name === shown ? "page" : undefined}>
+                  {name}
+                </a>
               </li>
             ))}
           </ul>
@@ -29,10 +22,4 @@ export function Contents({ groups }: { groups: readonly Group[] }) {
       ))}
     </nav>
   );
-}
-
-function show(id: string): void {
-  const section = document.getElementById(id);
-  section?.scrollIntoView();
-  section?.querySelector<HTMLElement>("h3")?.focus({ preventScroll: true });
 }

@@ -1,22 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { Icon } from "../parts/icon";
-import { Loading, Page } from "../parts/page";
+import { Empty, Loading, Page } from "../parts/page";
+import { linkTo } from "../route";
 import { SERVICE_URL } from "../session/client";
-import { CallSection } from "./call-section";
+import { CallList } from "./call-list";
+import { CallPage } from "./call-page";
+import { groupsOf } from "./calls";
 import { Contents } from "./contents";
-import { callsByTag, type Document } from "./openapi";
-import { Prose } from "./prose";
+import type { Document } from "./openapi";
+import { Inline } from "./prose";
 
-/** API reference. It is our own small page, so that the strict content policy applies here too. */
-export function ReferencePage() {
+/** API reference: an index, and a page for each call. It is our own, so that the strict content policy applies. */
+export function ReferencePage({ rest: [name = ""] }: { rest: readonly string[] }) {
   const { data, error } = useQuery({ queryKey: ["openapi.json"], queryFn: load, staleTime: Infinity });
+  if (data && name !== "") return <OneCall document={data} name={name} />;
   return (
     <Page
       title="API reference"
       intro={
         <>
-          This page describes every call. Tools can read{" "}
-          <a href={`${SERVICE_URL}/openapi.json`}>openapi.json</a>.
+          Every call has a page. Tools can read <a href={`${SERVICE_URL}/openapi.json`}>openapi.json</a>; the{" "}
+          <a href="docs/">guides</a> explain how to use them.
         </>
       }
     >
@@ -30,33 +34,31 @@ export function ReferencePage() {
         </div>
       )}
       {!data && !error && <Loading />}
-      {data && <Reference document={data} />}
+      {data && <CallList document={data} groups={groupsOf(data)} />}
     </Page>
   );
 }
 
-function Reference({ document }: { document: Document }) {
-  const groups = [...callsByTag(document)];
+function OneCall({ document, name }: { document: Document; name: string }) {
+  const groups = groupsOf(document);
+  const call = groups.flatMap(([, calls]) => calls).find((each) => each.name === name);
   return (
-    <div className="docs">
-      <Contents groups={groups} />
-      <div className="docs-calls">
-        {document.info?.description && (
-          <section className="card">
-            <Prose text={document.info.description} />
-          </section>
+    <Page title={call?.name ?? "There is no such call"} intro={<Inline text={call?.summary ?? ""} />}>
+      <div className="reference">
+        <Contents groups={groups} shown={name} />
+        {call ? (
+          <div className="reference-call" key={name}>
+            <CallPage document={document} call={call} />
+          </div>
+        ) : (
+          <Empty title="The address names no call">
+            <p>
+              Go to <a href={linkTo("reference")}>all calls</a>.
+            </p>
+          </Empty>
         )}
-        {groups.map(([tag, calls]) => (
-          <section key={tag} className="docs-group" aria-label={tag}>
-            <h2>{tag}</h2>
-            <Prose text={document.tags?.find(({ name }) => name === tag)?.description ?? ""} />
-            {calls.map((call) => (
-              <CallSection key={call.id} document={document} call={call} />
-            ))}
-          </section>
-        ))}
       </div>
-    </div>
+    </Page>
   );
 }
 

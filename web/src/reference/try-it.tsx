@@ -1,117 +1,96 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { Code } from "../parts/code";
-import { SERVICE_URL } from "../session/client";
+import { Confirm } from "../parts/confirm";
 import { refresh, refreshMemories } from "../session/refresh";
-import { currentKey, useSession } from "../session/session";
+import { useSession } from "../session/session";
+import { type Call, destroys } from "./calls";
 import { KeyHint } from "./key-hint";
-import type { Call, Document, Parameter } from "./openapi";
+import type { Document } from "./openapi";
+import { type Answer, newIdempotencyKey, send } from "./send";
+import { TryFields } from "./try-fields";
 
 export interface TryItProps {
   readonly document: Document;
   readonly call: Call;
-  readonly parameters: readonly Parameter[];
   readonly example: unknown;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly ms: number;
-  readonly text: string;
-}
+/** Calls that take so much away that their name has to be typed first. */
+const TYPED = new Set(["DeleteNamespace", "CloseAccount"]);
 
 /** Sends a call exactly as written, with this tab's key, and shows the answer unchanged. */
-export function TryIt({ document, call, parameters, example }: TryItProps) {
-  const id = useId();
+export function TryIt({ document, call, example }: TryItProps) {
   const { key } = useSession();
   const [body, setBody] = useState(example === undefined ? "" : JSON.stringify(example, null, 2));
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const shown = parameters.filter(({ in: where }) => where === "path" || where === "query");
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(() => ({
+    "Idempotency-Key": newIdempotencyKey(),
+  }));
+  const [asking, setAsking] = useState(false);
   const attempt = useMutation({
-    mutationFn: () => send(call, shown, values, body),
+    mutationFn: () => send(call, values, body),
     onSuccess: () => {
+      setAsking(false);
       refresh("account", "usage", "keys");
       refreshMemories();
     },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    attempt.mutate();
+    if (destroys(call)) setAsking(true);
+    else attempt.mutate();
   };
   return (
-    <form method="post" className="stack try" onSubmit={submit}>
-      {key === undefined ? (
-        <p className="hint">Sign in first. Without a key, most calls answer 401.</p>
-      ) : (
-        <KeyHint {...{ document, call }} />
-      )}
-      {shown.map(({ name, required = false }) => (
-        <div key={name} className="field">
-          <label htmlFor={id + name}>{name}</label>
-          <input
-            id={id + name}
-            required={required}
-            autoComplete="off"
-            value={values[name] ?? ""}
-            onChange={(event) => setValues({ ...values, [name]: event.target.value })}
-          />
+    <section className="card stack">
+      <h2>Try it</h2>
+      <form method="post" className="stack" onSubmit={submit}>
+        {key === undefined ? (
+          <p className="hint">Sign in first. Without a key, most calls answer 401.</p>
+        ) : (
+          <KeyHint {...{ document, call }} />
+        )}
+        <TryFields
+          parameters={call.parameters}
+          values={values}
+          onValues={setValues}
+          body={example === undefined ? undefined : body}
+          onBody={setBody}
+        />
+        <div className="actions">
+          <button
+            type="submit"
+            className={destroys(call) ? "button-danger-quiet" : "button-main"}
+            disabled={attempt.isPending}
+          >
+            Send
+          </button>
+          <Outcome answer={attempt.data} error={attempt.error} />
         </div>
-      ))}
-      {example !== undefined && (
-        <div className="field">
-          <label htmlFor={`${id}body`}>Body</label>
-          <textarea
-            id={`${id}body`}
-            className="mono"
-            rows={Math.min(body.split("\n").length + 1, 14)}
-            spellCheck={false}
-            value={body}
-            onChange={(event) => setBody(event.target.value)}
-          />
-        </div>
+        {attempt.data && <Code text={attempt.data.text} what="answer" />}
+      </form>
+      {asking && (
+        <Confirm
+          title={`Send ${call.name}?`}
+          action={`Send ${call.name}`}
+          {...(TYPED.has(call.name) && { typed: call.name })}
+          busy={attempt.isPending}
+          error={attempt.error}
+          onConfirm={() => attempt.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          <p>The server does it at once, with this tab's key. It cannot be undone.</p>
+        </Confirm>
       )}
-      <div className="actions">
-        <button type="submit" className="button-main" disabled={attempt.isPending}>
-          Send
-        </button>
-        <span className="quiet" role="status">
-          {attempt.data && `${attempt.data.status} in ${attempt.data.ms} ms`}
-          {attempt.error && `No answer: ${attempt.error.message}`}
-        </span>
-      </div>
-      {attempt.data && <Code text={attempt.data.text} what="answer" />}
-    </form>
+    </section>
   );
 }
 
-/** Sends plain HTTP, not through the client like other calls, so that users can also try wrong input. */
-async function send(
-  { method, path }: Call,
-  parameters: readonly Parameter[],
-  values: Readonly<Record<string, string>>,
-  body: string,
-): Promise<Answer> {
-  const url = new URL(
-    SERVICE_URL + path.replace(/\{([^}]+)\}/g, (_, name) => encodeURIComponent(values[name] ?? "")),
+function Outcome({ answer, error }: { answer: Answer | undefined; error: Error | null }) {
+  return (
+    <span className="quiet" role="status">
+      {answer && `${answer.status} in ${answer.ms} ms`}
+      {answer?.replayed && ", replayed: the same was sent before"}
+      {error && `No answer: ${error.message}`}
+    </span>
   );
-  for (const { name, in: where } of parameters) {
-    if (where === "query" && values[name]) url.searchParams.set(name, values[name]);
-  }
-  const headers = new Headers();
-  const key = currentKey();
-  if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
-  const sendsBody = method !== "get" && body !== "";
-  if (sendsBody) headers.set("content-type", "application/json");
-  const start = performance.now();
-  const response = await fetch(url, { method: method.toUpperCase(), headers, ...(sendsBody && { body }) });
-  const text = await response.text();
-  return { status: response.status, ms: Math.round(performance.now() - start), text: pretty(text) };
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
