@@ -26,6 +26,9 @@ export interface Article {
   readonly sections: readonly Section[];
 }
 
+/** Comment between paragraphs, such as those around tables that a program writes. */
+const COMMENT = /^<!--.*?-->$/gms;
+
 const markdown = new MarkdownIt({ html: false, linkify: false, typographer: false });
 const { rules } = markdown.renderer;
 rules.fence = (tokens, index) => {
@@ -39,7 +42,7 @@ rules.table_close = () => "</table></div>\n";
 
 /** Renders Markdown; `resolve` says where each link and picture of it is. */
 export function renderMarkdown(text: string, resolve: (href: string) => string): Article {
-  const tokens = markdown.parse(text, {});
+  const tokens = markdown.parse(text.replace(COMMENT, ""), {});
   const headings = nameHeadings(tokens);
   for (const token of tokens.flatMap(({ children }) => children ?? [])) {
     rewrite(token, "href", resolve);

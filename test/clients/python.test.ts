@@ -137,6 +137,9 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     expect(await say(failing)).toMatch(/^there is one already: mem_\w+\n$/);
     const [shown = ""] = blocks(read("docs/clients.md"), "python");
     expect(await say(shown)).toBe("Ana is allergic to peanuts.\n");
+    const [loop = ""] = blocks(read("docs/agents.md"), "python");
+    const [, , third] = (await say(loop)).split("What you know of the user:\n");
+    expect(third).toContain("- I cannot eat peanuts.");
     const typed =
       "import recalld, pathlib; assert (pathlib.Path(recalld.__file__).parent / 'py.typed').exists()";
     expect(await say(typed)).toBe("");

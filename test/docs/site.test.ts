@@ -38,6 +38,14 @@ describe("the docs at /docs", () => {
     expect(loaded.map(([, link]) => link).filter((link) => /^(?:\w+:|\/)/.test(link as string))).toEqual([]);
   });
 
+  test.each(pages.filter(([path]) => !path.startsWith("files/deploy")))(
+    "%s shows no markup",
+    (_path, html) => {
+      const prose = html.replace(/<(pre|code)\b.*?<\/\1>/gs, "");
+      expect(prose.match(/&lt;(?:!--|\/?[a-z]).{0,40}/g) ?? []).toEqual([]);
+    },
+  );
+
   test("name sections as GitHub does", () => {
     const nameOf = openAnchors();
     expect(

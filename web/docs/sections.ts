@@ -19,7 +19,7 @@ export interface Hit {
 
 const HITS_MAX = 12;
 /** Weight of pages of background beside the guides. */
-const MINOR = 0.4;
+const MINOR = 0.2;
 /** Sections that are read before the page may do something else. */
 const CHUNK = 60;
 
