@@ -39,18 +39,37 @@ const PAGE_HEADERS = {
  * mistyped API path or an asset of an older build stays a 404 in JSON.
  */
 export function addPortal(app: FastifyInstance, files: readonly PortalFile[]): void {
-  for (const file of files) addFile(app, file, urlOf(file));
+  for (const file of files) if (!isOfDocs(file)) addFile(app, file);
   const index = files.find(({ path }) => path === INDEX);
   if (index === undefined) app.get("/", notBuilt);
   else addFile(app, index, "/");
-  // Relative, for whatever path stands before it.
-  app.get("/docs", (_request, reply) => reply.redirect("./docs/"));
+  addDocs(app, files.filter(isOfDocs));
 }
 
-/** Returns a file's path as users know it: a guide's is `/docs/api`, without the ending of its file. */
-function urlOf({ path }: PortalFile): string {
-  if (!path.startsWith("/docs/")) return path;
-  return path.replace(/(?:(?<=\/)index)?\.html$/, "");
+function isOfDocs({ path }: PortalFile): boolean {
+  return path.startsWith("/docs/");
+}
+
+/** Serves all pages of the docs by one route: a route for each of them would lengthen the start. */
+function addDocs(app: FastifyInstance, files: readonly PortalFile[]): void {
+  const pages = new Map(files.map((file) => [addressOf(file), file]));
+  // Relative, for whatever path stands before it.
+  app.get("/docs", (_request, reply) => reply.redirect("./docs/"));
+  app.route<{ Params: { "*": string } }>({
+    method: ["GET", "HEAD"],
+    url: "/docs/*",
+    handler: (request, reply) => {
+      const file = pages.get(request.params["*"]);
+      if (file === undefined)
+        return sendError(reply, 404, "the docs have no such page; they begin at /docs/");
+      return send(file, request, reply);
+    },
+  });
+}
+
+/** Returns a file's address below `/docs/`: a guide's is `api`, without the ending of its file. */
+function addressOf({ path }: PortalFile): string {
+  return path.slice("/docs/".length).replace(/(?:^index)?\.html$/, "");
 }
 
 /** Serves one file at its path. */
