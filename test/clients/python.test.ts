@@ -121,7 +121,9 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     await expect(check).rejects.toThrow(/texxt/);
   });
 
-  test("comes as a wheel with types, and with the examples of its page", async () => {
+  test("comes as a wheel with types, and with the examples of its page", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const list = ["-m", "pip", "--python", join(empty, "python"), "list", "--format=freeze"];
     const listed = await run(join(tools, "python"), list);
     expect(listed).toMatch(/^recalld==/m);
