@@ -12,7 +12,13 @@ COPY models models
 COPY scripts scripts
 COPY src src
 COPY web web
-COPY LICENSE ./
+# The pages at /docs are made of these.
+COPY docs docs
+COPY deploy deploy
+COPY proto proto
+COPY clients/python/LICENSE clients/python/README.md clients/python/
+COPY clients/typescript/LICENSE clients/typescript/README.md clients/typescript/
+COPY ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md compose.yaml server.json ./
 RUN npm run build
 # Only what is ever loaded, and what it is made of.
 RUN node scripts/production-tree.js /app && node scripts/sbom.js > /app/sbom.cdx.json

@@ -1,19 +1,24 @@
-// node scripts/build-web.js: builds the portal into dist/web, if what it is made of has changed since.
+// node scripts/build-web.js: builds the portal and the docs into dist/web, if what they are made of has changed since.
 import { spawnSync } from "node:child_process";
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const BUILT = "dist/web/index.html";
-const MADE_OF = ["web", "gen", "package-lock.json"];
+const PORTAL = "dist/web/index.html";
+const PORTAL_MADE_OF = ["web", "gen", "package-lock.json"];
+const DOCS = "dist/web/docs/index.html";
+const DOCS_MADE_OF = ["scripts/docs", ...JSON.parse(readFileSync("scripts/docs/made-of.json", "utf8"))];
 
-if (!isFresh()) {
-  const { status } = spawnSync("npm", ["run", "-s", "build:web"], { stdio: ["ignore", "ignore", "inherit"] });
+if (!isFresh(PORTAL, PORTAL_MADE_OF)) run("build:web");
+else if (!isFresh(DOCS, DOCS_MADE_OF)) run("build:docs");
+
+function run(script) {
+  const { status } = spawnSync("npm", ["run", "-s", script], { stdio: ["ignore", "ignore", "inherit"] });
   process.exit(status ?? 1);
 }
 
-function isFresh() {
-  const built = statSync(BUILT, { throwIfNoEntry: false });
-  return built !== undefined && MADE_OF.every((path) => newest(path) < built.mtimeMs);
+function isFresh(file, madeOf) {
+  const built = statSync(file, { throwIfNoEntry: false });
+  return built !== undefined && madeOf.every((path) => newest(path) < built.mtimeMs);
 }
 
 function newest(path) {

@@ -21,7 +21,9 @@ const PLACES: readonly (readonly [name: string, hash: string, act?: (page: Page)
   ["an empty namespace", "memories/nothing"],
   ["the playground", `playground/${NAMESPACE}`, recall],
   ["the map", `map/${NAMESPACE}`, lightUp],
-  ["the API reference", "docs"],
+  ["the API reference", "reference"],
+  ["the reference of a call", "reference/Recall"],
+  ["destroying by the reference", "reference/DeleteMemory", destroy],
 ];
 
 describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for everyone", () => {
@@ -138,6 +140,13 @@ async function recall(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Recall", exact: true }).click();
   await page.locator(".results").waitFor();
   for (const details of await page.locator("summary").all()) await details.click();
+}
+
+async function destroy(page: Page): Promise<void> {
+  await page.getByLabel("namespace").fill(NAMESPACE);
+  await page.getByLabel("id", { exact: true }).fill("mem_01kafz3v2wes8vptq3jbm5yr4x");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("dialog").waitFor();
 }
 
 async function lightUp(page: Page): Promise<void> {

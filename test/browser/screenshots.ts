@@ -92,9 +92,9 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await shoot("start");
   await page.evaluate(`sessionStorage.setItem("recalld.key", ${JSON.stringify(key)})`);
   await page.reload();
-  for (const name of ["usage", "keys", "memories", "docs"]) {
+  for (const name of ["usage", "keys", "memories", "reference", "reference/Recall"]) {
     await open(name);
-    await shoot(name);
+    await shoot(name.replace("/", "-"));
   }
   await open("keys");
   await page.getByRole("button", { name: "Create key" }).click();

@@ -37,6 +37,19 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal under a su
     await page.getByText("of 1,000 used").waitFor();
     expect(faults).toEqual([]);
   });
+
+  it("has the docs there, which search and lead back to it", async () => {
+    const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const { page, faults } = await openVisitor(browser, origin);
+    await page.goto(`${origin}${PREFIX}/docs`);
+    await page.getByRole("searchbox").fill("retrying safely");
+    await page.locator(".found a").first().click();
+    await page.waitForURL(`${origin}${PREFIX}/docs/api#retrying-safely`);
+    await page.getByRole("link", { name: "Portal", exact: true }).click();
+    await page.getByRole("button", { name: "Create my key" }).waitFor();
+    expect(page.url()).toBe(`${origin}${PREFIX}/`);
+    expect(faults).toEqual([]);
+  });
 });
 
 /** Starts a proxy that removes the prefix, as a reverse proxy does, and answers 404 for all other paths. */

@@ -4,6 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openapi } from "../../gen/openapi.js";
+import { groupsOf } from "../../web/src/reference/calls.js";
+import type { Document } from "../../web/src/reference/openapi.js";
+import { samplesOf } from "../../web/src/reference/samples.js";
 import { blocks, ROOT, read } from "../support/documents.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { openScripted, type ScriptedServer } from "./scripted-server.js";
@@ -117,7 +121,9 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     await expect(check).rejects.toThrow(/texxt/);
   });
 
-  test("comes as a wheel with types, and with the examples of its page", async () => {
+  test("comes as a wheel with types, and with the examples of its page", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const list = ["-m", "pip", "--python", join(empty, "python"), "list", "--format=freeze"];
     const listed = await run(join(tools, "python"), list);
     expect(listed).toMatch(/^recalld==/m);
@@ -133,9 +139,32 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     expect(await say(failing)).toMatch(/^there is one already: mem_\w+\n$/);
     const [shown = ""] = blocks(read("docs/clients.md"), "python");
     expect(await say(shown)).toBe("Ana is allergic to peanuts.\n");
+    const [loop = ""] = blocks(read("docs/agents.md"), "python");
+    const [, , third] = (await say(loop)).split("What you know of the user:\n");
+    expect(third).toContain("- I cannot eat peanuts.");
     const typed =
       "import recalld, pathlib; assert (pathlib.Path(recalld.__file__).parent / 'py.typed').exists()";
     expect(await say(typed)).toBe("");
+  });
+
+  test("has the methods that the portal's reference shows", { timeout: TIMEOUT_MS }, async () => {
+    const { RECALLD_API_KEY: key = "" } = env;
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const body = JSON.stringify({ namespace: "pets", text: "The dog barks." });
+    const samples: string[] = [];
+    for (const call of groupsOf(openapi as Document).flatMap(([, calls]) => calls)) {
+      const stored = await fetch(`${server.url}/store`, { method: "POST", headers, body });
+      const { id } = (await stored.json()) as { id: string };
+      const { code = "" } = samplesOf(call, { url: server.url, key })[2] ?? {};
+      if (code.includes("from recalld")) samples.push(code.replace(/mem_01kafz\w+/g, id));
+    }
+    const lasting = samples.filter((code) => !code.includes("delete_namespace"));
+    expect(lasting.length).toBe(15);
+    const dropping = samples.filter((code) => code.includes("delete_namespace"));
+    writeFileSync(join(folder, "samples.py"), `${[...lasting, ...dropping].join("\n")}\n`);
+    const said = await run(join(empty, "python"), ["-W", "error", "samples.py"]);
+    expect(said).toContain("RecallResponse(");
+    expect(said.trim().split("\n").at(-1)).toMatch(/^DeleteNamespaceResponse\(/);
   });
 
   test("has the version of the server", () => {

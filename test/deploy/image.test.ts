@@ -77,11 +77,13 @@ describe("the Dockerfile", () => {
   test("names what the portal is compiled from", () => {
     const [, portal = ""] = /PORTAL = \[([^\]]*)\]/.exec(read("scripts/production/rules.js")) ?? [];
     const named = [...portal.matchAll(/"(.*)"/g)].map(([, name]) => name as string);
-    const imported = filesBelow("web/src").flatMap((code) =>
-      [...code.matchAll(/^(?:import|}) .*from "((?:@[^/"]+\/)?[^./"][^/"]*)/gm)].map(
-        ([, name]) => name as string,
-      ),
-    );
+    const imported = ["web/src", "web/docs"]
+      .flatMap(filesBelow)
+      .flatMap((code) =>
+        [...code.matchAll(/^(?:import|}) .*from "((?:@[^/"]+\/)?[^./"][^/"]*)/gm)].map(
+          ([, name]) => name as string,
+        ),
+      );
     // A sample that the portal shows has one.
     const shown = "@connectrpc/connect-node";
     expect([...named, shown].sort()).toEqual([...new Set(imported)].sort());

@@ -2,17 +2,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { renderMarkdown } from "../../scripts/docs/markdown.js";
 import { blocks, documents, ROOT, read, section } from "../support/documents.js";
 import { startServer } from "../support/server.js";
 
 describe("every document", () => {
-  const slug = (heading: string) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-");
   const anchorsIn = (path: string) =>
-    [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) => slug(text));
+    renderMarkdown(read(path), (href) => href).headings.map(({ anchor }) => anchor);
 
   test.each(documents)("%s links only to what is there", (path) => {
     const links = [...read(path).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(

@@ -31,6 +31,8 @@ it.each([
   ["POST", "/livez", "GET"],
   ["DELETE", "/readyz", "GET"],
   ["PATCH", "/openapi.json", "GET"],
+  ["POST", "/docs/", "GET"],
+  ["PUT", "/docs/files/compose.yaml", "GET, HEAD"],
 ])("answers %s %s with 405 and what is allowed", async (method, path, allow) => {
   const response = await fetch(server.url + path, { method });
   expect(response.status).toBe(405);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addPortal } from "../../src/server/portal/portal.js";
 import { loadPortal } from "../../src/server/portal/portal-files.js";
 import { shapeFastifyErrors } from "../../src/server/wire/plain-errors.js";
+import { read } from "../support/documents.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.
@@ -27,6 +28,10 @@ beforeAll(async () => {
     "favicon.svg": ICON,
     "a b.txt": "c",
     "assets/recalld.js": "d",
+    "docs/index.html": PAGE,
+    "docs/api.html": PAGE,
+    "docs/files/compose.yaml.html": PAGE,
+    "docs/assets/search-1a2b3c4d.json": "[]",
   };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -47,7 +52,7 @@ async function serve(from: string) {
 }
 
 describe("the portal", () => {
-  it.each(["/", "/index.html", "/?a=b"])(
+  it.each(["/", "/index.html", "/?a=b", "/docs/", "/docs/api", "/docs/files/compose.yaml", "/docs/api?a=b"])(
     "is served at %s, never kept by a cache, under a strict policy",
     async (path) => {
       const answer = await fetch(url + path);
@@ -64,6 +69,7 @@ describe("the portal", () => {
       expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /);
       expect(policy).not.toMatch(/unsafe|data:|http|\*/);
       expect(policy).toContain("frame-ancestors 'none'");
+      expect(read("docs/operations.md")).toContain(policy);
     },
   );
 
@@ -72,6 +78,9 @@ describe("the portal", () => {
     expect(answer.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
     expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
     expect(await answer.text()).toBe(SCRIPT);
+    const { headers } = await fetch(`${url}/docs/assets/search-1a2b3c4d.json`);
+    expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(headers.get("content-type")).toBe("application/json");
   });
 
   it("has an asset whose name never changes asked for each time", async () => {
@@ -113,10 +122,10 @@ describe("the portal", () => {
     expect(await (await fetch(`${url}/a%20b.txt`)).text()).toBe("c");
   });
 
-  it("leads from /docs to the reference, whatever path stands before it", async () => {
+  it("leads from /docs to the guides, whatever path stands before it", async () => {
     const response = await fetch(`${url}/docs`, { redirect: "manual" });
     expect(response.status).toBe(302);
-    expect(response.headers.get("location")).toBe("./#/docs");
+    expect(response.headers.get("location")).toBe("./docs/");
   });
 
   it.each([
@@ -124,7 +133,10 @@ describe("the portal", () => {
     "/assets/",
     "/assets",
     "/stroe",
-    "/docs/",
+    "/docs/nothing",
+    "/docs/api/",
+    "/docs/api.html",
+    "/docs/index.html",
     "/index.htm",
     "/..%2fpackage.json",
     "/%2e%2e/package.json",

@@ -17,7 +17,9 @@ const Usage = lazy(() => import("./usage/page").then(({ UsagePage }) => ({ defau
 const Keys = lazy(() => import("./keys/page").then(({ KeysPage }) => ({ default: KeysPage })));
 const Memories = lazy(() => import("./memories/page").then((module) => ({ default: module.MemoriesPage })));
 const MemoryMap = lazy(() => import("./map/page").then(({ MapPage }) => ({ default: MapPage })));
-const Docs = lazy(() => import("./docs/page").then(({ DocsPage }) => ({ default: DocsPage })));
+const Reference = lazy(() =>
+  import("./reference/page").then((module) => ({ default: module.ReferencePage })),
+);
 const Playground = lazy(() =>
   import("./playground/page").then((module) => ({ default: module.PlaygroundPage })),
 );
@@ -29,7 +31,9 @@ const PAGES: Readonly<Record<string, PageComponent>> = {
   map: MemoryMap,
   usage: Usage,
   keys: Keys,
-  docs: Docs,
+  reference: Reference,
+  // Its name before there were guides.
+  docs: Reference,
 };
 
 export function App() {
@@ -57,7 +61,7 @@ function Pages() {
 
 function Current({ route }: { route: Route }) {
   const { key, unsaved } = useSession();
-  if (key === undefined && route.page !== "docs") return <Welcome />;
+  if (key === undefined && PAGES[route.page] !== Reference) return <Welcome />;
   const Found = route.page === "" ? Usage : (PAGES[route.page] ?? NotFound);
   return (
     <>

@@ -8,7 +8,8 @@ import { Icon, type IconName, Logo } from "./parts/icon";
 import { linkTo, useRoute } from "./route";
 import { queryClient } from "./session/client";
 import { signOut, useSession } from "./session/session";
-import { toggleTheme, useTheme } from "./theme";
+import { theme, toggleTheme } from "./theme";
+import { useStore } from "./use-store";
 
 const NAVIGATION: readonly (readonly [page: string, name: string, icon: IconName])[] = [
   ["start", "Quick start", "start"],
@@ -16,8 +17,11 @@ const NAVIGATION: readonly (readonly [page: string, name: string, icon: IconName
   ["memories", "Memories", "memories"],
   ["usage", "Usage", "usage"],
   ["keys", "API keys", "keys"],
-  ["docs", "API reference", "docs"],
+  ["reference", "API reference", "docs"],
 ];
+
+/** Address of the guides, which are pages of their own beside the portal. */
+const DOCS = "docs/";
 
 /** Header and navigation around every page. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -35,7 +39,8 @@ export function Shell({ children }: { children: ReactNode }) {
         {signedIn && <KeyInUse />}
         <div className="bar-end">
           {signedIn && <CallsLeft />}
-          {!signedIn && <a href={linkTo("docs")}>API reference</a>}
+          {!signedIn && <a href={DOCS}>Docs</a>}
+          {!signedIn && <a href={linkTo("reference")}>API reference</a>}
           <ThemeButton />
           {signedIn && <SignOutButton />}
         </div>
@@ -64,6 +69,10 @@ function Navigation() {
           {name}
         </a>
       ))}
+      <a href={DOCS}>
+        <Icon name="book" />
+        Docs
+      </a>
     </nav>
   );
 }
@@ -85,8 +94,8 @@ function CallsLeft() {
 }
 
 function ThemeButton() {
-  const theme = useTheme();
-  const other = theme === "dark" ? "light" : "dark";
+  const shown = useStore(theme);
+  const other = shown === "dark" ? "light" : "dark";
   return (
     <button
       type="button"
@@ -94,7 +103,7 @@ function ThemeButton() {
       aria-label={`Use the ${other} theme`}
       onClick={toggleTheme}
     >
-      <Icon name={theme === "dark" ? "sun" : "moon"} />
+      <Icon name={shown === "dark" ? "sun" : "moon"} />
     </button>
   );
 }

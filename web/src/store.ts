@@ -1,5 +1,3 @@
-import { useSyncExternalStore } from "react";
-
 /** A value outside React that components can subscribe to. */
 export interface Store<T> {
   get(): T;
@@ -21,8 +19,4 @@ export function createStore<T>(initial: T): Store<T> {
       return () => void listeners.delete(listener);
     },
   };
-}
-
-export function useStore<T>(store: Store<T>): T {
-  return useSyncExternalStore(store.subscribe, store.get);
 }

@@ -1,18 +1,15 @@
-import { createStore, useStore } from "./store";
+import { createStore } from "./store";
 
 export type Theme = "light" | "dark";
 
 const STORED_AS = "recalld.theme";
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-const theme = createStore<Theme>(chosen() ?? preferred());
+/** Theme that is shown. The guides have it, too, and are not made with React. */
+export const theme = createStore<Theme>(chosen() ?? preferred());
 
 prefersDark.addEventListener("change", () => {
   if (chosen() === undefined) show(preferred());
 });
-
-export function useTheme(): Theme {
-  return useStore(theme);
-}
 
 /** Sets the theme on the document, for the style sheet. */
 export function applyTheme(): void {

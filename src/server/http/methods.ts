@@ -27,8 +27,9 @@ export function noteMethods(app: FastifyInstance): (path: string) => readonly st
   };
 }
 
-/** Tells whether a path is one of a route's, in which `:name` stands for one segment. */
+/** Tells whether a path is one of a route's, in which `:name` stands for one segment, and `*` for the rest. */
 function isAt(route: readonly string[], path: readonly string[]): boolean {
+  if (route.at(-1) === "*") return isAt(route.slice(0, -1), path.slice(0, route.length - 1));
   if (route.length !== path.length) return false;
   return route.every((segment, i) => segment === path[i] || (segment.startsWith(":") && path[i] !== ""));
 }

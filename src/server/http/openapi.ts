@@ -22,9 +22,10 @@ A namespace comes into being with its first memory; one that nobody stored to ha
 ## Reference
 
 - [OpenAPI 3.1](openapi.json): every path, field, limit, example and error
+- [Guides](docs/): filters, retries, errors, clients, MCP, operation
 `;
 
-/** Serves the reference for programs, which the portal's `#/docs` is made from. */
+/** Serves the reference for programs, which the portal's `#/reference` is made from. */
 export function addReference(app: FastifyInstance): void {
   addFile(app, fileOf("/openapi.json", Buffer.from(JSON.stringify(openapi))));
   addFile(app, fileOf("/llms.txt", Buffer.from(LLMS_TXT)));

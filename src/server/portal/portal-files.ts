@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
-import { constants, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
 
-/** Maximum size of the portal's folder. The built portal is well under a megabyte. */
+const compress = promisify(gzip);
+
+/** Maximum size of the folder with the portal and the docs, which are some three megabytes. */
 const BYTES_MAX = 16_777_216;
 const FILES_MAX = 1000;
 /** Size below which a file is not compressed: it and its headers fit one packet. */
@@ -24,15 +27,18 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const COMPRESSED_ALREADY = new Set([".png", ".webp", ".woff2"]);
 
-/** File of the portal, in memory as it is sent. */
+/** File of the portal or the docs, in memory as it is sent. */
 export interface PortalFile {
   /** Path of the file, such as `/assets/index-4f2a.js`. */
   readonly path: string;
   readonly type: string;
   readonly bytes: Buffer;
-  /** Compressed file; absent when compressing saves nothing. */
-  readonly gzipped: Buffer | undefined;
   readonly etag: string;
+  /**
+   * Compresses the file when it is first asked for, so that a start does not wait for pages that nobody reads.
+   * Absent for files that are small or compressed already.
+   */
+  readonly gzipped?: () => Promise<Buffer>;
 }
 
 /**
@@ -60,19 +66,22 @@ export async function loadPortal(folder: string): Promise<readonly PortalFile[]>
 /** Builds the file that is served at a path, its type by the path's ending. */
 export function fileOf(path: string, bytes: Buffer): PortalFile {
   const extension = extname(path);
+  const small = bytes.byteLength < GZIP_BYTES_MIN;
   return {
     path,
     type: TYPES[extension] ?? "application/octet-stream",
     bytes,
-    gzipped: COMPRESSED_ALREADY.has(extension) ? undefined : compress(bytes),
     etag: createHash("sha256").update(bytes).digest("base64url").slice(0, 22),
+    ...(!small && !COMPRESSED_ALREADY.has(extension) && { gzipped: compressedOnce(bytes) }),
   };
 }
 
-function compress(bytes: Buffer): Buffer | undefined {
-  if (bytes.byteLength < GZIP_BYTES_MIN) return undefined;
-  const gzipped = gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION });
-  return gzipped.byteLength < bytes.byteLength ? gzipped : undefined;
+function compressedOnce(bytes: Buffer): () => Promise<Buffer> {
+  let compressed: Promise<Buffer> | undefined;
+  return () => {
+    compressed ??= compress(bytes, { level: constants.Z_BEST_COMPRESSION });
+    return compressed;
+  };
 }
 
 function tooLarge(folder: string): Error {

@@ -3,11 +3,14 @@ import { sendError } from "../wire/plain-errors.js";
 import type { PortalFile } from "./portal-files.js";
 
 const INDEX = "/index.html";
-/** Pattern of the names that Vite gives to what it builds, such as `/assets/index-DiwrgTda.js`. */
-const HASHED = /^\/assets\/.+-[\w-]{8}\.\w+$/;
+/** Pattern of the names that the build gives to what it builds, such as `/assets/index-DiwrgTda.js`. */
+const HASHED = /^\/(?:docs\/)?assets\/.+-[\w-]{8}\.\w+$/;
 const YEAR_SECONDS = 31_536_000;
 
-/** Policy that allows only the portal's own files: no script or style in the page, and no frame around it. */
+/**
+ * Policy that allows only the portal's and the docs' own files: no script or style in the page, and no frame
+ * around it.
+ */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +21,7 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
-  // Text that becomes markup or script is an error: the portal does not need it.
+  // Text that becomes markup or script is an error: no page needs it.
   "require-trusted-types-for 'script'",
 ].join("; ");
 
@@ -36,12 +39,37 @@ const PAGE_HEADERS = {
  * mistyped API path or an asset of an older build stays a 404 in JSON.
  */
 export function addPortal(app: FastifyInstance, files: readonly PortalFile[]): void {
-  for (const file of files) addFile(app, file);
+  for (const file of files) if (!isOfDocs(file)) addFile(app, file);
   const index = files.find(({ path }) => path === INDEX);
   if (index === undefined) app.get("/", notBuilt);
   else addFile(app, index, "/");
-  // The portal's page under the name that people guess; relative, for whatever path stands before it.
-  app.get("/docs", (_request, reply) => reply.redirect("./#/docs"));
+  addDocs(app, files.filter(isOfDocs));
+}
+
+function isOfDocs({ path }: PortalFile): boolean {
+  return path.startsWith("/docs/");
+}
+
+/** Serves all pages of the docs by one route: a route for each of them would lengthen the start. */
+function addDocs(app: FastifyInstance, files: readonly PortalFile[]): void {
+  const pages = new Map(files.map((file) => [addressOf(file), file]));
+  // Relative, for whatever path stands before it.
+  app.get("/docs", (_request, reply) => reply.redirect("./docs/"));
+  app.route<{ Params: { "*": string } }>({
+    method: ["GET", "HEAD"],
+    url: "/docs/*",
+    handler: (request, reply) => {
+      const file = pages.get(request.params["*"]);
+      if (file === undefined)
+        return sendError(reply, 404, "the docs have no such page; they begin at /docs/");
+      return send(file, request, reply);
+    },
+  });
+}
+
+/** Returns a file's address below `/docs/`: a guide's is `api`, without the ending of its file. */
+function addressOf({ path }: PortalFile): string {
+  return path.slice("/docs/".length).replace(/(?:^index)?\.html$/, "");
 }
 
 /** Serves one file at its path. */
@@ -49,7 +77,7 @@ export function addFile(app: FastifyInstance, file: PortalFile, url = file.path)
   app.route({ method: ["GET", "HEAD"], url, handler: (request, reply) => send(file, request, reply) });
 }
 
-function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+async function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   reply.headers({ etag: `"${file.etag}"`, "cross-origin-resource-policy": "same-origin" });
   reply.header("cache-control", lifetimeOf(file));
   if (file.type.startsWith("text/html")) reply.headers(PAGE_HEADERS);
@@ -58,7 +86,7 @@ function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): F
   if (request.headers["if-none-match"]?.includes(`"${file.etag}"`)) return reply.code(304).send();
   reply.type(file.type);
   if (file.gzipped === undefined || !takesGzip(request)) return reply.send(file.bytes);
-  return reply.header("content-encoding", "gzip").send(file.gzipped);
+  return reply.header("content-encoding", "gzip").send(await file.gzipped());
 }
 
 export function addVary(reply: FastifyReply, name: string): void {

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 import type { MapPoint } from "../api";
 import { Icon } from "../parts/icon";
-import { useTheme } from "../theme";
+import { theme } from "../theme";
+import { useStore } from "../use-store";
 import { draw } from "./draw";
 import { useGestures } from "./use-gestures";
 import { nearest, overview, type Size, zoom } from "./view";
@@ -22,7 +23,7 @@ export function MapCanvas({ points, hits, selected, onSelect }: MapCanvasProps) 
   const [size, setSize] = useState<Size>({ width: 600, height: 480 });
   const [view, setView] = useState(() => overview(size));
   const [hovered, setHovered] = useState<string>();
-  const theme = useTheme();
+  const shownTheme = useStore(theme);
 
   useEffect(() => {
     const element = canvas.current;
@@ -51,7 +52,7 @@ export function MapCanvas({ points, hits, selected, onSelect }: MapCanvasProps) 
       if (canvas.current) draw(canvas.current, { points, view, size, hits, selected, hovered });
     });
     return () => cancelAnimationFrame(frame);
-  }, [points, view, size, hits, selected, hovered, theme]);
+  }, [points, view, size, hits, selected, hovered, shownTheme]);
 
   const zoomBy = (factor: number) =>
     setView((now) => zoom(now, { x: size.width / 2, y: size.height / 2 }, factor, size));

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { createStore, useStore } from "../store";
+import { createStore } from "../store";
+import { useStore } from "../use-store";
 
 /** Pauses between two attempts to reach the server; the last one is repeated. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];

@@ -1,4 +1,5 @@
-import { createStore, useStore } from "../store";
+import { createStore } from "../store";
+import { useStore } from "../use-store";
 
 /** The signed-in user. The key stays in this tab and is never put into an address. */
 export interface Session {

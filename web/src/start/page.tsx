@@ -30,7 +30,11 @@ export function QuickStartPage() {
             </span>
           </a>
         )}
-        <a className="card" href={linkTo("docs")}>
+        <a className="card" href="docs/">
+          <strong>Docs</strong>
+          <span className="quiet">Read how to filter, retry, choose a model and run a server.</span>
+        </a>
+        <a className="card" href={linkTo("reference")}>
           <strong>API reference</strong>
           <span className="quiet">Read about every call, field and error, and try the calls.</span>
         </a>

@@ -33,6 +33,7 @@ export interface Parameter {
   readonly description?: string;
   readonly required?: boolean;
   readonly schema?: Schema;
+  readonly example?: unknown;
 }
 
 export interface Body {
@@ -46,6 +47,8 @@ export interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];
+  /** Empty when no key is needed. */
+  readonly security?: readonly unknown[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Body;
   readonly responses?: Readonly<Record<string, Body>>;
@@ -56,30 +59,6 @@ export interface Document {
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components?: unknown;
-}
-
-/** An operation with its method and path. */
-export interface Call extends Operation {
-  readonly id: string;
-  readonly method: string;
-  readonly path: string;
-}
-
-const METHODS = ["get", "post", "put", "patch", "delete"];
-
-/** Groups the document's calls by their first tag, in the order of the document. */
-export function callsByTag(document: Document): ReadonlyMap<string, readonly Call[]> {
-  const groups = new Map<string, Call[]>();
-  for (const [path, operations] of Object.entries(document.paths ?? {})) {
-    for (const method of METHODS) {
-      const operation = operations[method];
-      if (!operation) continue;
-      const id = `${method}-${path}`.replace(/[^A-Za-z0-9]+/g, "-");
-      const tag = operation.tags?.[0] ?? "Other";
-      groups.set(tag, [...(groups.get(tag) ?? []), { ...operation, id, method, path }]);
-    }
-  }
-  return groups;
 }
 
 /** Follows a `$ref`. Returns the value itself if it is no reference, or if the reference points nowhere. */

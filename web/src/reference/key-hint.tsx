@@ -1,5 +1,6 @@
 import { useRights } from "../session/rights";
-import { type Call, type Document, resolve } from "./openapi";
+import type { Call } from "./calls";
+import { type Document, resolve } from "./openapi";
 
 /** Says beforehand what the tab's key may not do, as far as the call's own errors tell. */
 export function KeyHint({ document, call }: { document: Document; call: Call }) {
