@@ -4749,8 +4749,7 @@ export const openapi: Record<string, unknown> = {
           "id",
           "namespace",
           "tokens",
-          "created_at",
-          "unread_share"
+          "created_at"
         ]
       },
       "Outcome": {
@@ -4972,8 +4971,7 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "id",
           "tokens",
-          "created_at",
-          "unread_share"
+          "created_at"
         ]
       },
       "Problem": {

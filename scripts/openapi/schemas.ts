@@ -38,9 +38,10 @@ const SOMETIMES = [
   ...["RecallResult.etag", "RecallResult.updated_at", "RecallResult.external_id"],
   ...["RecallResult.superseded_by", "RecallResult.expire_time"],
   ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time"],
-  ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar"],
+  ...["StoreResponse.outcome", "StoreResponse.etag", "StoreResponse.similar", "StoreResponse.unread_share"],
   ...["RecallResult.metadata", "RecallResult.created_at", "RecallResult.match"],
   ...["StoreBatchResult.stored", "StoreBatchResult.error", "StoredItem.outcome", "StoredItem.etag"],
+  ...["StoredItem.unread_share"],
   ...[
     "RecallResponse.considered",
     "RecallResponse.omitted",

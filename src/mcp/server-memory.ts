@@ -17,7 +17,7 @@ export interface ImportOptions {
   readonly path: string;
   /** Folder in which it is noted that a file was imported. */
   readonly notesDir: string;
-  /** What else the note is about: the same file may go to several places. */
+  /** Place that the graph goes to, which the note is about, too: the same file may go to several. */
   readonly place: string;
   readonly signal: AbortSignal;
 }

@@ -52,7 +52,7 @@ export interface StoreResponse {
   /** The memories that are most like the text, if `similarAbove` was set. */
   readonly similar?: Similar;
   /** The share of the text's letters and emoji in scripts that the model hardly knows, above 0.5 and up to 1; absent if it is less. The model may take any two such texts for alike: recall them by their words (`HYBRID`), or choose a model that reads their language. */
-  readonly unreadShare: number;
+  readonly unreadShare?: number;
 }
 
 /**
@@ -133,7 +133,7 @@ export interface StoredItem {
   /** Names this version of the memory; UpdateMemory takes it. */
   readonly etag?: string;
   /** The share of the text that the model can hardly read, as for Store. */
-  readonly unreadShare: number;
+  readonly unreadShare?: number;
 }
 
 /** Why one part of a call failed while others did not. */

@@ -6,7 +6,7 @@ const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Armenian", "
   .concat({ name: "emoji", letter: /\p{Emoji_Presentation}/u });
 
 /**
- * A vocabulary that knows a script has so many entries of several of its letters, or so many in all. That of
+ * Entries of several of its letters, or of any, that a script has at least in a vocabulary which knows it. That of
  * English BERT has 488 Chinese characters, 84 Arabic letters and 8 pieces of Cyrillic words; those of
  * multilingual models have thousands.
  */

@@ -117,7 +117,7 @@ class StoreResponse(Answered):
     similar: Similar | None = None
     """The memories that are most like the text, if `similar_above` was set."""
 
-    unread_share: float = 0.0
+    unread_share: float | None = None
     """The share of the text's letters and emoji in scripts that the model hardly knows, above 0.5 and up to 1; absent if it is less. The model may take any two such texts for alike: recall them by their words (`HYBRID`), or choose a model that reads their language."""
 
 
@@ -215,7 +215,7 @@ class StoredItem:
     etag: str | None = None
     """Names this version of the memory; UpdateMemory takes it."""
 
-    unread_share: float = 0.0
+    unread_share: float | None = None
     """The share of the text that the model can hardly read, as for Store."""
 
 
