@@ -156,6 +156,8 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["clients/typescript/src", "../../../src/errors.js"],
     ["clients/typescript/src", "node:crypto"],
     ["clients/typescript/src", "@bufbuild/protobuf"],
+    ["clients/typescript/src/adapters", "../call.js"],
+    ["clients/typescript/src/adapters/langgraph", "ai"],
     ["clients/typescript/src/memory-tool", "../call.js"],
     ["clients/typescript/src/memory-tool", "@anthropic-ai/sdk"],
     ["src", "./server/app.js"],
