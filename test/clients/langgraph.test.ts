@@ -151,8 +151,9 @@ const cases: Record<string, readonly Step[]> = {
     ...["deep", "numbers", "texts", "nothing"].map((key) => get(["v"], key)),
   ],
   "labels and keys are any text": [
-    ...odd.map((label) => put(["odd", label], label, { text: label })),
-    ...odd.map((label) => get(["odd", label], label)),
+    (store) =>
+      store.batch(odd.map((label) => ({ namespace: ["odd", label], key: label, value: { text: label } }))),
+    (store) => store.batch(odd.map((label) => ({ namespace: ["odd", label], key: label }))),
     ...odd.map((label) => search(["odd", label])),
     get(["odd", "A"], "a"),
   ],

@@ -122,7 +122,7 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     const listed = await run(join(tools, "python"), list);
     expect(listed).toMatch(/^recalld==/m);
     expect(listed).not.toMatch(/^(pytest|hatchling)==/m);
-    const [first = "", awaiting = "", watching = "", failing = ""] = blocks(
+    const [first = "", awaiting = "", watching = "", failing = "", graph = "", chain = ""] = blocks(
       read("clients/python/README.md"),
       "python",
     );
@@ -131,6 +131,11 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     expect(await say(awaiting)).toMatch(/^mem_\w+ Ben plays the piano\.\n$/);
     expect(await say(watching)).toBe("new: Ana moved to Rome.\n");
     expect(await say(failing)).toMatch(/^there is one already: mem_\w+\n$/);
+    await expect(say(graph)).rejects.toThrow(/No module named 'langgraph'/);
+    await expect(say(chain)).rejects.toThrow(/No module named 'langchain_core'/);
+    const sayWithExtras = (code: string) => run(join(tools, "python"), ["-c", code]);
+    expect(await sayWithExtras(graph)).toBe("food Ana is allergic to peanuts.\n");
+    expect(await sayWithExtras(chain)).toBe("Ben plays the piano. chat\n");
     const [shown = ""] = blocks(read("docs/clients.md"), "python");
     expect(await say(shown)).toBe("Ana is allergic to peanuts.\n");
     const typed =
