@@ -160,6 +160,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["clients/typescript/src/adapters/langgraph", "ai"],
     ["clients/typescript/src/memory-tool", "../call.js"],
     ["clients/typescript/src/memory-tool", "@anthropic-ai/sdk"],
+    ["examples", "../src/errors.js"],
     ["src", "./server/app.js"],
     ["src", "mongodb"],
   ];

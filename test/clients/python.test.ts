@@ -133,14 +133,23 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     expect(await say(failing)).toMatch(/^there is one already: mem_\w+\n$/);
     await expect(say(graph)).rejects.toThrow(/No module named 'langgraph'/);
     await expect(say(chain)).rejects.toThrow(/No module named 'langchain_core'/);
-    const sayWithExtras = (code: string) => run(join(tools, "python"), ["-c", code]);
-    expect(await sayWithExtras(graph)).toBe("food Ana is allergic to peanuts.\n");
-    expect(await sayWithExtras(chain)).toBe("Ben plays the piano. chat\n");
+    const withExtras = run(join(tools, "python"), ["-c", `${graph}\n${chain}`]);
+    expect(await withExtras).toBe("food Ana is allergic to peanuts.\nBen plays the piano. chat\n");
     const [shown = ""] = blocks(read("docs/clients.md"), "python");
     expect(await say(shown)).toBe("Ana is allergic to peanuts.\n");
     const typed =
       "import recalld, pathlib; assert (pathlib.Path(recalld.__file__).parent / 'py.typed').exists()";
     expect(await say(typed)).toBe("");
+  });
+
+  test("has an example that remembers", async () => {
+    const chat = `${ROOT}/examples/chat.py`;
+    const piped = 'printf "%s\\n" "$2" | "$0" "$1"';
+    const talk = (said: string) => run("sh", ["-c", piped, join(empty, "python"), chat, said]);
+    expect(await talk("Dan repairs old bicycles.")).toBe("I will remember that.\n");
+    expect(await talk("Who can repair a bicycle?\nHow do rockets fly?")).toBe(
+      "You told me: Dan repairs old bicycles.\nI do not know that yet.\n",
+    );
   });
 
   test("has the version of the server", () => {
