@@ -28,23 +28,28 @@ async function talk(example: string, lines: readonly string[]): Promise<string[]
 }
 
 describe("the examples", () => {
-  const facts = {
-    "chat.ts": ["Ana is allergic to peanuts.", "Which foods are bad for Ana?"],
-    "chat-http.ts": ["Ben plays the cello on Sundays.", "When does Ben play the cello?"],
-    "chat-mcp.ts": ["Cleo moved to Lisbon in May.", "Where does Cleo live now?"],
-  };
-
-  test("remember what they are told, and know it in the next run, whichever it is", {
+  test("remember what they are told, and know what another one was told before", {
     timeout: 60_000,
   }, async () => {
-    const examples = Object.entries(facts);
+    const rockets = "How do rockets fly?";
+    const [remembers, knowsNothing] = ["I will remember that.", "I do not know that yet."];
+    const [nuts, cello, lisbon] = [
+      "Ana is allergic to peanuts.",
+      "Ben plays the cello on Sundays.",
+      "Cleo moved to Lisbon in May.",
+    ];
     // One after the other: three programs that start at once are most of a small machine.
-    for (const [example, [fact = ""]] of examples) {
-      const said = await talk(example, [fact, "How do rockets fly?"]);
-      expect(said).toEqual(["I will remember that.", "I do not know that yet."]);
-    }
-    const questions = examples.map(([, [, question = ""]]) => question);
-    const known = examples.map(([, [fact]]) => `You told me: ${fact}`);
-    for (const [example] of examples) expect(await talk(example, questions)).toEqual(known);
+    expect(await talk("chat.ts", [nuts, rockets])).toEqual([remembers, knowsNothing]);
+    expect(await talk("chat-http.ts", ["Which foods are bad for Ana?", cello, rockets])).toEqual([
+      `You told me: ${nuts}`,
+      remembers,
+      knowsNothing,
+    ]);
+    expect(await talk("chat-mcp.ts", ["When does Ben play the cello?", lisbon, rockets])).toEqual([
+      `You told me: ${cello}`,
+      remembers,
+      knowsNothing,
+    ]);
+    expect(await talk("chat.ts", ["Where does Cleo live now?"])).toEqual([`You told me: ${lisbon}`]);
   });
 });

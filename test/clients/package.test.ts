@@ -93,8 +93,7 @@ describe("the package, installed into an empty folder", () => {
     const wrong =
       'import { Recalld } from "@recalld/client";\n\nawait new Recalld({ apiKey: "", baseUrl: "" }).store({ texxt: "" });\n';
     writeFileSync(join(folder, "wrong.mts"), wrong);
-    checkTypes("sample.mts");
-    checkTypes("sample.cts");
+    checkTypes("sample.mts", "sample.cts");
     expect(() => checkTypes("wrong.mts")).toThrow(/texxt/);
   });
 
