@@ -294,6 +294,28 @@ describe("LangGraph's store over recalld", () => {
     expect(await bare.get(["langgraph", "users", "a/b"], "food")).toMatchObject({ key: "food" });
   });
 
+  // The Python client's test has the same table, so that both can share a store.
+  test("names namespaces and keys as the other language's store does", async () => {
+    const named = {
+      "a/b": ["a%2Fb", "a/b"],
+      "50%": ["50%25", "50%25"],
+      " x\u00a0": ["%20x%C2%A0", " x\u00a0"],
+      "tab\there\u0085": ["tab%09here%C2%85", "tab%09here%C2%85"],
+      "é \ufeff": ["é %EF%BB%BF", "é \ufeff"],
+    };
+    const store = new RecalldStore(recalld, { root: "named", fields });
+    const labels = Object.keys(named);
+    await store.batch(labels.map((key) => ({ namespace: [key], key, value: { text: "x" } })));
+    for (const [name, id] of Object.values(named)) {
+      const { value } = await recalld
+        .memories({ namespace: `named/${name}` })
+        .pages()
+        .next();
+      expect(value?.memories[0]?.externalId).toBe(id);
+    }
+    expect(new Set((await store.listNamespaces()).flat())).toEqual(new Set(labels));
+  });
+
   test("embeds the whole value unless fields are named", async () => {
     const store = ours({});
     await store.batch([

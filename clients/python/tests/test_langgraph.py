@@ -321,6 +321,22 @@ def test_keeps_an_item_as_a_memory_that_one_can_read(recalld: Recalld) -> None:
     assert store.list_namespaces() == []
 
 
+def test_names_namespaces_and_keys_as_the_other_languages_store_does(recalld: Recalld) -> None:
+    # The TypeScript client's test has the same table, so that both can share a store.
+    named = {
+        "a/b": ("a%2Fb", "a/b"),
+        "50%": ("50%25", "50%25"),
+        " x\u00a0": ("%20x%C2%A0", " x\u00a0"),
+        "tab\there\u0085": ("tab%09here%C2%85", "tab%09here%C2%85"),
+        "é \ufeff": ("é %EF%BB%BF", "é \ufeff"),
+    }
+    store = RecalldStore(recalld, root="named", fields=FIELDS)
+    store.batch([PutOp((key,), key, {"text": "x"}) for key in named])
+    for name, external_id in named.values():
+        assert [memory.external_id for memory in recalld.memories(namespace=f"named/{name}")] == [external_id]
+    assert {path[0] for path in store.list_namespaces()} == set(named)
+
+
 def test_embeds_the_whole_value_and_takes_recallds_conditions(recalld: Recalld) -> None:
     store = ours(recalld, ("$",))
     store.put(("a",), "1", {"note": "Ben plays the piano.", "tags": ["x", "y"], "a.b": 1})
