@@ -129,7 +129,7 @@ describe("docstrings", () => {
   /** The first words of a docstring, on its first line or the next. */
   const begins = /\/\*\*\s+(?:\* )?(Of|From|How|With|For|Behind|As|What|Whose|Who|Which|By|And|Also)\b/;
 
-  test.each(["src", "web/src", "clients", "test", "bench", "eval"])(
+  test.each(["src", "web/src", "clients", "examples", "test", "bench", "eval"])(
     "each begins with a verb or a noun: %s",
     (folder) => {
       const without = files(folder)

@@ -156,8 +156,11 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["clients/typescript/src", "../../../src/errors.js"],
     ["clients/typescript/src", "node:crypto"],
     ["clients/typescript/src", "@bufbuild/protobuf"],
+    ["clients/typescript/src/adapters", "../call.js"],
+    ["clients/typescript/src/adapters/langgraph", "ai"],
     ["clients/typescript/src/memory-tool", "../call.js"],
     ["clients/typescript/src/memory-tool", "@anthropic-ai/sdk"],
+    ["examples", "../src/errors.js"],
     ["src", "./server/app.js"],
     ["src", "mongodb"],
   ];

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import vm from "node:vm";
@@ -25,6 +25,20 @@ function run(command: string, args: readonly string[], cwd = folder): string {
   });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stdout}${stderr}`);
   return stdout;
+}
+
+/** Checks programs as strictly as a user can. */
+function checkTypes(...files: string[]): void {
+  const flags = ["--strict", "--exactOptionalPropertyTypes", "--noEmit", "--target", "es2022"];
+  const modules = ["--module", "nodenext"];
+  const types = ["--typeRoots", join(ROOT, "node_modules/@types"), "--types", "node"];
+  run(process.execPath, [
+    join(ROOT, "node_modules/typescript/bin/tsc"),
+    ...flags,
+    ...modules,
+    ...types,
+    ...files,
+  ]);
 }
 
 beforeAll(async () => {
@@ -79,22 +93,8 @@ describe("the package, installed into an empty folder", () => {
     const wrong =
       'import { Recalld } from "@recalld/client";\n\nawait new Recalld({ apiKey: "", baseUrl: "" }).store({ texxt: "" });\n';
     writeFileSync(join(folder, "wrong.mts"), wrong);
-    const check = (name: string) => {
-      const flags = [
-        "--strict",
-        "--exactOptionalPropertyTypes",
-        "--noEmit",
-        "--target",
-        "es2022",
-        "--module",
-        "nodenext",
-      ];
-      const types = ["--typeRoots", join(ROOT, "node_modules/@types"), "--types", "node"];
-      run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...flags, ...types, name]);
-    };
-    check("sample.mts");
-    check("sample.cts");
-    expect(() => check("wrong.mts")).toThrow(/texxt/);
+    checkTypes("sample.mts", "sample.cts");
+    expect(() => checkTypes("wrong.mts")).toThrow(/texxt/);
   });
 
   test("brings the memory tool's files, in both forms", () => {
@@ -104,6 +104,40 @@ describe("the package, installed into an empty folder", () => {
     expect(run(process.execPath, ["files.mjs"])).toContain("20B\t/memories/notes.md");
     const required = 'console.log(typeof require("@recalld/client/memory-tool").memoryToolHandlers)';
     expect(run(process.execPath, ["-e", required])).toBe("function\n");
+  });
+
+  test("brings adapters to those who have their libraries, in both forms", { timeout: TIMEOUT_MS }, () => {
+    const adapters = {
+      langgraph: "RecalldStore",
+      langchain: "RecalldRetriever",
+      "ai-sdk": "memoryTools",
+    };
+    const uses = Object.entries(adapters).map(([path, name]) => ({ path: `@recalld/client/${path}`, name }));
+    const imported = uses.map(({ path, name }) => `import { ${name} } from "${path}";\n`).join("");
+    const shown = `${imported}console.log(${uses.map(({ name }) => `typeof ${name}`).join(", ")});\n`;
+    const required = `console.log(${uses.map(({ path, name }) => `typeof require("${path}").${name}`).join(", ")})`;
+    writeFileSync(join(folder, "adapters.mjs"), shown);
+    expect(() => run(process.execPath, ["adapters.mjs"])).toThrow(/Cannot find package '@langchain/);
+    for (const library of ["@langchain", "ai"])
+      symlinkSync(join(ROOT, "node_modules", library), join(folder, "node_modules", library));
+    expect(run(process.execPath, ["adapters.mjs"])).toBe("function function function\n");
+    expect(run(process.execPath, ["-e", required])).toBe("function function function\n");
+    const samples = blocks(read("clients/typescript/README.md"), "js").filter((each) =>
+      uses.some(({ path }) => each.includes(`"${path}"`)),
+    );
+    expect(samples).toHaveLength(uses.length);
+    const model = 'import type { LanguageModel } from "ai";\ndeclare const model: LanguageModel;\n';
+    const client =
+      'import { Recalld } from "@recalld/client";\nconst recalld = new Recalld({ apiKey: "", baseUrl: "" });\n';
+    const files = samples.map((sample, n) => {
+      writeFileSync(
+        join(folder, `adapter-${n}.mts`),
+        client + (sample.includes("model") ? model : "") + sample,
+      );
+      return `adapter-${n}.mts`;
+    });
+    writeFileSync(join(folder, "adapters.cts"), imported.replaceAll("import {", "export {"));
+    checkTypes("--skipLibCheck", ...files, "adapters.cts");
   });
 
   test("needs nothing that only Node has", async () => {

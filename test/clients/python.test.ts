@@ -128,7 +128,7 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     const listed = await run(join(tools, "python"), list);
     expect(listed).toMatch(/^recalld==/m);
     expect(listed).not.toMatch(/^(pytest|hatchling)==/m);
-    const [first = "", awaiting = "", watching = "", failing = ""] = blocks(
+    const [first = "", awaiting = "", watching = "", failing = "", graph = "", chain = ""] = blocks(
       read("clients/python/README.md"),
       "python",
     );
@@ -137,6 +137,10 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     expect(await say(awaiting)).toMatch(/^mem_\w+ Ben plays the piano\.\n$/);
     expect(await say(watching)).toBe("new: Ana moved to Rome.\n");
     expect(await say(failing)).toMatch(/^there is one already: mem_\w+\n$/);
+    await expect(say(graph)).rejects.toThrow(/No module named 'langgraph'/);
+    await expect(say(chain)).rejects.toThrow(/No module named 'langchain_core'/);
+    const withExtras = run(join(tools, "python"), ["-c", `${graph}\n${chain}`]);
+    expect(await withExtras).toBe("food Ana is allergic to peanuts.\nBen plays the piano. chat\n");
     const [shown = ""] = blocks(read("docs/clients.md"), "python");
     expect(await say(shown)).toBe("Ana is allergic to peanuts.\n");
     const [loop = ""] = blocks(read("docs/agents.md"), "python");
@@ -165,6 +169,16 @@ describe.skipIf(!isThere)(`the Python client${because}`, () => {
     const said = await run(join(empty, "python"), ["-W", "error", "samples.py"]);
     expect(said).toContain("RecallResponse(");
     expect(said.trim().split("\n").at(-1)).toMatch(/^DeleteNamespaceResponse\(/);
+  });
+
+  test("has an example that remembers", async () => {
+    const chat = `${ROOT}/examples/chat.py`;
+    const piped = 'printf "%s\\n" "$2" | "$0" "$1"';
+    const talk = (said: string) => run("sh", ["-c", piped, join(empty, "python"), chat, said]);
+    expect(await talk("Dan repairs old bicycles.")).toBe("I will remember that.\n");
+    expect(await talk("Who can repair a bicycle?\nHow do rockets fly?")).toBe(
+      "You told me: Dan repairs old bicycles.\nI do not know that yet.\n",
+    );
   });
 
   test("has the version of the server", () => {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets the tools of `npm run test:faults -- foreign`, into the folder that it prints: grpcio and schemathesis
+# Gets the tools of `npm run test:faults -- foreign`, into the folder that it prints: grpcio, mcp and schemathesis
 # from PyPI, and h2spec and a client of connect-go and grpc-go, built by Go. Needs Python 3.10 or newer with
 # venv, Go 1.26 or newer, and this repository's node_modules. What is there already is not fetched again.
 set -euo pipefail

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { signUp } from "../../support/caller.js";
-import { startServer, type TestServer } from "../../support/server.js";
+import { newDataDir, startServer, type TestServer } from "../../support/server.js";
 import { compareWithNode } from "./h2spec.js";
 import { explore } from "./schemathesis.js";
 import { installTools, lastLine, type Tools } from "./tool.js";
@@ -27,6 +27,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
   async go({ goClient }, { url }) {
     const { key } = await signUp(url);
     return lastLine(goClient, [url, key], { timeoutMs: CLIENT_TIMEOUT_MS });
+  },
+
+  async mcp({ python }, { url }) {
+    const { key } = await signUp(url);
+    const script = join(import.meta.dirname, "python/mcp_client.py");
+    const program = join(import.meta.dirname, "../../../dist/src/recalld.js");
+    const args = [script, url, key, process.execPath, program, newDataDir()];
+    return lastLine(python, args, { timeoutMs: CLIENT_TIMEOUT_MS });
   },
 
   async schemathesis(tools, { url }, options) {

@@ -8,7 +8,7 @@ const TOLD = 4_000;
 /** Tools that install.sh has put into its folder. */
 export interface Tools {
   readonly folder: string;
-  /** Interpreter with grpcio and schemathesis. */
+  /** Interpreter with grpcio, mcp and schemathesis. */
   readonly python: string;
   /** Client of connect-go and grpc-go. */
   readonly goClient: string;

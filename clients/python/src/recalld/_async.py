@@ -265,3 +265,10 @@ class AsyncRecalld(AsyncCalls):
 
     def _iterate(self, steps: Steps[None]) -> AsyncGenerator[Any, None]:
         return _iterate(self._driver(), steps)
+
+
+async def carry_out_awaiting(recalld: AsyncRecalld, steps: Callable[[Callable[[], Settings]], Steps[T]]) -> T:
+    """Makes several calls as one list of steps. Each has settings of its own."""
+    driver = recalld._driver()  # pyright: ignore[reportPrivateUsage]
+    settle_one = recalld._settle  # pyright: ignore[reportPrivateUsage]
+    return await _run(driver, steps(lambda: settle_one(None)))

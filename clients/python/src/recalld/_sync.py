@@ -268,3 +268,10 @@ class Recalld(Calls):
 
     def _iterate(self, steps: Steps[None]) -> Generator[Any, None, None]:
         return _iterate(self._driver(), steps)
+
+
+def carry_out(recalld: Recalld, steps: Callable[[Callable[[], Settings]], Steps[T]]) -> T:
+    """Makes several calls as one list of steps. Each has settings of its own."""
+    driver = recalld._driver()  # pyright: ignore[reportPrivateUsage]
+    settle_one = recalld._settle  # pyright: ignore[reportPrivateUsage]
+    return _run(driver, steps(lambda: settle_one(None)))
