@@ -15,6 +15,7 @@ COPY web web
 # The pages at /docs are made of these.
 COPY docs docs
 COPY deploy deploy
+COPY examples examples
 COPY proto proto
 COPY clients/python/LICENSE clients/python/README.md clients/python/
 COPY clients/typescript/LICENSE clients/typescript/README.md clients/typescript/
