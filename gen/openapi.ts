@@ -4694,7 +4694,35 @@ export const openapi: Record<string, unknown> = {
           "text",
           "namespace"
         ],
-        "additionalProperties": false
+        "additionalProperties": false,
+        "allOf": [
+          {
+            "not": {
+              "allOf": [
+                {
+                  "required": [
+                    "expire_time"
+                  ],
+                  "properties": {
+                    "expire_time": {
+                      "type": "string"
+                    }
+                  }
+                },
+                {
+                  "required": [
+                    "ttl"
+                  ],
+                  "properties": {
+                    "ttl": {
+                      "type": "string"
+                    }
+                  }
+                }
+              ]
+            }
+          }
+        ]
       },
       "OnConflict": {
         "type": "string",
@@ -4900,7 +4928,35 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "text"
         ],
-        "additionalProperties": false
+        "additionalProperties": false,
+        "allOf": [
+          {
+            "not": {
+              "allOf": [
+                {
+                  "required": [
+                    "expire_time"
+                  ],
+                  "properties": {
+                    "expire_time": {
+                      "type": "string"
+                    }
+                  }
+                },
+                {
+                  "required": [
+                    "ttl"
+                  ],
+                  "properties": {
+                    "ttl": {
+                      "type": "string"
+                    }
+                  }
+                }
+              ]
+            }
+          }
+        ]
       },
       "StoreBatchResponse": {
         "type": "object",
@@ -5558,7 +5614,35 @@ export const openapi: Record<string, unknown> = {
           "namespace",
           "id"
         ],
-        "additionalProperties": false
+        "additionalProperties": false,
+        "allOf": [
+          {
+            "not": {
+              "allOf": [
+                {
+                  "required": [
+                    "expire_time"
+                  ],
+                  "properties": {
+                    "expire_time": {
+                      "type": "string"
+                    }
+                  }
+                },
+                {
+                  "required": [
+                    "ttl"
+                  ],
+                  "properties": {
+                    "ttl": {
+                      "type": "string"
+                    }
+                  }
+                }
+              ]
+            }
+          }
+        ]
       },
       "UpdateMemoryResponse": {
         "type": "object",

@@ -59,9 +59,16 @@ const LIKE_THE_OLD_KEY = {
     namespace: { enum: ["", null] },
   },
 };
+/** A memory expires at a time or after one. */
+const ONE_EXPIRY = {
+  not: { allOf: ["expire_time", "ttl"].map((field) => given(field, { type: "string" })) },
+};
 
 /** Rules about several fields of a request at once. */
 export const CONDITIONS: Record<string, readonly object[]> = {
+  StoreRequest: [ONE_EXPIRY],
+  StoreItem: [ONE_EXPIRY],
+  UpdateMemoryRequest: [ONE_EXPIRY],
   DeleteMemoriesRequest: [
     {
       oneOf: [

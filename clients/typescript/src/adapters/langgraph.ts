@@ -67,8 +67,10 @@ export class RecalldStore extends BaseStore {
     offset,
   }: ListNamespacesOperation): Promise<string[][]> {
     const found = await pathsThat(this.#store, matchConditions);
-    const paths = new Map(found.map((path) => path.slice(0, maxDepth)).map((path) => [path.join(":"), path]));
-    const sorted = [...paths].sort(([a], [b]) => a.localeCompare(b)).map(([, path]) => path);
+    const paths = new Map(
+      found.map((path) => path.slice(0, maxDepth)).map((path) => [JSON.stringify(path), path]),
+    );
+    const sorted = [...paths.values()].sort((a, b) => a.join(":").localeCompare(b.join(":")));
     return sorted.slice(offset ?? 0, (offset ?? 0) + (limit ?? sorted.length));
   }
 }
