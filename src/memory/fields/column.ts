@@ -3,7 +3,7 @@ import { testerOf } from "../filter/matches.js";
 import type { Bits } from "./bits.js";
 import { Dictionary } from "./dictionary.js";
 import { grown } from "./grown.js";
-import { CHUNK_PAIRS, Ordered, type Pairs, type Range } from "./ordered.js";
+import { CHUNK_PAIRS, Ordered, type Pairs, PLACE_BYTES, type Range } from "./ordered.js";
 import { passingIn } from "./passing.js";
 import { placeOf } from "./place-of.js";
 
@@ -25,8 +25,9 @@ export class Column {
   #size = 0;
 
   get bytes(): number {
-    const pairs = this.#rows.byteLength + this.#codes.byteLength;
-    return COLUMN_BYTES + this.#values.bytes + this.#ordered.bytes + pairs;
+    // The order counts before it is there, because it comes with a filter and not with a memory.
+    const pairs = this.#rows.byteLength + this.#codes.byteLength + this.#rows.length * PLACE_BYTES;
+    return COLUMN_BYTES + this.#values.bytes + pairs;
   }
 
   /** Adds a value of a row, which is not before any other. */

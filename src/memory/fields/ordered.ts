@@ -3,6 +3,8 @@ import type { Bits } from "./bits.js";
 
 /** Pairs of a chunk: sorting their numbers takes about two milliseconds. */
 export const CHUNK_PAIRS = 4_096;
+/** Bytes of a pair's place, once a range was looked for. */
+export const PLACE_BYTES = Uint16Array.BYTES_PER_ELEMENT;
 
 /** Pairs of a column, and the numbers among their values. */
 export interface Pairs {
@@ -24,12 +26,6 @@ export interface Range {
 export class Ordered {
   /** Places within each chunk; undefined until a range is looked for, and again once a value was removed. */
   readonly #chunks: (Uint16Array | undefined)[] = [];
-
-  get bytes(): number {
-    let bytes = 0;
-    for (const chunk of this.#chunks) bytes += chunk?.byteLength ?? 0;
-    return bytes;
-  }
 
   /** Forgets the order around a place whose value was removed. */
   changed(place: number): void {
