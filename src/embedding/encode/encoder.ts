@@ -55,8 +55,6 @@ export class Encoder {
   readonly #tokensMax: number;
   readonly #prefixes: Record<Question["field"], string>;
   readonly #specialTokens: number;
-  /** Scripts that it can read; undefined if its files cannot tell. */
-  readonly scripts: readonly string[] | undefined;
 
   constructor(
     private readonly tokenizer: Tokenizer,
@@ -65,7 +63,6 @@ export class Encoder {
   ) {
     this.#prefixes = { query: convention.queryPrefix, text: convention.passagePrefix };
     this.#specialTokens = this.#tokenize("").length;
-    this.scripts = scriptsOf(tokenizer);
     const prefixed = Object.values(this.#prefixes).map((prefix) => this.#tokenize(prefix).length);
     this.#tokensMax = windowOf(tokenizer, model, convention) - Math.max(...prefixed);
   }
@@ -91,6 +88,11 @@ export class Encoder {
       vector: vectorOf(await this.model(inputs), this.convention.pooling),
     });
     return { length, run: read };
+  }
+
+  /** Lists the scripts that it can read; undefined if its files cannot tell. It looks at the whole vocabulary. */
+  get scripts(): readonly string[] | undefined {
+    return scriptsOf(this.tokenizer);
   }
 
   /** Frees the model's memory. */

@@ -1,9 +1,12 @@
-/** Scripts by their names in Unicode, and emoji, which tokenizers of texts often lack. */
+/** Scripts by their names in Unicode. */
 const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Armenian", "Georgian", "Devanagari"]
   .concat(["Bengali", "Gujarati", "Gurmukhi", "Kannada", "Malayalam", "Oriya", "Sinhala", "Tamil", "Telugu"])
   .concat(["Thai", "Lao", "Khmer", "Myanmar", "Ethiopic", "Hangul", "Hiragana", "Katakana", "Han"])
-  .map((name) => ({ name, letter: new RegExp(`(?=\\p{L})\\p{Script=${name}}`, "u") }))
-  .concat({ name: "emoji", letter: /\p{Emoji_Presentation}/u });
+  .map((name) => ({ name, character: new RegExp(`\\p{Script=${name}}`, "u") }));
+/** Characters that tokenizers of texts often lack: they count as a script of their own. */
+const EMOJI = /\p{Emoji_Presentation}/u;
+// It takes milliseconds to compile, so it stands here once and not in each script's pattern.
+const LETTER = /\p{L}/u;
 
 /**
  * Entries of several of its letters, or of any, that a script has at least in a vocabulary which knows it. That of
@@ -68,16 +71,21 @@ export function unreadShareOf(text: string, known: readonly string[]): number {
 
 /** Makes a function that answers the script of a letter or emoji, `other` for all scripts that are not listed. */
 function scriptFinder(): (character: string) => string | undefined {
-  const found = new Map<string, string | undefined>();
+  const found = new Map<string, { readonly script: string | undefined }>();
   const find = (character: string) => {
-    const script = SCRIPTS.find(({ letter }) => letter.test(character))?.name;
-    return script ?? (/\p{L}/u.test(character) ? "other" : undefined);
+    if (EMOJI.test(character)) return "emoji";
+    if (!LETTER.test(character)) return undefined;
+    return SCRIPTS.find((script) => script.character.test(character))?.name ?? "other";
   };
   return (character) => {
     const code = character.charCodeAt(0);
     if (code <= LAST_ASCII)
       return (code | SMALL) >= SMALL_A && (code | SMALL) <= SMALL_Z ? "Latin" : undefined;
-    if (!found.has(character)) found.set(character, find(character));
-    return found.get(character);
+    let known = found.get(character);
+    if (known === undefined) {
+      known = { script: find(character) };
+      found.set(character, known);
+    }
+    return known.script;
   };
 }
