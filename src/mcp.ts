@@ -68,7 +68,7 @@ async function serve(options: Options): Promise<void> {
   if (options.compat !== undefined) query.set("tools", "graph");
   const remote = new Remote({ find: finding(options), query: query.size === 0 ? "" : `?${query}` });
   const { logger } = openLog(process.env.LOG_LEVEL || "warn");
-  const imported = importGraph(options, remote);
+  const imported = importGraph({ ...options, ...(namespace !== undefined && { namespace }) }, remote);
   const whole: Pick<Remote, "ask"> = {
     ask: async (...asked) => {
       await imported;
@@ -90,7 +90,7 @@ async function importGraph({ compat, memoryFile, url, namespace }: Options, remo
   const path = memoryFile ?? env.MEMORY_FILE_PATH;
   if (compat === undefined || path === undefined) return;
   const notesDir = join(dataFolder(env), "imported-graphs");
-  const place = JSON.stringify([url ?? env.RECALLD_URL, namespace ?? env.RECALLD_NAMESPACE]);
+  const place = JSON.stringify([url ?? env.RECALLD_URL, namespace]);
   const count = await importOnce({ remote, path, notesDir, place, signal: stopping.signal });
   if (count > 0) console.error(`imported ${count} entities and relations of ${path}`);
 }

@@ -38,10 +38,9 @@ export async function importOnce({ notesDir, place, ...options }: ImportOptions)
     .update(JSON.stringify([place, path]))
     .digest("hex");
   const note = join(notesDir, name);
-  if (await exists(note)) return 0;
-  // The program that it was makes the file when it first stores something.
-  const count = (await exists(path)) ? await importAll(options) : undefined;
-  if (count === undefined) return 0;
+  // The other program makes the file when it first stores something.
+  if ((await exists(note)) || !(await exists(path))) return 0;
+  const count = await importAll(options);
   await mkdir(notesDir, { recursive: true, mode: 0o700 });
   await writeFile(note, `${path}\n`, { mode: 0o600 });
   return count;

@@ -55,9 +55,11 @@ export class Column {
       yield* this.#selectRange({ op: test.op, than: test.than }, rows);
       return;
     }
+    // One value needs no table of all values.
     const single =
       test.op === "in" && test.values.size === 1 ? this.#values.find(only(test.values)) : undefined;
     const passing = single === undefined ? yield* passingIn(this.#values, test) : undefined;
+    if (single === undefined && passing === undefined) return;
     const end = this.#firstOf(rows.length);
     for (let from = 0; from < end; from += SLICE_PLACES) {
       const slice = { rows, from, to: Math.min(end, from + SLICE_PLACES) };
@@ -88,7 +90,8 @@ export class Column {
   /** Answers the number at a place; NaN if it has another value, or none any more. */
   #numberAt(place: number): number {
     const code = this.#codes[place] as number;
-    return code < CONTAINER_CODE ? (this.#values.doubles[code >>> 1] ?? Number.NaN) : Number.NaN;
+    const value = code < CONTAINER_CODE ? this.#values.valueOf(code >>> 1) : undefined;
+    return typeof value === "number" ? value : Number.NaN;
   }
 
   /** Adds the rows that have a value, alone or in an array. */

@@ -9,23 +9,12 @@ const TEXT_BYTES = 24;
 
 /** The different values at one path, each with a number that no other value ever gets. */
 export class Dictionary {
-  #heldBytes = 0;
+  /** Bytes that it takes, about. */
+  bytes = 0;
   /** Values by number; undefined once nothing has the value any more. */
   readonly #values: (Scalar | undefined)[] = [];
-  /** The values that are numbers, again, and NaN for all others: they are compared one after the other. */
-  #doubles = new Float64Array(0);
   #uses = new Uint32Array(0);
   readonly #shards: (Map<Scalar, number> | undefined)[] = [];
-
-  /** Bytes that it takes, about. */
-  get bytes(): number {
-    return this.#heldBytes + this.#doubles.byteLength;
-  }
-
-  /** Values by number, where they are numbers; NaN for all others. It may be shorter than there are values. */
-  get doubles(): Float64Array {
-    return this.#doubles;
-  }
 
   /** Number of numbers given so far. */
   get size(): number {
@@ -40,18 +29,10 @@ export class Dictionary {
       number = this.#values.push(value) - 1;
       shard.set(value, number);
       this.#uses = grown(this.#uses, number + 1);
-      this.#heldBytes += bytesOf(value);
-      if (typeof value === "number") this.#keepDouble(number, value);
+      this.bytes += bytesOf(value);
     }
     this.#uses[number] = (this.#uses[number] as number) + 1;
     return number;
-  }
-
-  #keepDouble(number: number, value: number): void {
-    const { length } = this.#doubles;
-    this.#doubles = grown(this.#doubles, number + 1);
-    this.#doubles.fill(Number.NaN, length);
-    this.#doubles[number] = value;
   }
 
   #shardFor(value: Scalar): Map<Scalar, number> {
@@ -68,9 +49,8 @@ export class Dictionary {
     const value = this.#values[number];
     if (left > 0 || value === undefined) return;
     this.#values[number] = undefined;
-    if (typeof value === "number") this.#doubles[number] = Number.NaN;
     this.#shards[shardOf(value)]?.delete(value);
-    this.#heldBytes -= bytesOf(value);
+    this.bytes -= bytesOf(value);
   }
 
   find(value: Scalar): number | undefined {
