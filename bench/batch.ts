@@ -1,14 +1,19 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { locateModel } from "../dist/src/embedding/download/locate.js";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { mapSome } from "../dist/src/memory/pacing/map-some.js";
 import { startServer } from "../test/support/server.js";
+import { PythonDriver } from "./compare/python-driver.js";
+import { pythonEnvironment } from "./compare/python-environment.js";
 import { machine, percentile, timed } from "./machine.js";
 import { sentence } from "./sentences.js";
 
 // Measures how many memories a second are stored, by batches and one by one, beside the embedder alone with as
-// many threads. All are measured in turns, so that other load on the machine affects all.
+// many threads and Chroma, whose client embeds with the same weights, by batches and one by one. All are measured
+// in turns, so that other load on the machine affects all. --alone leaves Chroma out, which needs Python.
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 /** Memories of one measurement. */
@@ -21,6 +26,7 @@ const server = await startServer({
   env: { PLANS_FILE: await plansFile(), EMBED_WORKERS: String(workers), LOG_LEVEL: "warn" },
 });
 const embedder = await openEmbedder({ model: "bundled", modelsDir: server.dataDir, workers });
+const chroma = process.argv.includes("--alone") ? undefined : await openChroma();
 const { api_key } = (await post("/signup", {})) as { api_key: string };
 
 let stored = 0;
@@ -39,6 +45,11 @@ const storeBatches = (callers: number, size: number) => async () => {
     post("/store/batch", { namespace: "batch", memories: batch.map((text) => ({ text })) }),
   );
 };
+const chromaStores = (callers: number, size: number) => async () => {
+  const from = stored;
+  const secondsMax = 600;
+  await chroma?.ask("store_many", { from, texts: texts(MEMORIES), size, callers, secondsMax });
+};
 
 const WAYS: readonly [name: string, work: () => Promise<void>][] = [
   ["embedder alone", embed],
@@ -47,7 +58,16 @@ const WAYS: readonly [name: string, work: () => Promise<void>][] = [
   [`batches of ${BATCH}, ${CALLERS} callers`, storeBatches(CALLERS, BATCH)],
   ["single stores, 1 caller", storeEach(1)],
   [`single stores, ${CALLERS} callers`, storeEach(CALLERS)],
+  ...(chroma === undefined ? [] : chromaWays()),
 ];
+
+function chromaWays(): [name: string, work: () => Promise<void>][] {
+  return [
+    ["Chroma, batches of 256, 1 caller", chromaStores(1, 256)],
+    [`Chroma, batches of ${BATCH}, ${CALLERS} callers`, chromaStores(CALLERS, BATCH)],
+    [`Chroma, one by one, ${CALLERS} callers`, chromaStores(CALLERS, 1)],
+  ];
+}
 
 const rates = new Map<string, number[]>(WAYS.map(([name]) => [name, []]));
 for (let round = 0; round <= ROUNDS; round++) {
@@ -59,6 +79,8 @@ for (let round = 0; round <= ROUNDS; round++) {
 }
 await embedder.close();
 await server.stop();
+await chroma?.ask("stop");
+await chroma?.end();
 
 console.log(
   `\n${ROUNDS} rounds of ${MEMORIES} memories in turns, local database, bundled model, ${workers} threads\n${machine()}\n`,
@@ -68,8 +90,18 @@ for (const [name, own] of rates) {
   const shares = own.map((rate, round) => rate / (alone[round] as number));
   const rate = percentile(own, 0.5).toFixed(0).padStart(6);
   console.log(
-    `${name.padEnd(28)}${rate} a second${percentile(shares, 0.5).toFixed(2).padStart(7)} of the embedder`,
+    `${name.padEnd(36)}${rate} a second${percentile(shares, 0.5).toFixed(2).padStart(7)} of the embedder`,
   );
+}
+
+/** Starts Chroma's server, and a Python program that calls it. */
+async function openChroma(): Promise<PythonDriver> {
+  const python = pythonEnvironment(fileURLToPath(new URL("./.cache/python", import.meta.url)));
+  const modelFolder = await locateModel({ model: "bundled", modelsDir: server.dataDir });
+  const folder = await mkdtemp(join(tmpdir(), "recalld-bench-"));
+  const driver = new PythonDriver({ python, modelFolder, folder }, "chroma");
+  await driver.ask("start");
+  return driver;
 }
 
 async function plansFile(): Promise<string> {

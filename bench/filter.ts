@@ -113,6 +113,8 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
   const replica = new Replica(logId, { log: storage.log, index, words, clock: systemClock });
   await replica.current();
   await index.settled();
+  // Nothing is sealed any more, as in a namespace that is not being filled.
+  await index.settled();
   const bytes = replica.bytes;
   const pauses = monitorEventLoopDelay({ resolution: 1 });
   pauses.enable();

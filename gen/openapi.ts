@@ -1306,7 +1306,8 @@ export const openapi: Record<string, unknown> = {
                     "namespace": "",
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
-                    "current": true
+                    "current": true,
+                    "sessions": []
                   },
                   "model": {
                     "id": "bundled",
@@ -1346,7 +1347,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "AccountService"
         ],
-        "summary": "What the account used, day by day",
+        "summary": "What the account used, day by day, and which keys and namespaces used it",
         "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
         "parameters": [
           {
@@ -1391,7 +1392,126 @@ export const openapi: Record<string, unknown> = {
                       "tokens_stored": 8,
                       "tokens_queried": 12
                     }
-                  ]
+                  ],
+                  "keys": [
+                    {
+                      "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ],
+                  "namespaces": [
+                    {
+                      "namespace": "pets",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ],
+                  "since": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-3"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/calls": {
+      "get": {
+        "operationId": "listRecentCalls",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The last calls of the account that the server has answered, the newest first, without any texts",
+        "description": "They are in the memory of one process, which keeps the last 500 of an account: another replica has its own, and a restart forgets them. A key for one namespace sees its own calls alone. Calls of this method are not listed. Costs nothing.\n\nAlso served as `GET /calls`.",
+        "parameters": [
+          {
+            "name": "page_size",
+            "in": "query",
+            "required": false,
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "schema": {
+              "type": "integer",
+              "format": "int32",
+              "minimum": 1,
+              "maximum": 100
+            },
+            "example": 50
+          },
+          {
+            "name": "page_token",
+            "in": "query",
+            "required": false,
+            "description": "`next_page_token` of the page before; left out for the first.",
+            "schema": {
+              "type": "string"
+            }
+          },
+          {
+            "name": "errors_only",
+            "in": "query",
+            "required": false,
+            "description": "Whether only calls that failed are listed.",
+            "schema": {
+              "type": "boolean"
+            },
+            "example": true
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListRecentCallsResponse"
+                },
+                "example": {
+                  "calls": [
+                    {
+                      "start_time": "2026-11-21T09:30:00.123Z",
+                      "method": "recalld.v1.MemoryService/Recall",
+                      "protocol": "json",
+                      "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "code": "resource_exhausted",
+                      "duration_ms": 0.42,
+                      "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55"
+                    }
+                  ],
+                  "next_page_token": "",
+                  "since": "2026-11-21T09:30:00.123Z"
                 }
               }
             }
@@ -1455,7 +1575,8 @@ export const openapi: Record<string, unknown> = {
                       "namespace": "",
                       "created_at": "2026-11-21T09:30:00.123Z",
                       "replaces": "",
-                      "current": true
+                      "current": true,
+                      "sessions": []
                     }
                   ]
                 }
@@ -3752,7 +3873,8 @@ export const openapi: Record<string, unknown> = {
                     "namespace": "",
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
-                    "current": true
+                    "current": true,
+                    "sessions": []
                   },
                   "model": {
                     "id": "bundled",
@@ -3874,7 +3996,8 @@ export const openapi: Record<string, unknown> = {
                     "namespace": "",
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
-                    "current": true
+                    "current": true,
+                    "sessions": []
                   },
                   "model": {
                     "id": "bundled",
@@ -3914,7 +4037,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "AccountService"
         ],
-        "summary": "What the account used, day by day",
+        "summary": "What the account used, day by day, and which keys and namespaces used it",
         "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
         "responses": {
           "200": {
@@ -3944,7 +4067,26 @@ export const openapi: Record<string, unknown> = {
                       "tokens_stored": 8,
                       "tokens_queried": 12
                     }
-                  ]
+                  ],
+                  "keys": [
+                    {
+                      "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ],
+                  "namespaces": [
+                    {
+                      "namespace": "pets",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ],
+                  "since": "2026-11-21T09:30:00.123Z"
                 }
               }
             }
@@ -3992,7 +4134,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "AccountService"
         ],
-        "summary": "What the account used, day by day",
+        "summary": "What the account used, day by day, and which keys and namespaces used it",
         "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
         "operationId": "AccountService_GetUsage_get",
         "parameters": [
@@ -4056,7 +4198,210 @@ export const openapi: Record<string, unknown> = {
                       "tokens_stored": 8,
                       "tokens_queried": 12
                     }
-                  ]
+                  ],
+                  "keys": [
+                    {
+                      "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ],
+                  "namespaces": [
+                    {
+                      "namespace": "pets",
+                      "stores": 1,
+                      "recalls": 2,
+                      "tokens_stored": 8,
+                      "tokens_queried": 12
+                    }
+                  ],
+                  "since": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        }
+      }
+    },
+    "/recalld.v1.AccountService/ListRecentCalls": {
+      "post": {
+        "operationId": "AccountService_ListRecentCalls",
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The last calls of the account that the server has answered, the newest first, without any texts",
+        "description": "They are in the memory of one process, which keeps the last 500 of an account: another replica has its own, and a restart forgets them. A key for one namespace sees its own calls alone. Calls of this method are not listed. Costs nothing.\n\nAlso served as `GET /calls`.",
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListRecentCallsResponse"
+                },
+                "example": {
+                  "calls": [
+                    {
+                      "start_time": "2026-11-21T09:30:00.123Z",
+                      "method": "recalld.v1.MemoryService/Recall",
+                      "protocol": "json",
+                      "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "code": "resource_exhausted",
+                      "duration_ms": 0.42,
+                      "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55"
+                    }
+                  ],
+                  "next_page_token": "",
+                  "since": "2026-11-21T09:30:00.123Z"
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/Error400-3"
+          },
+          "401": {
+            "$ref": "#/components/responses/Error401"
+          },
+          "405": {
+            "$ref": "#/components/responses/Error405"
+          },
+          "415": {
+            "$ref": "#/components/responses/Error415"
+          },
+          "429": {
+            "$ref": "#/components/responses/Error429-6"
+          },
+          "500": {
+            "$ref": "#/components/responses/Error500"
+          },
+          "503": {
+            "$ref": "#/components/responses/Error503-3"
+          },
+          "504": {
+            "$ref": "#/components/responses/Error504"
+          }
+        },
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/ListRecentCallsRequest"
+              },
+              "example": {
+                "page_size": 50,
+                "errors_only": true
+              }
+            }
+          }
+        }
+      },
+      "get": {
+        "tags": [
+          "AccountService"
+        ],
+        "summary": "The last calls of the account that the server has answered, the newest first, without any texts",
+        "description": "They are in the memory of one process, which keeps the last 500 of an account: another replica has its own, and a restart forgets them. A key for one namespace sees its own calls alone. Calls of this method are not listed. Costs nothing.\n\nAlso served as `GET /calls`.",
+        "operationId": "AccountService_ListRecentCalls_get",
+        "parameters": [
+          {
+            "name": "encoding",
+            "in": "query",
+            "required": true,
+            "schema": {
+              "const": "json"
+            }
+          },
+          {
+            "name": "message",
+            "in": "query",
+            "required": true,
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListRecentCallsRequest"
+                },
+                "example": {
+                  "page_size": 50,
+                  "errors_only": true
+                }
+              }
+            }
+          },
+          {
+            "name": "connect",
+            "in": "query",
+            "required": false,
+            "schema": {
+              "const": "v1"
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "It is done.",
+            "headers": {
+              "X-Request-ID": {
+                "$ref": "#/components/headers/X-Request-ID"
+              },
+              "RateLimit-Policy": {
+                "$ref": "#/components/headers/RateLimit-Policy"
+              },
+              "RateLimit": {
+                "$ref": "#/components/headers/RateLimit"
+              }
+            },
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/ListRecentCallsResponse"
+                },
+                "example": {
+                  "calls": [
+                    {
+                      "start_time": "2026-11-21T09:30:00.123Z",
+                      "method": "recalld.v1.MemoryService/Recall",
+                      "protocol": "json",
+                      "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
+                      "code": "resource_exhausted",
+                      "duration_ms": 0.42,
+                      "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55"
+                    }
+                  ],
+                  "next_page_token": "",
+                  "since": "2026-11-21T09:30:00.123Z"
                 }
               }
             }
@@ -4119,7 +4464,8 @@ export const openapi: Record<string, unknown> = {
                     "namespace": "",
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
-                    "current": false
+                    "current": false,
+                    "sessions": []
                   }
                 }
               }
@@ -4209,7 +4555,8 @@ export const openapi: Record<string, unknown> = {
                       "namespace": "",
                       "created_at": "2026-11-21T09:30:00.123Z",
                       "replaces": "",
-                      "current": true
+                      "current": true,
+                      "sessions": []
                     }
                   ]
                 }
@@ -4323,7 +4670,8 @@ export const openapi: Record<string, unknown> = {
                       "namespace": "",
                       "created_at": "2026-11-21T09:30:00.123Z",
                       "replaces": "",
-                      "current": true
+                      "current": true,
+                      "sessions": []
                     }
                   ]
                 }
@@ -4360,7 +4708,7 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "AccountService"
         ],
-        "summary": "Revokes a key: it is refused from now on, on every replica",
+        "summary": "Revokes a key and its sessions, or one session: they are refused from now on, on every replica",
         "description": "The account's last key needs `force`, for nobody gets in afterwards. Costs nothing.",
         "responses": {
           "200": {
@@ -6347,6 +6695,13 @@ export const openapi: Record<string, unknown> = {
           "current": {
             "type": "boolean",
             "description": "Whether this is the key of this very call."
+          },
+          "sessions": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/Session"
+            },
+            "description": "The browsers that are signed in to the portal with it, the oldest first; at most 20."
           }
         },
         "required": [
@@ -6357,7 +6712,8 @@ export const openapi: Record<string, unknown> = {
           "namespace",
           "created_at",
           "replaces",
-          "current"
+          "current",
+          "sessions"
         ]
       },
       "KeyAccess": {
@@ -6368,6 +6724,41 @@ export const openapi: Record<string, unknown> = {
           "KEY_ACCESS_READ_ONLY"
         ],
         "description": "What a key may do.\n\n- `KEY_ACCESS_FULL`: Everything.\n- `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys."
+      },
+      "Session": {
+        "type": "object",
+        "description": "A browser that is signed in to the portal with a key. It may do what the key may, and ends with it.",
+        "properties": {
+          "id": {
+            "type": "string",
+            "description": "The session's id, `ses_` and 26 characters; not a secret."
+          },
+          "created_at": {
+            "type": "string",
+            "format": "date-time"
+          },
+          "last_used_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "About when it was last used, to the minute; absent when never."
+          },
+          "expires_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it ends."
+          },
+          "current": {
+            "type": "boolean",
+            "description": "Whether this is the session of this very call."
+          }
+        },
+        "required": [
+          "id",
+          "created_at",
+          "last_used_at",
+          "expires_at",
+          "current"
+        ]
       },
       "Model": {
         "type": "object",
@@ -6421,10 +6812,32 @@ export const openapi: Record<string, unknown> = {
               "$ref": "#/components/schemas/DayUsage"
             },
             "description": "One for each day (UTC), the oldest first, days without calls included."
+          },
+          "keys": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/KeyUsage"
+            },
+            "description": "What the account's keys used since `since`, those with most calls first: up to 50, and then all others together. A key for one namespace sees itself alone."
+          },
+          "namespaces": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/NamespaceUsage"
+            },
+            "description": "What was used in the account's namespaces since `since`, in the same way. A key for one namespace sees that one alone."
+          },
+          "since": {
+            "type": "string",
+            "format": "date-time",
+            "description": "Since when keys and namespaces are counted: since this process started, and for the calls that came to this process."
           }
         },
         "required": [
-          "days"
+          "days",
+          "keys",
+          "namespaces",
+          "since"
         ]
       },
       "DayUsage": {
@@ -6458,6 +6871,175 @@ export const openapi: Record<string, unknown> = {
           "recalls",
           "tokens_stored",
           "tokens_queried"
+        ]
+      },
+      "KeyUsage": {
+        "type": "object",
+        "description": "What one key used.",
+        "properties": {
+          "key_id": {
+            "type": "string",
+            "description": "The key's id; empty for all others together, and for keys that are gone."
+          },
+          "stores": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "recalls": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "tokens_stored": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Tokens of the stored texts and of the queries."
+          },
+          "tokens_queried": {
+            "type": "integer",
+            "format": "int32"
+          }
+        },
+        "required": [
+          "key_id",
+          "stores",
+          "recalls",
+          "tokens_stored",
+          "tokens_queried"
+        ]
+      },
+      "NamespaceUsage": {
+        "type": "object",
+        "description": "What was used in one namespace.",
+        "properties": {
+          "namespace": {
+            "type": "string",
+            "description": "The namespace's name; empty for all others together."
+          },
+          "stores": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "recalls": {
+            "type": "integer",
+            "format": "int32"
+          },
+          "tokens_stored": {
+            "type": "integer",
+            "format": "int32",
+            "description": "Tokens of the stored texts and of the queries."
+          },
+          "tokens_queried": {
+            "type": "integer",
+            "format": "int32"
+          }
+        },
+        "required": [
+          "namespace",
+          "stores",
+          "recalls",
+          "tokens_stored",
+          "tokens_queried"
+        ]
+      },
+      "ListRecentCallsRequest": {
+        "type": "object",
+        "properties": {
+          "page_size": {
+            "type": [
+              "integer",
+              "null"
+            ],
+            "format": "int32",
+            "description": "How many to return at most: 1 to 100, 50 when left out.",
+            "minimum": 1,
+            "maximum": 100
+          },
+          "page_token": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "description": "`next_page_token` of the page before; left out for the first."
+          },
+          "errors_only": {
+            "type": [
+              "boolean",
+              "null"
+            ],
+            "description": "Whether only calls that failed are listed."
+          }
+        },
+        "additionalProperties": false
+      },
+      "ListRecentCallsResponse": {
+        "type": "object",
+        "properties": {
+          "calls": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/RecentCall"
+            },
+            "description": "Those that ended last first."
+          },
+          "next_page_token": {
+            "type": "string",
+            "description": "Empty on the last page."
+          },
+          "since": {
+            "type": "string",
+            "format": "date-time",
+            "description": "Since when this process remembers calls: earlier ones are not listed."
+          }
+        },
+        "required": [
+          "calls",
+          "next_page_token",
+          "since"
+        ]
+      },
+      "RecentCall": {
+        "type": "object",
+        "description": "A call that has ended.",
+        "properties": {
+          "start_time": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When it began."
+          },
+          "method": {
+            "type": "string",
+            "description": "Its method, `recalld.v1.MemoryService/Recall`."
+          },
+          "protocol": {
+            "type": "string",
+            "description": "The protocol that it came by: `connect`, `grpc`, `grpc-web`, `json` for the plain paths, or `mcp`."
+          },
+          "key_id": {
+            "type": "string",
+            "description": "The id of its key; empty if that key is gone."
+          },
+          "code": {
+            "type": "string",
+            "description": "`ok`, or the name of the error, `resource_exhausted`."
+          },
+          "duration_ms": {
+            "type": "number",
+            "format": "double",
+            "description": "How long the server took, in milliseconds."
+          },
+          "request_id": {
+            "type": "string",
+            "description": "The answer's `X-Request-ID`, under which the server's log has it."
+          }
+        },
+        "required": [
+          "start_time",
+          "method",
+          "protocol",
+          "key_id",
+          "code",
+          "duration_ms",
+          "request_id"
         ]
       },
       "CreateKeyRequest": {
@@ -6510,10 +7092,52 @@ export const openapi: Record<string, unknown> = {
             "description": "How long the replaced key works on once the new one is used: 0 to 86,400. Refused without `replaces`.",
             "minimum": 0,
             "maximum": 86400
+          },
+          "expire_time": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "format": "date-time",
+            "description": "A time in the future, up to the end of the year 9999; milliseconds count."
+          },
+          "ttl": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "pattern": "^-?[0-9]+(\\.[0-9]{1,9})?s$",
+            "description": "How long from now; in JSON a string like \"3600s\"."
           }
         },
         "additionalProperties": false,
         "allOf": [
+          {
+            "not": {
+              "allOf": [
+                {
+                  "required": [
+                    "expire_time"
+                  ],
+                  "properties": {
+                    "expire_time": {
+                      "type": "string"
+                    }
+                  }
+                },
+                {
+                  "required": [
+                    "ttl"
+                  ],
+                  "properties": {
+                    "ttl": {
+                      "type": "string"
+                    }
+                  }
+                }
+              ]
+            }
+          },
           {
             "anyOf": [
               {
@@ -6618,7 +7242,7 @@ export const openapi: Record<string, unknown> = {
         "properties": {
           "id": {
             "type": "string",
-            "description": "The key's id.",
+            "description": "The key's id, or a session's.",
             "minLength": 1
           },
           "force": {
@@ -8486,7 +9110,8 @@ export const openapi: Record<string, unknown> = {
         "RevokeKey",
         "CloseAccount",
         "GetAccount",
-        "GetUsage"
+        "GetUsage",
+        "ListRecentCalls"
       ],
       "when": "The operator took the account's plan away, and must give it another one."
     },
@@ -8688,7 +9313,8 @@ export const openapi: Record<string, unknown> = {
         "RevokeKey",
         "CloseAccount",
         "GetAccount",
-        "GetUsage"
+        "GetUsage",
+        "ListRecentCalls"
       ],
       "headers": [
         "Retry-After"
@@ -8721,7 +9347,8 @@ export const openapi: Record<string, unknown> = {
         "RevokeKey",
         "CloseAccount",
         "GetAccount",
-        "GetUsage"
+        "GetUsage",
+        "ListRecentCalls"
       ],
       "headers": [
         "Retry-After"

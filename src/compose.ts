@@ -16,6 +16,7 @@ import type { Config } from "./config.js";
 import type { FoundConvention } from "./embedding/convention/find-convention.js";
 import { dropAll } from "./memory/erasure/drop-all.js";
 import { Generations } from "./memory/generations/generations.js";
+import { parseExpiry } from "./memory/input/expiry.js";
 import { parseNamespace } from "./memory/input/namespace.js";
 import { warm } from "./memory/log/warm.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
@@ -99,8 +100,11 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     signUp: config.signUp,
     freeCalls: plans.get(FREE).calls,
     usage: counting.usage,
+    usageShares: counting.usageShares,
+    recentCalls: counting.recentCalls,
     model: () => describeNewest(generations),
     parseNamespace,
+    parseExpiry,
     eraseMemories: (accountId: string) => dropAll(memory, accountId),
   };
   let address: string | undefined;

@@ -75,6 +75,8 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory", "node:fs/promises"],
     ["src/accounts", "../memory/calls/store.js"],
     ["src/accounts", "fastify"],
+    ["src/accounts/sessions", "../../memory/calls/store.js"],
+    ["src/accounts/calls", "../../memory/calls/store.js"],
     ["src/storage", "../server/app.js"],
     ["src/storage", "mongodb"],
     ["src/storage/local", "../../server/app.js"],

@@ -63,7 +63,10 @@ class System:
             )
 
     def store(self, number: int, text: str) -> None:
-        self._collection.add(ids=[str(number)], documents=[text])
+        self.store_many(number, [text])
+
+    def store_many(self, begin: int, texts: list[str]) -> None:
+        self._collection.add(ids=[str(begin + i) for i in range(len(texts))], documents=texts)
 
     def recall(self, query: str, top_k: int = TOP_K) -> list[str]:
         return self._collection.query(query_texts=[query], n_results=top_k)["documents"][0]

@@ -41,6 +41,18 @@ def store(command: dict) -> dict:
     return run(command, lambda i: system.store(begin + i, texts[i]))
 
 
+def store_many(command: dict) -> dict:
+    """Texts that are embedded and stored by batches."""
+    texts, begin, size = command["texts"], command["from"], command["size"]
+    batches = [texts[at : at + size] for at in range(0, len(texts), size)]
+    return load.run(
+        lambda i: system.store_many(begin + i * size, batches[i]),
+        count=len(batches),
+        callers=command["callers"],
+        seconds_max=command["secondsMax"],
+    )
+
+
 def recall(command: dict) -> dict:
     return run(command, lambda i: system.recall(command["texts"][i]))
 
@@ -77,7 +89,7 @@ def stop(_: dict) -> dict:
 
 
 commands = {
-    one.__name__: one for one in (start, fill, store, recall, embed, found, vectors, restart, stop)
+    one.__name__: one for one in (start, fill, store, store_many, recall, embed, found, vectors, restart, stop)
 }
 try:
     for line in sys.stdin:

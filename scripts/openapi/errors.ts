@@ -26,7 +26,7 @@ const IN_ONE = ["GetMemory", "GetMemories", "GetNamespace", "ListMemories", "Cou
 const NAMESPACED = [...WRITES, "Recall", ...IN_ONE, ...STREAMS];
 const METERED = [...REPEATABLE, "Recall"];
 const READS = ["Recall", ...IN_ONE, "ListNamespaces"];
-const WITH_KEY = [...WRITES, ...READS, ...STREAMS, ...MANAGES, "GetAccount", "GetUsage"];
+const WITH_KEY = [...WRITES, ...READS, ...STREAMS, ...MANAGES, "GetAccount", "GetUsage", "ListRecentCalls"];
 export const WITHOUT_KEY = ["SignUp"];
 
 /** Every error that a call may end with. */

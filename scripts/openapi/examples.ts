@@ -15,9 +15,10 @@ const api_key = "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE";
 const plan = { plan: "free", calls_limit: 1000, calls_used: 0 };
 const key = {
   ...{ id: keyId, name: "laptop", prefix: "rcl_EXAM", access: "KEY_ACCESS_FULL", namespace: "" },
-  ...{ created_at, replaces: "", current: false },
+  ...{ created_at, replaces: "", current: false, sessions: [] },
 };
 
+const used = { stores: 1, recalls: 2, tokens_stored: 8, tokens_queried: 12 };
 const position = "WyIxMDU2YjM5ZTUxZTQzNTdkYjVjNCIsN10";
 const header = {
   ...{ format: "recalld-export", version: 1, model: "recalld/tiny", model_revision: "0a1b" },
@@ -103,7 +104,23 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
   GetUsage: {
     request: { days: 1 },
     response: {
-      days: [{ date: "2026-11-21", stores: 1, recalls: 2, tokens_stored: 8, tokens_queried: 12 }],
+      days: [{ date: "2026-11-21", ...used }],
+      keys: [{ key_id: keyId, ...used }],
+      namespaces: [{ namespace, ...used }],
+      since: created_at,
+    },
+  },
+  ListRecentCalls: {
+    request: { page_size: 50, errors_only: true },
+    response: {
+      calls: [
+        {
+          ...{ start_time: created_at, method: "recalld.v1.MemoryService/Recall", protocol: "json" },
+          ...{ key_id: keyId, code: "resource_exhausted", duration_ms: 0.42 },
+          request_id: "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+        },
+      ],
+      ...{ next_page_token: "", since: created_at },
     },
   },
   CreateKey: { request: { name: "laptop", access: "KEY_ACCESS_FULL" }, response: { api_key, key } },

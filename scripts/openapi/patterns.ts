@@ -59,7 +59,7 @@ const LIKE_THE_OLD_KEY = {
     namespace: { enum: ["", null] },
   },
 };
-/** A memory expires at a time or after one. */
+/** A memory or a key expires at a time or after one. */
 const ONE_EXPIRY = {
   not: { allOf: ["expire_time", "ttl"].map((field) => given(field, { type: "string" })) },
 };
@@ -79,6 +79,7 @@ export const CONDITIONS: Record<string, readonly object[]> = {
     { anyOf: [given("filter", { type: "object" }), { not: given("dry_run", { const: true }) }] },
   ],
   CreateKeyRequest: [
+    ONE_EXPIRY,
     { anyOf: [{ not: given("grace_seconds", { type: "integer" }) }, REPLACES] },
     { anyOf: [{ not: REPLACES }, LIKE_THE_OLD_KEY] },
   ],

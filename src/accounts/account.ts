@@ -1,7 +1,9 @@
-import type { Key } from "./key.js";
+import type { Key, Session } from "./key.js";
 
 /** Maximum number of living keys of an account. */
 export const KEYS_MAX = 50;
+/** Maximum number of living sessions of a key; one more ends the oldest. */
+export const SESSIONS_MAX = 20;
 
 /** An account with its keys and what is left of its plan. */
 export interface Account {
@@ -24,16 +26,18 @@ export interface KeyOf {
   readonly keyId: string;
 }
 
-/** One use of a key. */
+/** One use of a key or a session. */
 export interface KeyUse {
   readonly accountId: string;
+  /** Hash of the key, or of the session. */
   readonly keyHash: string;
   readonly atMs: number;
 }
 
 /**
- * The port to the accounts. Every adapter passes `test/contract/accounts.ts` and `test/contract/keys.ts`.
- * All methods treat a key whose `expiresAtMs` has passed as missing.
+ * The port to the accounts. Every adapter passes `test/contract/accounts.ts`, `test/contract/keys.ts` and
+ * `test/contract/sessions.ts`. All methods treat a key or a session whose `expiresAtMs` has passed as missing,
+ * and with a key all its sessions. Where a method takes a `keyHash`, it may be that of a session.
  *
  * All methods throw MemoryError `unavailable` when the database cannot answer.
  */
@@ -44,7 +48,7 @@ export interface Accounts {
   find(accountId: string): Promise<Account | undefined>;
   /** Lists accounts in the order of their ids, which is the order of creation, after the given id. */
   list(of: { after: string; limit: number }): Promise<Account[]>;
-  /** Finds the account that holds a key. */
+  /** Finds the account that holds a key or a session. */
   findByKey(keyHash: string): Promise<Account | undefined>;
   /**
    * Takes calls, one by default, in one atomic step, if the account holds the key and has as many left.
@@ -62,7 +66,14 @@ export interface Accounts {
   /** Adds a key in one atomic step, unless the account has KEYS_MAX; answers whether it did. */
   addKey(of: { accountId: string; key: Key }): Promise<boolean>;
   /**
-   * Removes a key in one atomic step, but the last one only with `force`. Answers whether it did; from then
+   * Adds a session to a key in one atomic step; of more than SESSIONS_MAX the oldest ends. Answers whether
+   * the account holds the key.
+   */
+  addSession(of: KeyOf & { session: Session }): Promise<boolean>;
+  /** Removes a session in one atomic step; answers whether it did. */
+  removeSession(of: { accountId: string; sessionId: string }): Promise<boolean>;
+  /**
+   * Removes a key and its sessions in one atomic step, but the last one only with `force`. Answers whether it did; from then
    * on every replica refuses the key.
    */
   removeKey(of: KeyOf & { force: boolean }): Promise<boolean>;
@@ -70,7 +81,7 @@ export interface Accounts {
   expireKey(of: KeyOf & { atMs: number }): Promise<void>;
   /** Records that a key no longer replaces another one. */
   settleKey(of: KeyOf): Promise<void>;
-  /** Records when keys were last used; removed keys are ignored. */
+  /** Records when keys and sessions were last used; removed ones are ignored. */
   touch(uses: readonly KeyUse[]): Promise<void>;
   /** Removes an account and its keys, and records that it was closed. */
   remove(accountId: string): Promise<void>;

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import { MemoryError } from "../errors.js";
 import type { Accounts } from "./account.js";
-import { hashKey, isWellFormedKey, type Key, type KeyAccess } from "./key.js";
+import { answersTo, hashKey, isWellFormedKey, isWellFormedSession, type Key, type KeyAccess } from "./key.js";
 
-/** Keys whose account is remembered; the least recently used is forgotten first. */
+/** Keys and sessions whose account is remembered; the least recently used is forgotten first. */
 const KNOWN_KEYS_MAX = 10_000;
 
 /** Age after which a key's plan is read again, without a call waiting for it. */
@@ -13,10 +13,15 @@ const PLAN_OLD_MS = 2 * PLAN_KEPT_MS;
 /** Maximum time that a call waits for it; then the known plan applies. */
 const PLAN_WAIT_MS = 1_000;
 
+/** Proof of who calls: an API key, or the secret of a browser's session. */
+export type Credential = { readonly key: string } | { readonly session: string };
+
 /** A key that belongs to an account, and its permissions. */
 export interface Authenticated {
   readonly accountId: string;
   readonly keyHash: string;
+  /** Hash of the session's secret, if a session stands for the key. */
+  readonly sessionHash?: string;
   readonly access: KeyAccess;
   /** The only namespace it may touch. */
   readonly namespace?: string;
@@ -30,6 +35,8 @@ export interface Principal extends Authenticated {
 
 interface Known {
   caller: Principal;
+  /** Time from which it is refused here. It may end sooner; the charge knows. */
+  readonly endsAtMs: number;
   /** Time of the last reading of its plan, successful or not. */
   readAtMs: number;
   /** The reading that calls wait for, while the known plan is too old to be used. */
@@ -43,8 +50,8 @@ export interface AuthenticatorOptions {
 }
 
 /**
- * Opens the authenticator, which finds the caller of a key and refuses unknown keys before their request's
- * body is read. It answers known keys from memory: the account and the permissions of a key never change,
+ * Opens the authenticator, which finds the caller of a key or a session, and refuses unknown ones before
+ * their request's body is read. It answers known keys from memory: the account and the permissions of a key never change,
  * and the charge, or a call that costs nothing, proves again that the key lives. The plan may change, so
  * it is read again now and then.
  *
@@ -52,15 +59,14 @@ export interface AuthenticatorOptions {
  */
 export function openAuthenticator(
   options: AuthenticatorOptions,
-): (key: string | undefined) => Promise<Principal> {
+): (credential: Credential | undefined) => Promise<Principal> {
   const known = new LRUCache<string, Known>({ max: KNOWN_KEYS_MAX });
-  return async (key) => {
-    if (key === undefined) throw refused("an API key is needed: Authorization: Bearer rcl_…");
-    if (!isWellFormedKey(key)) throw refused("this is not an API key of recalld, or it is mistyped");
-    const keyHash = hashKey(key);
-    const found = known.get(keyHash);
-    const entry = found ?? { caller: await meet(options.accounts, keyHash), readAtMs: performance.now() };
-    known.set(keyHash, entry);
+  return async (credential) => {
+    const hash = hashOf(credential);
+    const found = known.get(hash);
+    const entry = found ?? { ...(await meet(options.accounts, hash)), readAtMs: performance.now() };
+    if (entry.endsAtMs <= Date.now()) throw unknownKey();
+    known.set(hash, entry);
     keepUp(entry, options.accounts);
     if (entry.reading !== undefined) await entry.reading;
     options.onUse(entry.caller);
@@ -68,8 +74,24 @@ export function openAuthenticator(
   };
 }
 
+/** Hashes what a caller shows, if it has the form that it must have. */
+function hashOf(credential: Credential | undefined): string {
+  if (credential === undefined) throw refused("an API key is needed: Authorization: Bearer rcl_…");
+  if ("session" in credential) {
+    if (isWellFormedSession(credential.session)) return hashKey(credential.session);
+    throw refused("this is not a session of recalld; sign in again");
+  }
+  if (isWellFormedKey(credential.key)) return hashKey(credential.key);
+  throw refused("this is not an API key of recalld, or it is mistyped");
+}
+
+/** Returns the hash that proves who the caller is. A session lives only as long as its key. */
+export function proofOf({ keyHash, sessionHash }: Pick<Authenticated, "keyHash" | "sessionHash">): string {
+  return sessionHash ?? keyHash;
+}
+
 export function unknownKey(): MemoryError {
-  return refused("this API key is unknown or was revoked");
+  return refused("this API key is unknown or was revoked, or the session has ended");
 }
 
 /** Reads an old plan again. The call does not wait for it, unless the plan is too old to be used. */
@@ -88,7 +110,7 @@ function keepUp(entry: Known, accounts: Accounts): void {
 async function readAgain(entry: Known, accounts: Accounts): Promise<void> {
   const { caller } = entry;
   try {
-    const account = await accounts.findByKey(caller.keyHash);
+    const account = await accounts.findByKey(proofOf(caller));
     if (account !== undefined) entry.caller = { ...caller, plan: account.plan };
   } catch {
     // During a database outage the plan stays as it is.
@@ -105,14 +127,20 @@ function notLong(reading: Promise<void>): Promise<void> {
   });
 }
 
-async function meet(accounts: Accounts, keyHash: string): Promise<Principal> {
-  const account = await accounts.findByKey(keyHash);
-  const key = account?.keys.find(({ hash }) => hash === keyHash);
+async function meet(accounts: Accounts, hash: string): Promise<Pick<Known, "caller" | "endsAtMs">> {
+  const account = await accounts.findByKey(hash);
+  const key = account?.keys.find((each) => answersTo(each, hash));
   if (account === undefined || key === undefined) throw unknownKey();
   await takePlace(accounts, account.id, key);
-  const { access, namespace } = key;
+  const { access, namespace, hash: keyHash } = key;
   const { id: accountId, plan } = account;
-  return { accountId, keyHash, access, plan, ...(namespace !== undefined && { namespace }) };
+  const session = key.sessions?.find((each) => each.hash === hash);
+  const caller = {
+    ...{ accountId, keyHash, access, plan },
+    ...(namespace !== undefined && { namespace }),
+    ...(session !== undefined && { sessionHash: session.hash }),
+  };
+  return { caller, endsAtMs: Math.min(key.expiresAtMs, session?.expiresAtMs ?? key.expiresAtMs) };
 }
 
 /** Ends the key that this one replaces, on its first use. Two replicas may do this twice. */

@@ -2,13 +2,15 @@ import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { typeid } from "typeid-js";
 
-const PREFIX = "rcl_";
+const KEY_PREFIX = "rcl_";
+/** Differs from that of keys, so that neither is ever taken for the other. */
+const SESSION_PREFIX = "rcs_";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** Lengths of a key's parts: 32 random bytes and a CRC-32, in the base62 digits of their largest values. */
+/** Lengths of a secret's parts: 32 random bytes and a CRC-32, in the base62 digits of their largest values. */
 const SECRET_BYTES = 32;
 const SECRET_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`);
+const FORM = new RegExp(`^[0-9A-Za-z]{${SECRET_DIGITS + CHECKSUM_DIGITS}}$`);
 
 /** Characters of a key that are kept readable, so that its owner recognises it. */
 const SHOWN_CHARS = 8;
@@ -38,6 +40,23 @@ export interface Key {
   /** The id of the key that ends `graceMs` after this one's first use. */
   readonly replaces?: string;
   readonly graceMs?: number;
+  /** The living sessions that were opened with it, oldest first; absent if there are none. */
+  readonly sessions?: readonly Session[];
+}
+
+/**
+ * A browser's session as the database holds it: everything but the secret. It is a part of its key, so it may
+ * do what the key may, and ends with it.
+ */
+export interface Session {
+  /** `ses_…`; not a secret. */
+  readonly id: string;
+  /** SHA-256 of the secret, in hex. */
+  readonly hash: string;
+  readonly createdAtMs: number;
+  /** Time of its last use, to the minute; absent if it was never used. */
+  readonly lastUsedAtMs?: number;
+  readonly expiresAtMs: number;
 }
 
 /** A new key: the secret, which is shown once, and the part that is kept. */
@@ -55,29 +74,70 @@ export function makeKey(given: Partial<Key> & Pick<Key, "name">): { secret: stri
   return { secret, key };
 }
 
+/** A new session, like a new key. */
+export function makeSession({ expiresAtMs }: Pick<Session, "expiresAtMs">): {
+  secret: string;
+  session: Session;
+} {
+  const secret = newSecret(SESSION_PREFIX);
+  const id = typeid("ses").toString();
+  return { secret, session: { id, hash: hashKey(secret), createdAtMs: Date.now(), expiresAtMs } };
+}
+
 /**
  * Makes an API key: `rcl_`, 43 digits of secret and 6 of checksum. The prefix lets secret scanners find a
  * leaked key; the checksum detects a mistyped one without a look-up.
  */
 export function newKey(): string {
-  const secret = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString("hex")}`), SECRET_DIGITS);
-  return PREFIX + secret + checksum(secret);
+  return newSecret(KEY_PREFIX);
 }
 
 /** Tells whether a key has our form and a correct checksum; it need not exist. */
 export function isWellFormedKey(key: string): boolean {
-  if (!FORM.test(key)) return false;
-  const secret = key.slice(PREFIX.length, PREFIX.length + SECRET_DIGITS);
-  return key.endsWith(checksum(secret));
+  return isWellFormed(key, KEY_PREFIX);
 }
 
-/** Hashes a key by SHA-256, in hex. Only this is kept; 32 random bytes need neither salt nor pepper. */
+/** Tells the same of a session's secret. */
+export function isWellFormedSession(secret: string): boolean {
+  return isWellFormed(secret, SESSION_PREFIX);
+}
+
+/** Leaves out the keys and the sessions whose time is over. */
+export function livingKeys(keys: readonly Key[], nowMs = Date.now()): Key[] {
+  const living = keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+  return living.map((key) => withSessions(key, (session) => session.expiresAtMs > nowMs));
+}
+
+/** Returns the key with those of its sessions that are wanted. */
+export function withSessions(key: Key, isWanted: (session: Session) => boolean): Key {
+  const { sessions, ...bare } = key;
+  if (sessions === undefined) return key;
+  const wanted = sessions.filter(isWanted);
+  return wanted.length === 0 ? bare : { ...bare, sessions: wanted };
+}
+
+/** Tells whether a hash is that of a key or of one of its sessions. */
+export function answersTo({ hash, sessions = [] }: Key, wanted: string): boolean {
+  return hash === wanted || sessions.some((session) => session.hash === wanted);
+}
+
+/** Hashes a key, or a session's secret, by SHA-256, in hex. Only this is kept; 32 random bytes need neither salt nor pepper. */
 export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
-function checksum(secret: string): string {
-  return base62(BigInt(crc32(PREFIX + secret)), CHECKSUM_DIGITS);
+function newSecret(prefix: string): string {
+  const digits = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString("hex")}`), SECRET_DIGITS);
+  return prefix + digits + checksum(prefix + digits);
+}
+
+function isWellFormed(secret: string, prefix: string): boolean {
+  if (!secret.startsWith(prefix) || !FORM.test(secret.slice(prefix.length))) return false;
+  return secret.endsWith(checksum(secret.slice(0, prefix.length + SECRET_DIGITS)));
+}
+
+function checksum(summed: string): string {
+  return base62(BigInt(crc32(summed)), CHECKSUM_DIGITS);
 }
 
 function base62(value: bigint, digits: number): string {

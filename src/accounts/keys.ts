@@ -1,14 +1,19 @@
 import { invalid, MemoryError, type Reason } from "../errors.js";
 import { type Account, type Accounts, KEYS_MAX } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
-import { type Key, type KeyAccess, makeKey } from "./key.js";
+import { type Key, type KeyAccess, makeKey, NEVER_MS } from "./key.js";
 import { getAccount } from "./quota.js";
 
 export const KEY_NAME_BYTES_MAX = 64;
 export const GRACE_SECONDS_MAX = 86_400;
 
+/** Time from which a key is refused: a time, or how long from now. */
+export type KeyExpiry = { readonly atMs: number } | { readonly ttlMs: number };
+
 export interface KeysOptions {
   readonly accounts: Accounts;
+  /** Turns an expiry into a time by the rule of `src/memory`. */
+  parseExpiry(expiry: KeyExpiry | undefined, nowMs: number): number | undefined;
   /** Checks a namespace's name by the rule of `src/memory`. */
   parseNamespace(value: string): string;
 }
@@ -22,6 +27,8 @@ export interface CreateKeyRequest {
   /** The id of the key to replace; empty means none. */
   readonly replaces: string;
   readonly graceSeconds?: number | undefined;
+  /** The key never ends if it is left out, also when it replaces one that does. */
+  readonly expiry?: KeyExpiry | undefined;
 }
 
 /**
@@ -44,20 +51,20 @@ export async function createKey(
  * (KEYS_LIMIT) when the account has 50.
  */
 export async function createKeyIn(
-  { accounts, parseNamespace }: KeysOptions,
+  { accounts, parseNamespace, parseExpiry }: KeysOptions,
   { account: find, ...request }: Omit<CreateKeyRequest, "caller"> & { account(): Promise<Account> },
 ): Promise<{ secret: string; key: Key }> {
   const name = parseName(request.name);
   const graceMs = parseGraceSeconds(request) * 1000;
   const namespace = request.namespace === "" ? {} : { namespace: parseNamespace(request.namespace) };
   refuseContradictions(request);
+  const expiresAtMs = parseExpiry(request.expiry, Date.now()) ?? NEVER_MS;
   const account = await find();
-  const scope = { access: request.access, ...namespace };
-  const made = makeKey(
+  const given =
     request.replaces === ""
-      ? { name, ...scope }
-      : successorOf(keyWith(account, { field: "replaces", id: request.replaces }), { name, graceMs }),
-  );
+      ? { name, access: request.access, ...namespace }
+      : successorOf(keyWith(account, { field: "replaces", id: request.replaces }), { name, graceMs });
+  const made = makeKey({ ...given, expiresAtMs });
   if (!(await accounts.addKey({ accountId: account.id, key: made.key }))) throw tooMany();
   return made;
 }
@@ -68,7 +75,7 @@ export async function listKeys(accounts: Accounts, caller: Authenticated): Promi
 }
 
 /**
- * Revokes a key of the caller's account.
+ * Revokes a key of the caller's account, or signs a browser out.
  *
  * @throws MemoryError as `revokeKeyIn`, and `permission_denied`.
  */
@@ -81,7 +88,7 @@ export async function revokeKey(
 }
 
 /**
- * Revokes a key on every replica at once, without asking who the caller is.
+ * Revokes a key and its sessions, or one session, on every replica at once, without asking who the caller is.
  *
  * @throws MemoryError `not_found`, or `failed_precondition` (LAST_KEY) if it is the last one and
  * `force` is not set.
@@ -91,6 +98,7 @@ export async function revokeKeyIn(
   { account, id, force }: { account(): Promise<Account>; id: string; force: boolean },
 ): Promise<void> {
   const found = await account();
+  if (await accounts.removeSession({ accountId: found.id, sessionId: id })) return;
   keyWith(found, { field: "id", id });
   if (await accounts.removeKey({ accountId: found.id, keyId: id, force })) return;
   // Another call may have revoked it meanwhile.

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Accounts, KeyUse } from "./account.js";
+import { type Authenticated, proofOf } from "./authenticate.js";
 import { type Background, type BackgroundOptions, inBackground } from "./background.js";
 
 /** Keys whose last use is remembered; the least recently used are forgotten first. */
@@ -8,7 +9,7 @@ const KEYS_NOTED_MAX = 10_000;
 const PRECISION_MS = 60_000;
 
 /**
- * Keeps when keys were last used, to the minute, in batched writes that no call waits for. A process that
+ * Keeps when keys and sessions were last used, to the minute, in batched writes that no call waits for. A process that
  * dies loses what it has not written yet: the time is a hint for the owner, and decides nothing.
  */
 export class LastUsed {
@@ -23,7 +24,8 @@ export class LastUsed {
     this.#background = inBackground(() => this.#write(), options);
   }
 
-  note({ accountId, keyHash }: { accountId: string; keyHash: string }): void {
+  note(caller: Pick<Authenticated, "accountId" | "keyHash" | "sessionHash">): void {
+    const [accountId, keyHash] = [caller.accountId, proofOf(caller)];
     const nowMs = Date.now();
     const atMs = nowMs - (nowMs % PRECISION_MS);
     if (this.#noted.get(keyHash) === atMs) return;

@@ -1,15 +1,15 @@
 import { MemoryError } from "../errors.js";
 import type { Account, Accounts } from "./account.js";
-import { type Authenticated, unknownKey } from "./authenticate.js";
+import { type Authenticated, proofOf, unknownKey } from "./authenticate.js";
 
 /**
- * Takes calls from the caller's plan, all or none. The same atomic step proves that the key lives; the reason
- * is looked up only if that step fails.
+ * Takes calls from the caller's plan, all or none. The same atomic step proves that the key lives, and the
+ * session if there is one; the reason is looked up only if that step fails.
  *
  * @throws MemoryError `unauthenticated` or `resource_exhausted` (QUOTA_EXHAUSTED).
  */
 export async function charge(accounts: Accounts, caller: Authenticated, calls = 1): Promise<void> {
-  if (await accounts.charge({ ...caller, calls })) return;
+  if (await accounts.charge({ accountId: caller.accountId, keyHash: proofOf(caller), calls })) return;
   const { callsLimit, callsLeft } = await getAccount(accounts, caller);
   const message =
     calls > 1 && callsLeft > 0
@@ -18,9 +18,9 @@ export async function charge(accounts: Accounts, caller: Authenticated, calls = 
   throw new MemoryError("resource_exhausted", message, { reason: "QUOTA_EXHAUSTED" });
 }
 
-/** Finds the caller's own account. @throws MemoryError `unauthenticated` if the key was revoked. */
-export async function getAccount(accounts: Accounts, { keyHash }: Authenticated): Promise<Account> {
-  const account = await accounts.findByKey(keyHash);
+/** Finds the caller's own account. @throws MemoryError `unauthenticated` if the key or the session ended. */
+export async function getAccount(accounts: Accounts, caller: Authenticated): Promise<Account> {
+  const account = await accounts.findByKey(proofOf(caller));
   if (account === undefined) throw unknownKey();
   return account;
 }

@@ -4,6 +4,7 @@ import { unavailable } from "../errors.js";
 import { dropAll } from "../memory/erasure/drop-all.js";
 import { Generations } from "../memory/generations/generations.js";
 import { Mover } from "../memory/generations/mover.js";
+import { parseExpiry } from "../memory/input/expiry.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { systemClock } from "../memory/pacing/clock.js";
@@ -55,7 +56,17 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
   const { accounts, usage, systemRecords, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;
-  const ports = { accounts, usage, systemRecords, plans, parseNamespace, eraseMemories, backUp, freeCalls };
+  const ports = {
+    accounts,
+    usage,
+    systemRecords,
+    plans,
+    parseNamespace,
+    parseExpiry,
+    eraseMemories,
+    backUp,
+    freeCalls,
+  };
   return { ask: async (request) => operate(ports, request), close: () => storage.close() };
 }
 

@@ -1,7 +1,10 @@
 import type { FastifyBaseLogger } from "fastify";
+import { RecentCalls } from "../accounts/calls/recent-calls.js";
+import { UsageShares } from "../accounts/calls/usage-shares.js";
 import { UsageCounter } from "../accounts/count-usage.js";
 import { LastUsed } from "../accounts/last-used.js";
 import { charge, getAccount } from "../accounts/quota.js";
+import type { Usage } from "../accounts/usage.js";
 import { isNotWritable } from "../errors.js";
 import type { Quota } from "../memory/ports/quota.js";
 import type { Readiness } from "../server/port/readiness.js";
@@ -31,6 +34,8 @@ export function openCounting(
     onTrouble: onTrouble("usage", "usage is not written; it is tried again"),
   });
   closers.push(() => usage.close());
+  const usageShares = new UsageShares();
+  const recentCalls = new RecentCalls();
   const lastUsed = new LastUsed(accounts, {
     everyMs: FLUSH_MS,
     onTrouble: onTrouble("last_used", "when keys were last used is not written"),
@@ -65,7 +70,18 @@ export function openCounting(
           logger.warn({ err: error, accountId }, "a call that failed stays paid");
         },
       ),
-    count: ({ accountId }, call) => usage.count(accountId, call),
+    count: ({ accountId, keyHash }, call) => {
+      usage.count(accountId, call);
+      usageShares.count(accountId, { keyHash, ...call });
+    },
   };
-  return { usage, lastUsed, quota: telemetry.quota(quota) };
+  const forgetting = {
+    read: (of: Parameters<Usage["read"]>[0]) => usage.read(of),
+    remove: (accountId: string) => {
+      usageShares.forget(accountId);
+      recentCalls.forget(accountId);
+      return usage.remove(accountId);
+    },
+  };
+  return { usage: forgetting, usageShares, recentCalls, lastUsed, quota: telemetry.quota(quota) };
 }

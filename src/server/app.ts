@@ -6,7 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import type { Principal } from "../accounts/authenticate.js";
+import type { Credential, Principal } from "../accounts/authenticate.js";
 import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
 import { type HttpServerOptions, httpServer } from "./http/http-server.js";
@@ -14,22 +14,26 @@ import { addReference } from "./http/openapi.js";
 import { PLAIN_PATHS } from "./http/plain-paths.js";
 import { addProbes } from "./http/probes.js";
 import { addResourcePaths } from "./http/resource-paths.js";
+import { addSessionPaths } from "./http/session-paths.js";
 import { addStreamPaths } from "./http/stream-paths.js";
 import { addMcp } from "./mcp/door.js";
 import { clientAddresses, clientAddressKey } from "./port/client-address.js";
+import { sessionCookies } from "./port/session-cookie.js";
 import { addPortal } from "./portal/portal.js";
 import type { PortalFile } from "./portal/portal-files.js";
 import { type AccountPorts, accountService } from "./rpc/account-service.js";
 import { handMessage } from "./rpc/bodies.js";
 import { BodyRoom, bodyRoomKey } from "./rpc/body-room.js";
-import { contextOf, gate } from "./rpc/caller.js";
+import { admit, browserContextOf, gate, identify } from "./rpc/caller.js";
 import { CALL_TIMEOUT_MS, deadline } from "./rpc/deadline.js";
 import { dressHandlers, dressOpenHandlers } from "./rpc/handlers.js";
 import { registerHealth } from "./rpc/health.js";
 import { type Load, shedLoad } from "./rpc/load.js";
 import { type MemoryPorts, memoryService } from "./rpc/memory/memory-service.js";
+import { noteCall } from "./rpc/note-call.js";
 import type { Call, CallWatcher, ObserveOptions } from "./rpc/observe.js";
 import { registerReflection } from "./rpc/reflection.js";
+import { sessionService } from "./rpc/session-service.js";
 import { limitSignUps, SignUpLimit, type SignUpLimits } from "./rpc/sign-up-limit.js";
 import { translated, translateErrors } from "./wire/errors.js";
 
@@ -46,14 +50,14 @@ const OPEN_BODY_BYTES_MAX = 16_384;
 const ANSWER_BYTES_MAX = 67_108_864;
 const OPEN_TO_ALL = ["recalld.v1.AccountService/SignUp", "grpc.health.v1.Health/", "grpc.reflection."];
 
-export interface AppOptions extends Omit<HttpServerOptions, "onFault"> {
+export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies"> {
   readonly memory: MemoryPorts;
   readonly accounts: AccountPorts;
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
   readonly portal: readonly PortalFile[];
   readonly signUps: SignUpLimits;
-  authenticate(key: string | undefined): Promise<Principal>;
+  authenticate(credential: Credential | undefined): Promise<Principal>;
   readonly plans: Plans;
   readonly load: Pick<Load, "admit">;
   /** Called with each call as it begins. */
@@ -67,18 +71,20 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { logger, readiness, shutdownSignal } = options;
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
-  const app = httpServer({ ...options, onFault });
+  const { trustedProxies, tls } = options;
+  const cookies = sessionCookies({ tls: tls !== undefined, trustedProxies });
+  const app = httpServer({ ...options, cookies, onFault });
   const closing = new AbortController();
   app.addHook("preClose", async () => closing.abort());
   addProbes(app, readiness);
   addReference(app);
   addPortal(app, options.portal);
-  const addressOf = clientAddresses(options.trustedProxies);
+  const addressOf = clientAddresses(trustedProxies);
   const limitSignUp = limitSignUps(new SignUpLimit(options.signUps));
   const { authenticate, plans } = options;
   const shed = shedLoad(options.load);
   const admission = { authenticate, plans, keyLimits: new KeyLimits() };
-  const admit = gate({ ...admission, open: OPEN_TO_ALL });
+  const admitCall = gate({ ...admission, open: OPEN_TO_ALL });
   const bodyRoom = new BodyRoom();
   const handlers = new Map<string, UniversalHandler>();
   app.register(fastifyConnectPlugin, {
@@ -87,12 +93,12 @@ export function createApp(options: AppOptions): FastifyInstance {
       for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
     },
     contextValues: ({ raw }) =>
-      contextOf(raw).set(clientAddressKey, addressOf(raw)).set(bodyRoomKey, bodyRoom),
+      browserContextOf(raw).set(clientAddressKey, addressOf(raw)).set(bodyRoomKey, bodyRoom),
     requestGate: async (context) => {
       try {
         shed(context);
         limitSignUp(context);
-        await admit(context);
+        await admitCall(context);
       } catch (error) {
         throw translated(error);
       }
@@ -108,6 +114,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   const handlerOf = (rpc: string) => handlers.get(rpc) as UniversalHandler;
   addResourcePaths(app, handlerOf);
   addStreamPaths(app, handlerOf);
+  addSessionPaths(app, {
+    ...sessionService(options.accounts),
+    ...{ cookies, bodyRoom, onFault, onEnd: (call) => logCall(logger, call) },
+    identify: (context) => identify(context, admission),
+    admit: async (context) => {
+      options.load.admit(undefined);
+      await admit(context, admission);
+    },
+  });
   addMcp(app, {
     ...{ gate: admission, load: options.load, corsOrigins: options.corsOrigins, onFault },
     ...{ bodyRoom, bodyBytesMax: BODY_BYTES_MAX, handlerOf, addressOf },
@@ -127,7 +142,10 @@ function addRoutes(
     bodyBytesMax: (method) =>
       method === MemoryService.method.storeBatch ? BATCH_BODY_BYTES_MAX : BODY_BYTES_MAX,
     onBegin: onCall,
-    onEnd: (call) => logCall(logger, call),
+    onEnd: (call, caller) => {
+      logCall(logger, call);
+      noteCall(accounts.recentCalls, call, caller);
+    },
   });
   const from = router.handlers.length;
   registerHealth(router, { readiness, services: [MemoryService, AccountService], shutdownSignal: closing });

@@ -65,6 +65,11 @@ export class Segment {
     return this.files.vectors * (2 * dimensions + BYTES_PER_LINKED_ROW + compact);
   }
 
+  /** Counts those of some memories that may be here. */
+  countAmong(among: Among): number {
+    return among.countBetween(this.files.after.sequence + 1, this.mark.sequence);
+  }
+
   /** Lists those of some memories that may be here. */
   sequencesAmong(among: Among): Float64Array {
     return among.between(this.files.after.sequence + 1, this.mark.sequence);

@@ -11,13 +11,16 @@ const NAMESPACE = "assistant";
 /** Every page and everything that opens on it: a name, an address, and actions to do there. */
 const PLACES: readonly (readonly [name: string, hash: string, act?: (page: Page) => Promise<unknown>])[] = [
   ["usage", "usage", (page) => page.getByText("Show as a table").click()],
-  ["quick start", "start"],
+  ["quick start", "start", runHere],
+  ["calls", "calls"],
   ["keys", "keys"],
   ["creating a key", "keys", (page) => page.getByRole("button", { name: "Create key" }).click()],
-  ["revoking the last key", "keys", (page) => page.getByRole("button", { name: /^Revoke/ }).click()],
+  ["revoking the last key", "keys", (page) => page.getByRole("button", { name: "Revoke first key" }).click()],
   ["namespaces", "memories"],
   ["a namespace", `memories/${NAMESPACE}`],
   ["a memory", `memories/${NAMESPACE}`, (page) => page.locator(".row").first().click()],
+  ["a namespace with columns and a selection", `memories/${NAMESPACE}?columns=["a"]`, select],
+  ["a search in a namespace", `memories/${NAMESPACE}?q=tea`],
   ["an empty namespace", "memories/nothing"],
   ["the playground", `playground/${NAMESPACE}`, recall],
   ["the map", `map/${NAMESPACE}`, lightUp],
@@ -40,7 +43,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     key = caller.key;
     reader = await openReader(server.url);
     for (const text of sentences(60)) await caller.store({ text, namespace: NAMESPACE, metadata: { a: 1 } });
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
@@ -55,7 +58,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
       await page.getByText("Waiting for your first call").waitFor();
       expect(await findings(page)).toEqual([]);
       await page.context().close();
-    }, 60_000);
+    }, 120_000);
 
     it("has nothing that axe finds on any page", async () => {
       const { page } = await openVisitor(browser, server.url, { colorScheme });
@@ -68,7 +71,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
         expect(await findings(page), name).toEqual([]);
       }
       await page.context().close();
-    }, 120_000);
+    }, 300_000);
   });
 
   it("has nothing that axe finds for a key that may only read one namespace", async () => {
@@ -86,7 +89,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
       expect(await findings(page), hash).toEqual([]);
     }
     await page.context().close();
-  });
+  }, 120_000);
 
   it("fits a phone: nothing but code and tables is wider than the screen", async () => {
     const { page } = await openVisitor(browser, server.url, { viewport: { width: 320, height: 640 } });
@@ -96,7 +99,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
       expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(320);
     }
     await page.context().close();
-  }, 60_000);
+  }, 120_000);
 
   it("can be used with the keyboard alone", async () => {
     const { page } = await openVisitor(browser, server.url);
@@ -133,6 +136,18 @@ async function openReader(url: string): Promise<string> {
 async function findings(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
+}
+
+async function select(page: Page): Promise<void> {
+  await page.getByRole("checkbox", { name: "Select all that are shown" }).check();
+  await page.getByRole("button", { name: /^Delete \d+ selected/ }).waitFor();
+  // Its list covers the head of the table.
+  await page.getByText("Columns (1)").click();
+}
+
+async function runHere(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Run it here" }).click();
+  await page.locator(".results").waitFor();
 }
 
 async function recall(page: Page): Promise<void> {

@@ -100,7 +100,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
       { headers: { authorization: `Bearer ${key}` } },
     );
     await page.getByRole("link", { name: "API keys" }).click();
-    await page.getByText("This key no longer works").waitFor();
+    await page.getByText("its key no longer works").waitFor();
   });
 
   it("says kindly that the quota is used up, and warns before", async () => {

@@ -9,7 +9,17 @@ import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, 
 
 const run = promisify(execFile);
 const READ_ONLY = { access: "KEY_ACCESS_READ_ONLY" };
-const PAGES = ["start", "playground", "memories", "memories/home", "map/home", "usage", "keys", "reference"];
+const PAGES = [
+  "start",
+  "playground",
+  "memories",
+  "memories/home",
+  "map/home",
+  "usage",
+  "calls",
+  "keys",
+  "reference",
+];
 /** Buttons of what a read-only key may not do. */
 const CHANGES = /^(Store|Drop|Import|Edit|Supersede|Delete|Create key|Rotate|Revoke|Close account)/;
 const WIDTHS = [1440, 390];
@@ -40,7 +50,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     expect(code).toBe("ok");
     const visitor = await openVisitor(browser, server.url, { viewport: { width, height: 900 } });
     await signInWith(visitor.page, server.url, String(body.api_key));
-    return { ...visitor, done: () => visitor.page.context().close() };
+    const key = String(body.api_key);
+    // No page keeps the key: users put it where the sample says.
+    const filledIn = async (tab: string) =>
+      (await sampleOf(visitor.page, server.url, tab)).replaceAll("rcl_YOUR_KEY", key);
+    return { ...visitor, filledIn, done: () => visitor.page.context().close() };
   }
 
   it.each(WIDTHS)("names the key in use and its rights on every page, %d pixels wide", async (width) => {
@@ -78,13 +92,13 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
   });
 
   it("lets a read-only key recall, by samples that work when pasted", async () => {
-    const { page, done } = await signInAs("reader", READ_ONLY);
+    const { page, filledIn, done } = await signInAs("reader", READ_ONLY);
     for (const tab of ["curl", "Python", "gRPC", "TypeScript"]) {
       const sample = await sampleOf(page, server.url, tab);
       expect(sample, tab).not.toMatch(/store/i);
       expect(sample, tab).toContain("home");
     }
-    const { stdout } = await run("bash", ["-c", await sampleOf(page, server.url, "Python")]);
+    const { stdout } = await run("bash", ["-c", await filledIn("Python")]);
     expect(stdout).toMatch(/^0\.\d+ Ada lives in Lisbon/);
     await page.getByText(/^It works: \d+ calls arrived/).waitFor();
     await visit(page, server.url, "playground/home");
@@ -95,8 +109,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
   });
 
   it("keeps a key of one namespace there, and explains the others", async () => {
-    const { page, faults, done } = await signInAs("homer", { namespace: "home" });
-    const { stdout } = await run("bash", ["-c", await sampleOf(page, server.url, "curl")]);
+    const { page, faults, filledIn, done } = await signInAs("homer", { namespace: "home" });
+    const { stdout } = await run("bash", ["-c", await filledIn("curl")]);
     expect(stdout).toContain('"namespace":"home"');
     await visit(page, server.url, "playground/work");
     await page.getByText("Your key is for this namespace alone.").waitFor();

@@ -89,20 +89,31 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await shoot("reveal");
   await page.getByLabel("I have saved it").check();
   await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Run it here" }).click();
+  await page.locator(".results").waitFor();
   await shoot("start");
-  await page.evaluate(`sessionStorage.setItem("recalld.key", ${JSON.stringify(key)})`);
+  // Another account, which has memories.
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  await page.context().request.post(`${url}/session`, { headers, data: "{}" });
   await page.reload();
-  for (const name of ["usage", "keys", "memories", "reference", "reference/Recall"]) {
+  for (const name of ["usage", "calls", "keys", "memories", "reference", "reference/Recall"]) {
     await open(name);
     await shoot(name.replace("/", "-"));
   }
   await open("keys");
   await page.getByRole("button", { name: "Create key" }).click();
   await shoot("create-key");
-  await open("memories/assistant");
+  await open(`memories/assistant?columns=${encodeURIComponent('["source","turn"]')}`);
+  await page
+    .getByRole("checkbox", { name: /^Select / })
+    .nth(2)
+    .check();
   await shoot("namespace");
   await page.locator(".row").first().click();
   await shoot("memory");
+  await open("memories/assistant?q=Does Ada like green tea?");
+  await page.locator(".found").waitFor();
+  await shoot("search");
   await open("playground/assistant");
   await page.getByLabel("Question").fill("Does Ada prefer green tea in the morning?");
   await page.getByRole("button", { name: "Recall", exact: true }).click();

@@ -30,7 +30,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal under a su
     await page.goto(`${origin}${PREFIX}/`);
     await page.getByRole("button", { name: "Create my key" }).click();
     await page.getByText("Waiting for your first call").waitFor();
-    expect(await page.locator("pre").textContent()).toContain(`curl -sS '${origin}${PREFIX}/store'`);
+    expect(await page.locator("pre").textContent()).toContain(`curl -sS '${origin}${PREFIX}/store/batch'`);
     await page.getByLabel("I have saved it").check();
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("link", { name: "Usage" }).click();

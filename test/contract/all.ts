@@ -7,6 +7,7 @@ import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
 import { measureContract } from "./measure.js";
 import { namesContract } from "./names.js";
+import { sessionsContract } from "./sessions.js";
 import { slicesContract } from "./slices.js";
 import { systemRecordsContract } from "./system-records.js";
 import { usageContract } from "./usage.js";
@@ -21,6 +22,7 @@ export const CONTRACTS = [
   measureContract,
   accountsContract,
   keysContract,
+  sessionsContract,
   slicesContract,
   usageContract,
   systemRecordsContract,

@@ -31,6 +31,7 @@ const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   SignUp: KINDS.map(() => "ok"),
   GetAccount: FOR_ALL,
   GetUsage: FOR_ALL,
+  ListRecentCalls: FOR_ALL,
   CreateKey: MANAGES,
   ListKeys: MANAGES,
   RevokeKey: MANAGES,
@@ -178,12 +179,20 @@ describe("scopes", () => {
       ["CreateKey", { replaces: "key_x", access: "KEY_ACCESS_READ_ONLY" }, "invalid_argument", "access"],
       ["CreateKey", { replaces: "key_x", namespace: "n" }, "invalid_argument", "namespace"],
       ["CreateKey", { grace_seconds: 1 }, "invalid_argument", "grace_seconds"],
+      ["CreateKey", { ttl: "0s" }, "invalid_argument", "ttl"],
+      ["CreateKey", { ttl: "-1s" }, "invalid_argument", "ttl"],
+      ["CreateKey", { ttl: "315576000000s" }, "invalid_argument", "ttl"],
+      ["CreateKey", { expire_time: "2020-01-01T00:00:00Z" }, "invalid_argument", "expire_time"],
       ["RevokeKey", { id: "" }, "invalid_argument", "id"],
+      ["RevokeKey", { id: "ses_x" }, "not_found", "id"],
       ["RevokeKey", { id: "key_x" }, "not_found", "id"],
       ["CloseAccount", { account_id: "" }, "invalid_argument", "account_id"],
       ["CloseAccount", { account_id: "acc_x" }, "invalid_argument", "account_id"],
       ["GetUsage", { days: 0 }, "invalid_argument", "days"],
       ["GetUsage", { days: 91 }, "invalid_argument", "days"],
+      ["ListRecentCalls", { page_size: 0 }, "invalid_argument", "page_size"],
+      ["ListRecentCalls", { page_size: 101 }, "invalid_argument", "page_size"],
+      ["ListRecentCalls", { page_token: "no" }, "invalid_argument", "page_token"],
     ] as const)("%s with %j is %s", async (rpc, request, code, field) => {
       const outcome = await door().call(rpc, request, { key: account.keys.full });
       expect(outcome).toMatchObject({ code, fields: [field] });

@@ -45,6 +45,44 @@ describe.each(DATABASES)("keys on $name", ({ make, missing }) => {
     expect(((await ok(door, "ListKeys", { key: admin })).keys as []).length).toBe(2);
   });
 
+  it.skipIf(missing !== undefined)("refuses a key from its end on, through every protocol", async () => {
+    const key = await signUp();
+    const doors = doorsOf(server.url);
+    const [ttl, atMs] = [2_000, Date.now() + 2_500];
+    const made = await ok(door, "CreateKey", { request: { name: "brief", ttl: `${ttl / 1000}s` }, key });
+    const expire_time = new Date(atMs).toISOString();
+    const timed = await ok(door, "CreateKey", { request: { name: "timed", expire_time }, key });
+    const ends = (of: JsonObject) => Date.parse(String((of.key as JsonObject).expires_at));
+    expect([ends(timed), Math.abs(ends(made) - Date.now() - ttl) < 1_000]).toEqual([atMs, true]);
+    for (const each of doors) {
+      for (const { api_key } of [made, timed]) await ok(each, "GetAccount", { key: String(api_key) });
+    }
+    expect((await ok(door, "ListKeys", { key })).keys).toHaveLength(3);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(atMs, ends(made)) - Date.now() + 1));
+    expect((await ok(door, "ListKeys", { key })).keys).toHaveLength(1);
+    for (const each of doors) {
+      for (const rpc of ["GetAccount", "Recall", "Store"] as const) {
+        const request = { GetAccount: {}, Recall: { query: "a" }, Store: { text: "a" } }[rpc];
+        const fields = rpc === "GetAccount" ? {} : { ...request, namespace: "n" };
+        const { code } = await each.call(rpc, fields, { key: String(made.api_key) });
+        expect([each.name, rpc, code]).toEqual([each.name, rpc, "unauthenticated"]);
+      }
+    }
+  });
+
+  it.skipIf(missing !== undefined)(
+    "rotates into a key that ends when it is told to, and else never",
+    async () => {
+      const key = await signUp();
+      const old = await ok(door, "CreateKey", { request: { ttl: "600s" }, key });
+      const request = { replaces: idOf(old) };
+      const lasting = await ok(door, "CreateKey", { request, key });
+      expect(lasting.key).not.toHaveProperty("expires_at");
+      const brief = await ok(door, "CreateKey", { request: { ...request, ttl: "60s" }, key });
+      expect(brief.key).toMatchObject({ expires_at: expect.any(String), replaces: idOf(old) });
+    },
+  );
+
   it.skipIf(missing !== undefined)("lets an account have 50 keys", async () => {
     const key = await signUp();
     for (let i = 1; i < 50; i++) await ok(door, "CreateKey", { request: { name: `${i}` }, key });

@@ -8,9 +8,10 @@ import { parsePlans } from "../../src/accounts/plans-file.js";
 import { setPlan } from "../../src/accounts/set-plan.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import { signUp } from "../support/caller.js";
-import { type Door, doorsOf } from "../support/doors.js";
+import { type Door, doorsOf, readJson } from "../support/doors.js";
 import { scrape } from "../support/scrape.js";
 import { newDataDir, runUntilExit, startServer, type TestServer } from "../support/server.js";
+import { openBrowserSession } from "../support/sessions.js";
 
 // Whole servers start here, on machines that may be busy with others.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -95,6 +96,24 @@ it("one key's flood is no other key's, not even of the same account", async () =
   for (let call = 0; call < 5; call++) codes.push((await door.call("GetAccount", {}, { key })).code);
   expect(codes).toEqual(["ok", "ok", "resource_exhausted", "resource_exhausted", "resource_exhausted"]);
   expect((await door.call("GetAccount", {}, { key: second })).code).toBe("ok");
+});
+
+it("a browser's sessions share the limits of their key, however many they are", async () => {
+  const { key } = await signUp(limited.url);
+  const one = await openBrowserSession(limited.url, key);
+  const other = await openBrowserSession(limited.url, key);
+  const ask = async ({ header }: { header: Record<string, string> }) =>
+    readJson(await fetch(`${limited.url}/account`, { headers: header }));
+  const last = await ask(one);
+  expect([last.code, last.header.get("ratelimit")?.slice(0, 11)]).toEqual(["ok", '"rate";r=0;']);
+  for (const each of [one, other]) expect((await ask(each)).reason).toBe("KEY_RATE_LIMITED");
+  const told = await readJson(await fetch(`${limited.url}/session`, { headers: other.header }));
+  expect(told).toMatchObject({ reason: "KEY_RATE_LIMITED", status: 429 });
+  expect(Number(told.header.get("retry-after"))).toBeGreaterThan(900);
+  expect(told.header.get("ratelimit")).toMatch(/^"rate";r=0;/);
+  // Signing out is for those, too, who have called too often.
+  const out = await fetch(`${limited.url}/session`, { method: "DELETE", headers: one.header });
+  expect(out.status).toBe(200);
 });
 
 it("a key has no more calls running than its plan allows, and the next as soon as one is answered", async () => {

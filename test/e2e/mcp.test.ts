@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signUp } from "../support/caller.js";
 import { doorsOf } from "../support/doors.js";
+import { postByHttp2 } from "../support/http2-post.js";
 import { openAccount } from "../support/keys.js";
 import { connect, overHttp, type Result, type Tools, VERSIONS, type Version } from "../support/mcp.js";
 import { newDataDir, startServer, type TestServer } from "../support/server.js";
@@ -32,6 +33,13 @@ describe("the Model Context Protocol at /mcp", () => {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
   const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+
+  it("answers by HTTP/2 as by HTTP/1.1", async () => {
+    const { key } = await signUp(server.url);
+    const authorization = `Bearer ${key}`;
+    expect(await postByHttp2(`${server.url}/mcp`, LIST, { authorization })).toBe(200);
+    expect(await postByHttp2(`${server.url}/mcp`, LIST)).toBe(401);
+  });
 
   describe.each(Object.keys(VERSIONS) as Version[])("in its version %s", (version) => {
     it("lists six tools, each annotated and with a schema of its answer", async () => {

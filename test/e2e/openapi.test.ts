@@ -91,7 +91,7 @@ describe("the OpenAPI document", () => {
     const namespace = "/namespaces/{namespace}";
     const resources = [
       ...["/namespaces", namespace, `${namespace}/memories`, `${namespace}/memories/{id}`],
-      ...["/account", "/usage", "/keys"],
+      ...["/account", "/usage", "/calls", "/keys"],
     ];
     const streams = ["/namespaces/{namespace}/events", "/namespaces/{namespace}/export"];
     expect(Object.keys(document.paths).sort()).toEqual([...rpcs, ...plain, ...resources, ...streams].sort());
@@ -220,7 +220,15 @@ describe("the server agrees with the document", () => {
   const ORDER = [
     ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "UpdateMemory"],
     ...["ListNamespaces", "ListMemories", "StoreBatch", "GetMemories", "GetNamespace", "CountMemories"],
-    ...["MapNamespace", "CreateKey", "ListKeys", "RevokeKey", "DeleteMemory", "DeleteMemories"],
+    ...[
+      "MapNamespace",
+      "ListRecentCalls",
+      "CreateKey",
+      "ListKeys",
+      "RevokeKey",
+      "DeleteMemory",
+      "DeleteMemories",
+    ],
     ...["DeleteNamespace", "CloseAccount"],
   ];
   const known: Record<string, unknown> = {};

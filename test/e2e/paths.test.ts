@@ -27,6 +27,7 @@ it.each([
   ["PUT", "/namespaces/a/memories", "GET"],
   ["POST", "/account", "GET"],
   ["DELETE", "/usage", "GET"],
+  ["POST", "/calls", "GET"],
   ["PATCH", "/keys", "GET"],
   ["POST", "/livez", "GET"],
   ["DELETE", "/readyz", "GET"],

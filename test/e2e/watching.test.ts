@@ -12,7 +12,7 @@ import { eventsIn, OpenWatch, StreamError, streamDoorsOf, type Told } from "../s
 // Machines that run many tests at once are slow.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Number of changes. The long form sets 10,000. */
+/** Number of changes. The long form is `npm run test:faults -- watching`. */
 const CHANGES = Number(process.env.WATCHED_CHANGES ?? 400);
 const CALLERS = 8;
 

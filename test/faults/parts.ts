@@ -1,29 +1,38 @@
 import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { openMongo } from "../../src/storage/mongo/open.js";
-import { LOCAL_CHARGES_BEHIND_MS } from "../support/databases.js";
 import { startStandIn } from "../support/mongo/stand-in.js";
-import { newDataDir, startServer } from "../support/server.js";
+import { LOCAL_CHARGES_BEHIND_MS, newDataDir, startServer } from "../support/server.js";
 import { changeModelWhileAsleep } from "./asleep.js";
 import { backUpUnderLoad } from "./backup.js";
 import { count, seconds, total } from "./figures.js";
 import { callByForeignTools } from "./foreign/part.js";
 import { killUnderLoad } from "./kills.js";
 import { floodPart, largestPart, rollingPart } from "./load-parts.js";
-import { FREE_CALLS, inRuns, onMongo, REPLICAS } from "./on-mongo.js";
+import { FREE_CALLS, inRuns, onMongo, REPLICAS, RUN_MAX } from "./on-mongo.js";
 import { outage } from "./outage.js";
 import { changeModelUnderLoad } from "./reembed.js";
+import { raceReplaces } from "./replaces.js";
 import { retryStores, storeHereRecallThere } from "./replicas.js";
 import { randomSequences } from "./sequences/run.js";
 import { type Name, SIZES } from "./sizes.js";
 
 /** Each part's work: given its size and a seed, it resolves with a sentence that says what was done. */
 export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>> = {
-  simulator: (size) =>
-    vitest(
-      "test/simulation",
-      { SIMULATED_SCHEDULES: size },
-      `${count(size)} schedules, 3 replicas, 0 faults`,
-    ),
+  async simulator(size) {
+    const cores = availableParallelism();
+    const each = Math.ceil(size / cores);
+    const simulated = Array.from({ length: cores }, (_, core) =>
+      vitest(
+        "test/simulation/simulation.test.ts",
+        { SIMULATED_SCHEDULES: each, SIMULATED_FIRST: 1 + core * each },
+        "",
+      ),
+    );
+    await Promise.all(simulated);
+    await vitest("test/simulation/planted.test.ts", {}, "");
+    return `${count(cores * each)} schedules, 3 replicas, 0 faults; every planted mistake found`;
+  },
 
   async kills(size, seed) {
     const dataDir = newDataDir();
@@ -54,6 +63,35 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
     const replayed = total(done.map((each) => each.replayed));
     return `${count(size)} keys on ${REPLICAS} servers, ${count(replayed)} retries: 0 duplicates, each paid once`;
   },
+
+  async races(size, seed) {
+    const done = await inRuns(size, seed, async (urls, times, seed, uri) => {
+      const storage = await openMongo({ uri });
+      try {
+        return await raceReplaces({ urls, log: storage.log, times, ids: 100, seed });
+      } finally {
+        await storage.close();
+      }
+    });
+    const versions = total(done.map((each) => each.versions));
+    return `${count(versions)} racing replacements of 100 external ids on ${REPLICAS} servers: 0 lost, 0 ids with two memories`;
+  },
+
+  async watching(size) {
+    // The stand-in slows down as it grows, so that each run has a new one.
+    const runs = Math.ceil(size / RUN_MAX);
+    for (let i = 0; i < runs; i++) {
+      await vitest("test/e2e/watching.test.ts", { WATCHED_CHANGES: Math.min(size, RUN_MAX) }, "");
+    }
+    return `${count(size)} changes in ${runs} runs, each over a restart: each seen once and in order`;
+  },
+
+  moving: (size) =>
+    vitest(
+      "test/e2e/moving.test.ts",
+      { MOVED_MEMORIES: size },
+      `${count(size)} memories exported under load, imported over a kill -9: identical by verify and by recalls`,
+    ),
 
   async sequences(size, seed) {
     const half = Math.ceil(size / 2);

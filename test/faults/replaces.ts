@@ -7,6 +7,8 @@ import { inParallel } from "./load.js";
 
 const PARALLEL = 16;
 const NAMESPACE = "raced";
+/** Number of attempts at one store. */
+const TRIES_MAX = 10;
 const ENTRIES_MAX = 1_000_000;
 
 export interface RaceOptions {
@@ -57,10 +59,16 @@ export async function raceReplaces({
   return { versions: entries.length };
 }
 
+/** Replaces once, however often it is tried: a machine that does much else may be too slow for one attempt. */
 async function replace(at: Caller, sent: { text: string; external_id: string }): Promise<Answer> {
-  const outcome = await at.store({ ...sent, namespace: NAMESPACE, on_conflict: "REPLACE" } as never);
-  if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
-  return outcome.body as unknown as Answer;
+  const request = { ...sent, namespace: NAMESPACE, on_conflict: "REPLACE" } as never;
+  for (let tries = 1; ; tries++) {
+    const outcome = await at.store(request, { "idempotency-key": sent.text });
+    if (outcome.code === "ok") return outcome.body as unknown as Answer;
+    if (outcome.code !== "unavailable" || tries === TRIES_MAX) {
+      throw new Error(`store: ${outcome.code}, ${outcome.message}`);
+    }
+  }
 }
 
 /** Compares the versions in the log with the answers. */
@@ -96,8 +104,11 @@ async function compareTexts(
   for (const entry of living) {
     const etag = etagOf(entry);
     if (answers.get(entry.text)?.etag !== etag) throw new Error(`${entry.text} has another etag, ${etag}`);
-    const { body } = await caller.get(NAMESPACE, entry.id);
+    const { code, message, body } = await caller.get(NAMESPACE, entry.id);
     const memory = body.memory as { etag: string; text: string } | undefined;
-    if (memory?.etag !== etag || memory.text !== entry.text) throw new Error(`${entry.id} is another one`);
+    if (code !== "ok") throw new Error(`get: ${code}, ${message}`);
+    if (memory?.etag !== etag || memory.text !== entry.text) {
+      throw new Error(`${entry.id} is ${memory?.text} (${memory?.etag}), not ${entry.text} (${etag})`);
+    }
   }
 }

@@ -71,7 +71,7 @@ describe("an index of fields", () => {
         ["$gt", 1],
       ] as const) {
         const condition = conditionOf({ n: { [op]: sign * chance.below(5_000) } });
-        expect([...select(index, condition).sequences]).toEqual(truth(living, condition));
+        expect([...select(index, condition).selection.sequences]).toEqual(truth(living, condition));
       }
     };
     for (let sequence = 1; sequence <= 10_000; sequence++) add(sequence);
@@ -95,10 +95,10 @@ describe("an index of fields", () => {
       for (let i = 0; i < 100; i++) {
         const filter = filterOf(chance, { memories: 400 });
         const condition = conditionOf(filter);
-        const { sequences, unknown } = select(index, condition, ids);
-        expect([...sequences], JSON.stringify(filter)).toEqual(truth(living, condition));
+        const { selection, unknown } = select(index, condition, ids);
+        expect([...selection.sequences], JSON.stringify(filter)).toEqual(truth(living, condition));
         expect(unknown).toEqual([]);
-        selected += sequences.length;
+        selected += selection.size;
       }
     }
     expect(selected).toBeGreaterThan(50_000);
@@ -113,19 +113,19 @@ describe("an index of fields", () => {
     ]) {
       const expected = truth(living, conditionOf(filter));
       expect(expected.length).toBeGreaterThan(0);
-      expect([...select(index, conditionOf(filter)).sequences]).toEqual(expected);
+      expect([...select(index, conditionOf(filter)).selection.sequences]).toEqual(expected);
     }
   });
 
   test("names the memories that it had no room for, and no other", () => {
     const { index, living, ids } = filled(chanceOf(7), { bytesMax: 30_000 });
     const condition = conditionOf({ a: { $exists: true } });
-    const { sequences, unknown } = select(index, condition, ids);
+    const { selection, unknown } = select(index, condition, ids);
     expect(unknown.length).toBeGreaterThan(20);
-    expect(sequences.length).toBeGreaterThan(0);
+    expect(selection.size).toBeGreaterThan(0);
     const left = new Set(unknown);
     const known = new Map([...living].filter(([sequence]) => !left.has(sequence)));
-    expect([...sequences]).toEqual(truth(known, condition));
+    expect([...selection.sequences]).toEqual(truth(known, condition));
     expect(unknown.every((sequence) => living.has(sequence))).toBe(true);
   });
 
@@ -138,7 +138,7 @@ describe("an index of fields", () => {
     const before = index.bytes;
     index.remove(1);
     expect(before - index.bytes).toBeGreaterThan(5_000);
-    const found = (filter: JsonObject) => [...select(index, conditionOf(filter)).sequences];
+    const found = (filter: JsonObject) => [...select(index, conditionOf(filter)).selection.sequences];
     expect(found({ secret: { $exists: true } })).toEqual([]);
     expect(found({ shared: "both" })).toEqual([2]);
     // A number that is not in it, and one that is gone already.
@@ -158,7 +158,7 @@ describe("an index of fields", () => {
       add(next++);
     };
     const condition = conditionOf({ $not: { a: { $gt: 70_000 } } });
-    const { sequences } = select(index, condition, new Map(), between);
+    const { sequences } = select(index, condition, new Map(), between).selection;
     expect(next).toBeGreaterThan(70_003);
     expect(sequences.at(-1)).toBe(70_000);
     // What was removed in the last pause is left out by who fetches it.

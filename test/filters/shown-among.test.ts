@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { Selection } from "../../src/memory/fields/selection.js";
 import { shownAmong } from "../../src/memory/fields/shown-among.js";
 import { Hidden } from "../../src/memory/versions/hidden.js";
+import { chanceOf } from "../support/chance.js";
 
 const selectionOf = (numbers: Iterable<number>) => new Selection(Float64Array.from(numbers));
 const range = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
@@ -31,10 +32,33 @@ test("a selection is shown without what is hidden, be it much or little", () => 
   }
 });
 
-test("a selection grows and shrinks by numbers in order", () => {
+test("a selection grows and shrinks", () => {
   const some = selectionOf([3, 5, 9]);
-  expect([...some.with(Float64Array.of(1, 4, 6, 12)).sequences]).toEqual([1, 3, 4, 5, 6, 9, 12]);
-  expect([...some.with(new Float64Array(0)).sequences]).toEqual([3, 5, 9]);
-  expect([...some.without(Float64Array.of(1, 3, 3, 9, 20)).sequences]).toEqual([5]);
+  expect([...some.with([12, 1, 4, 6]).sequences]).toEqual([1, 3, 4, 5, 6, 9, 12]);
+  expect([...some.with([]).sequences]).toEqual([3, 5, 9]);
+  expect([...run(some.without([9, 1, 3, 3, 20])).sequences]).toEqual([5]);
   expect([...some.sequences]).toEqual([3, 5, 9]);
+});
+
+test("a selection counts and lists what is between two numbers, listed or marked", () => {
+  const chance = chanceOf(1);
+  for (const size of [0, 1, 31, 32, 33, 64, 1_000]) {
+    const numbers = range(size).map((i) => 3 * i);
+    const gone = new Set(numbers.filter(() => chance.below(2) === 0));
+    const left = numbers.filter((each) => !gone.has(each));
+    const all = [selectionOf(left), run(selectionOf(numbers).without(gone))];
+    for (let i = 0; i < 200; i++) {
+      const [first, last] = [chance.below(3 * size + 5), chance.below(3 * size + 5)];
+      const expected = left.filter((each) => each >= first && each <= last);
+      for (const selection of all) {
+        expect([...selection.between(first, last)]).toEqual(expected);
+        expect(selection.countBetween(first, last)).toBe(expected.length);
+        expect(selection.has(first)).toBe(left.includes(first));
+      }
+    }
+    for (const selection of all) {
+      expect([...selection.sequences]).toEqual(left);
+      expect([selection.size, selection.last]).toEqual([left.length, left.at(-1)]);
+    }
+  }
 });

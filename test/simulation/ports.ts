@@ -322,6 +322,8 @@ export function accountsOf(db: Database, process: Client): Accounts {
     removeKey: notSimulated,
     expireKey: notSimulated,
     settleKey: notSimulated,
+    addSession: notSimulated,
+    removeSession: notSimulated,
     touch: notSimulated,
   };
 }

@@ -1,15 +1,20 @@
 import { openTestMongo } from "./mongo/open.js";
-import { newDataDir, type ServerOptions, startServer, type TestServer } from "./server.js";
+import {
+  LOCAL_CHARGES_BEHIND_MS,
+  newDataDir,
+  type ServerOptions,
+  startServer,
+  type TestServer,
+} from "./server.js";
 
 /** A test's own database. Servers can be started on it, several of them if it can be shared. */
 export interface TestDatabase {
   start(env?: Readonly<Record<string, string>>): Promise<TestServer>;
+  /** Settings of a command that works on it while no server does. */
+  readonly env: Readonly<Record<string, string>>;
   /** Time before a kill -9 of which the charges of recalls may be undone. */
   readonly chargesBehindMs: number;
 }
-
-/** The most that the embedded database promises; it is a few milliseconds while its disk is well. */
-export const LOCAL_CHARGES_BEHIND_MS = 100;
 
 export interface DatabaseKind {
   readonly name: string;
@@ -44,7 +49,12 @@ export const MONGO_DATABASE: DatabaseKind = {
 export const DATABASES = [LOCAL_DATABASE, MONGO_DATABASE];
 
 function databaseOf(options: ServerOptions, chargesBehindMs: number): TestDatabase {
-  return { start: (env) => startServer({ ...options, env: { ...options.env, ...env } }), chargesBehindMs };
+  const { dataDir } = options;
+  return {
+    start: (env) => startServer({ ...options, env: { ...options.env, ...env } }),
+    env: { ...options.env, ...(dataDir !== undefined && { DATA_DIR: dataDir }) },
+    chargesBehindMs,
+  };
 }
 
 async function findMongo(): Promise<{ uri: string; missing: string | undefined }> {

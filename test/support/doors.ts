@@ -55,6 +55,7 @@ export type RpcName =
   | "SignUp"
   | "GetAccount"
   | "GetUsage"
+  | "ListRecentCalls"
   | "CreateKey"
   | "ListKeys"
   | "RevokeKey"
@@ -103,6 +104,7 @@ const RESOURCES: Partial<Record<RpcName, string>> = {
   ListMemories: "GET /namespaces/{namespace}/memories",
   GetAccount: "GET /account",
   GetUsage: "GET /usage",
+  ListRecentCalls: "GET /calls",
   ListKeys: "GET /keys",
 };
 

@@ -130,5 +130,7 @@ export const READS: readonly Scenario[] = [
   fine("the account", "GetAccount", {}),
   fine("the usage of a day", "GetUsage", { days: 1 }),
   wrong("the usage of 91 days", "GetUsage", ["days", /1 to 90/, { days: 91 }]),
+  fine("the last calls", "ListRecentCalls", { page_size: 5, errors_only: true }),
+  wrong("a page of 101 calls", "ListRecentCalls", ["page_size", /1 to 100/, { page_size: 101 }]),
   fine("the keys", "ListKeys", {}),
 ];

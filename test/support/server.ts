@@ -10,6 +10,11 @@ const QUICK = { DRAIN_NOTICE_MS: "500" };
 /** Limits for tests, which sign up often from one address and call as fast as they can. */
 const UNLIMITED = { SIGNUPS_PER_HOUR: "10000000", SIGNUPS_PER_HOUR_TOTAL: "10000000" };
 const START_TIMEOUT_MS = 30_000;
+/**
+ * Time before a kill -9 of which the embedded database may undo charges of recalls: the most that it promises.
+ * It is a few milliseconds while its disk is well.
+ */
+export const LOCAL_CHARGES_BEHIND_MS = 100;
 
 /**
  * Resources that must not outlive the tests. All share one listener, because Node warns of a leak at eleven.

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
 import { openAuthenticator, PLAN_KEPT_MS } from "../../src/accounts/authenticate.js";
 import { UsageCounter } from "../../src/accounts/count-usage.js";
-import { type Key, makeKey, NEVER_MS } from "../../src/accounts/key.js";
+import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { LastUsed } from "../../src/accounts/last-used.js";
+import { crowdedOut } from "../../src/accounts/sessions/sessions.js";
 import { type AccountDay, getUsage } from "../../src/accounts/usage.js";
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -38,8 +39,9 @@ describe("the authenticate", () => {
     const findByKey = vi.fn(async () => account);
     const accounts = { findByKey, expireKey: note("expire"), settleKey: note("settle") };
     const used = vi.fn();
-    const authenticate = openAuthenticator({ accounts: accounts as unknown as Accounts, onUse: used });
-    return { authenticate, calls, findByKey, used };
+    const open = openAuthenticator({ accounts: accounts as unknown as Accounts, onUse: used });
+    const authenticate = (key: string | undefined) => open(key === undefined ? undefined : { key });
+    return { open, authenticate, calls, findByKey, used };
   };
 
   it("says what a key may do, and remembers it", async () => {
@@ -117,6 +119,35 @@ describe("the authenticate", () => {
     await expect(authenticate(secret)).rejects.toThrow("away");
     await authenticate(secret);
     expect(calls).toHaveLength(2);
+  });
+
+  it("lets a session stand for its key, under the key's hash and its own", async () => {
+    const { key } = makeKey({ name: "", access: "read_only", namespace: "n" });
+    const { secret, session } = makeSession({ expiresAtMs: NOON_MS + 1_000 });
+    const { open, used } = authenticatorOf(anAccount([{ ...key, sessions: [session] }]));
+    const caller = { accountId: "acc_a", keyHash: key.hash, sessionHash: session.hash, namespace: "n" };
+    expect(await open({ session: secret })).toEqual({ ...caller, access: "read_only", plan: "free" });
+    expect(used).toHaveBeenCalledTimes(1);
+    // Neither is taken for the other.
+    await expect(open({ key: secret })).rejects.toMatchObject({ code: "unauthenticated" });
+    await expect(open({ session: makeKey({ name: "" }).secret })).rejects.toThrow("not a session");
+  });
+
+  it.each([
+    ["key", { expiresAtMs: NOON_MS + 1_000 }, {}],
+    ["session", {}, { expiresAtMs: NOON_MS + 1_000 }],
+    ["session whose key ends first", { expiresAtMs: NOON_MS + 1_000 }, {}],
+  ])("refuses a known %s from its end on, without asking the database", async (what, ofKey, ofSession) => {
+    const { secret: whole, key } = makeKey({ name: "", ...ofKey });
+    const { secret, session } = makeSession({ expiresAtMs: NEVER_MS, ...ofSession });
+    const { open, findByKey } = authenticatorOf(anAccount([{ ...key, sessions: [session] }]));
+    const shown = what === "key" ? { key: whole } : { session: secret };
+    await open(shown);
+    vi.setSystemTime(NOON_MS + 999);
+    await open(shown);
+    vi.setSystemTime(NOON_MS + 1_000);
+    await expect(open(shown)).rejects.toMatchObject({ code: "unauthenticated" });
+    expect(findByKey).toHaveBeenCalledTimes(1);
   });
 
   it("turns away keys that no account has", async () => {
@@ -234,5 +265,20 @@ describe("usage", () => {
     for (const days of [0, 91, 1.5]) {
       await expect(getUsage(of, { caller, days })).rejects.toMatchObject({ field: "days" });
     }
+  });
+});
+
+describe("the sessions of an account", () => {
+  const keyWith = (count: number): Key => ({
+    ...makeKey({ name: "" }).key,
+    sessions: Array.from({ length: count }, () => makeSession({ expiresAtMs: NEVER_MS }).session),
+  });
+
+  it("make room by ending the oldest of the key that has most", () => {
+    const [few, most, more] = [keyWith(12), keyWith(20), keyWith(18)];
+    const idsOf = ({ sessions = [] }: Key) => sessions.map(({ id }) => id);
+    expect(crowdedOut({ keys: [few, most, more] })).toEqual(idsOf(most).slice(0, 1));
+    expect(crowdedOut({ keys: [few, most, keyWith(17)] })).toEqual([]);
+    expect(crowdedOut({ keys: [few, keyWith(20), most] })).toHaveLength(3);
   });
 });

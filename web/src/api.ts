@@ -8,7 +8,11 @@ export {
   type GetAccountResponse,
   type Key,
   KeyAccess,
+  type KeyUsage,
   type Model,
+  type NamespaceUsage,
+  type RecentCall,
+  type Session,
 } from "../../gen/recalld/v1/account_pb.js";
 export {
   ListMemoriesRequest_Order,
@@ -16,6 +20,7 @@ export {
   type Memory,
   type Namespace,
   RecallRequest_Mode,
+  type RecallResponse,
   type RecallResult,
   type StoreBatchResult,
   StoreRequest_OnConflict,

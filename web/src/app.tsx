@@ -1,10 +1,12 @@
 import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ComponentType, lazy, Suspense } from "react";
+import { AwayNote } from "./errors";
 import { Boundary } from "./parts/boundary";
 import { Empty, Loading, Page } from "./parts/page";
 import { linkTo, type Route, useRoute } from "./route";
 import { queryClient, transport } from "./session/client";
+import { useAway } from "./session/reach";
 import { useSession } from "./session/session";
 import { Shell } from "./shell";
 import { Welcome } from "./welcome/page";
@@ -14,6 +16,7 @@ export type PageComponent = ComponentType<{ rest: readonly string[] }>;
 const QuickStart = lazy(() => import("./start/page").then((module) => ({ default: module.QuickStartPage })));
 const Reveal = lazy(() => import("./start/reveal").then((module) => ({ default: module.Reveal })));
 const Usage = lazy(() => import("./usage/page").then(({ UsagePage }) => ({ default: UsagePage })));
+const Calls = lazy(() => import("./calls/page").then(({ CallsPage }) => ({ default: CallsPage })));
 const Keys = lazy(() => import("./keys/page").then(({ KeysPage }) => ({ default: KeysPage })));
 const Memories = lazy(() => import("./memories/page").then((module) => ({ default: module.MemoriesPage })));
 const MemoryMap = lazy(() => import("./map/page").then(({ MapPage }) => ({ default: MapPage })));
@@ -30,6 +33,7 @@ const PAGES: Readonly<Record<string, PageComponent>> = {
   memories: Memories,
   map: MemoryMap,
   usage: Usage,
+  calls: Calls,
   keys: Keys,
   reference: Reference,
   // Its name before there were guides.
@@ -60,12 +64,14 @@ function Pages() {
 }
 
 function Current({ route }: { route: Route }) {
-  const { key, unsaved } = useSession();
-  if (key === undefined && PAGES[route.page] !== Reference) return <Welcome />;
+  const { signedIn, key, unsaved } = useSession();
+  const away = useAway();
+  if (signedIn === undefined) return away ? <AwayNote /> : <Loading />;
+  const isOpen = signedIn || PAGES[route.page] === Reference;
   const Found = route.page === "" ? Usage : (PAGES[route.page] ?? NotFound);
   return (
     <>
-      <Found rest={route.rest} />
+      {isOpen ? <Found rest={route.rest} /> : <Welcome />}
       {key !== undefined && unsaved && <Reveal apiKey={key} />}
     </>
   );

@@ -40,7 +40,8 @@ export function ErrorNote({ error }: { error: unknown }) {
   );
 }
 
-function AwayNote() {
+/** Says that the server is away, and what happens next. */
+export function AwayNote() {
   return (
     <div className="note note-warn" role="alert">
       <Icon name="alert" />

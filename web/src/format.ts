@@ -5,6 +5,10 @@ export const UNLIMITED_CALLS = 2_147_483_647;
 
 const whole = new Intl.NumberFormat("en");
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const second = new Intl.DateTimeFormat("en", {
+  ...{ month: "short", day: "numeric", hourCycle: "h23" },
+  ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+});
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
@@ -35,6 +39,11 @@ export function bytes(n: number | bigint): string {
 
 export function dateTime(time: Timestamp | undefined): string {
   return time === undefined ? "" : moment.format(timestampDate(time));
+}
+
+/** Writes a time of the last days to the second: `Nov 22, 21:05:09`. */
+export function exactTime(time: Timestamp | undefined): string {
+  return time === undefined ? "" : second.format(timestampDate(time));
 }
 
 /** Writes a time relative to now: `3 hours ago`, `in 2 days`, `just now`. */

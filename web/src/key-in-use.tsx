@@ -2,7 +2,7 @@ import { Icon } from "./parts/icon";
 import { linkTo } from "./route";
 import { useRights } from "./session/rights";
 
-/** Names the key that this tab uses, and what it may do. */
+/** Names the key that this browser uses, and what it may do. */
 export function KeyInUse() {
   const { key, readsOnly, namespace } = useRights();
   if (key === undefined) return null;

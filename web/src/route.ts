@@ -9,7 +9,11 @@ export interface Route {
   readonly page: string;
   /** Segments after the first, decoded. */
   readonly rest: readonly string[];
+  /** Values after a ?, such as how a list is filtered. */
+  readonly query: Query;
 }
+
+export type Query = Readonly<Record<string, string>>;
 
 export function useRoute(): Route {
   const hash = useSyncExternalStore(onHashChange, () => location.hash);
@@ -17,11 +21,21 @@ export function useRoute(): Route {
 }
 
 export function parseRoute(hash: string): Route {
-  const [page = "", ...rest] = hash
+  const [path = "", query = ""] = halvesOf(hash);
+  const [page = "", ...rest] = path
     .replace(/^#?\/?/, "")
     .split("/")
     .map(decode);
-  return { page, rest };
+  return { page, rest, query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** Shows the same page with another query, in place of the present one. */
+export function setQuery(query: Query): void {
+  const [path = ""] = halvesOf(location.hash);
+  const search = new URLSearchParams(query).toString();
+  history.replaceState(history.state, "", search === "" ? path : `${path}?${search}`);
+  // Only what the user does is told by itself, and later than a field that is typed into can wait.
+  dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 /** Makes a link to a page: `linkTo("memories", "a/b")` is `#/memories/a%2Fb`. */
@@ -33,9 +47,9 @@ export function go(...segments: string[]): void {
   location.hash = linkTo(...segments);
 }
 
-/** Opens something on the page that is shown, with an address of its own: Back closes it. */
+/** Opens something on the page that is shown, with an address of its own: Back closes it. The query stays. */
 export function openAt(...segments: string[]): void {
-  go(...segments);
+  location.hash = withQuery(linkTo(...segments));
   history.replaceState({ opened: true }, "");
 }
 
@@ -45,7 +59,7 @@ let closing = false;
 export function closeTo(...below: string[]): void {
   if (closing) return;
   if (history.state?.opened !== true) {
-    location.replace(linkTo(...below));
+    location.replace(withQuery(linkTo(...below)));
     return;
   }
   closing = true;
@@ -54,6 +68,18 @@ export function closeTo(...below: string[]): void {
   };
   addEventListener("popstate", done, { once: true });
   history.back();
+}
+
+/** Adds the query of the present address. */
+function withQuery(link: string): string {
+  const [, query] = halvesOf(location.hash);
+  return query === undefined ? link : `${link}?${query}`;
+}
+
+/** Splits an address at its first ?; segments have theirs encoded. */
+function halvesOf(hash: string): [path: string, query?: string] {
+  const at = hash.indexOf("?");
+  return at < 0 ? [hash] : [hash.slice(0, at), hash.slice(at + 1)];
 }
 
 function onHashChange(listener: () => void): () => void {

@@ -1,4 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
+import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { accounts } from "./api";
 import { count, UNLIMITED_CALLS } from "./format";
@@ -6,8 +7,8 @@ import { KeyInUse } from "./key-in-use";
 import { Gauge } from "./parts/gauge";
 import { Icon, type IconName, Logo } from "./parts/icon";
 import { linkTo, useRoute } from "./route";
-import { queryClient } from "./session/client";
-import { signOut, useSession } from "./session/session";
+import { useSession } from "./session/session";
+import { signOut } from "./session/sign-in";
 import { theme, toggleTheme } from "./theme";
 import { useStore } from "./use-store";
 
@@ -16,6 +17,7 @@ const NAVIGATION: readonly (readonly [page: string, name: string, icon: IconName
   ["playground", "Playground", "playground"],
   ["memories", "Memories", "memories"],
   ["usage", "Usage", "usage"],
+  ["calls", "Calls", "calls"],
   ["keys", "API keys", "keys"],
   ["reference", "API reference", "docs"],
 ];
@@ -25,7 +27,7 @@ const DOCS = "docs/";
 
 /** Header and navigation around every page. */
 export function Shell({ children }: { children: ReactNode }) {
-  const signedIn = useSession().key !== undefined;
+  const signedIn = useSession().signedIn === true;
   return (
     <div className="shell" data-signed-in={signedIn}>
       <button type="button" className="skip" onClick={skipToMain}>
@@ -109,15 +111,28 @@ function ThemeButton() {
 }
 
 function SignOutButton() {
-  const leave = () => {
-    queryClient.clear();
-    signOut();
-    location.hash = "#/";
-  };
+  const leaving = useMutation({
+    mutationFn: signOut,
+    onSuccess: () => {
+      location.hash = "#/";
+    },
+  });
   return (
-    <button type="button" className="button-plain sign-out" onClick={leave}>
-      <Icon name="leave" /> Sign out
-    </button>
+    <>
+      {leaving.error && (
+        <span className="problem" role="alert">
+          Not signed out yet. Try again.
+        </span>
+      )}
+      <button
+        type="button"
+        className="button-plain sign-out"
+        disabled={leaving.isPending}
+        onClick={() => leaving.mutate()}
+      >
+        <Icon name="leave" /> Sign out
+      </button>
+    </>
   );
 }
 

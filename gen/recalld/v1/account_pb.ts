@@ -5,15 +5,15 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.js";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file recalld/v1/account.proto.
  */
 export const file_recalld_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWNhbGxkL3YxL2FjY291bnQucHJvdG8SCnJlY2FsbGQudjEiKAoNU2lnblVwUmVxdWVzdBIXCgVlbWFpbBgBIAEoCUIIukgFcgMo/gEibAoOU2lnblVwUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJEgwKBHBsYW4YAyABKAkSEwoLY2FsbHNfbGltaXQYBCABKAUSEgoKY2FsbHNfdXNlZBgFIAEoBSITChFHZXRBY2NvdW50UmVxdWVzdCLeAQoSR2V0QWNjb3VudFJlc3BvbnNlEhIKCmFjY291bnRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRITCgtjYWxsc19saW1pdBgEIAEoBRISCgpjYWxsc191c2VkGAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKA2tleRgHIAEoCzIPLnJlY2FsbGQudjEuS2V5EiAKBW1vZGVsGAggASgLMhEucmVjYWxsZC52MS5Nb2RlbCJSCgVNb2RlbBIKCgJpZBgBIAEoCRIRCglsYW5ndWFnZXMYAiADKAkSGQoMc3Ryb25nX3Njb3JlGAMgASgBSACIAQFCDwoNX3N0cm9uZ19zY29yZSKeAgoDS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEiUKBmFjY2VzcxgEIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhEKCW5hbWVzcGFjZRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxhY2VzGAkgASgJEg8KB2N1cnJlbnQYCiABKAgiugEKEENyZWF0ZUtleVJlcXVlc3QSFQoEbmFtZRgBIAEoCUIHukgEcgIoQBIlCgZhY2Nlc3MYAiABKA4yFS5yZWNhbGxkLnYxLktleUFjY2VzcxIbCgluYW1lc3BhY2UYAyABKAlCCLpIBXIDKIACEhAKCHJlcGxhY2VzGAQgASgJEicKDWdyYWNlX3NlY29uZHMYBSABKAVCC7pICBoGGICjBSgASACIAQFCEAoOX2dyYWNlX3NlY29uZHMiQgoRQ3JlYXRlS2V5UmVzcG9uc2USDwoHYXBpX2tleRgBIAEoCRIcCgNrZXkYAiABKAsyDy5yZWNhbGxkLnYxLktleSIRCg9MaXN0S2V5c1JlcXVlc3QiMQoQTGlzdEtleXNSZXNwb25zZRIdCgRrZXlzGAEgAygLMg8ucmVjYWxsZC52MS5LZXkiNQoQUmV2b2tlS2V5UmVxdWVzdBISCgJpZBgBIAEoCUIGukgDyAEBEg0KBWZvcmNlGAIgASgIIh8KEVJldm9rZUtleVJlc3BvbnNlEgoKAmlkGAEgASgJIjEKE0Nsb3NlQWNjb3VudFJlcXVlc3QSGgoKYWNjb3VudF9pZBgBIAEoCUIGukgDyAEBIicKFENsb3NlQWNjb3VudFJlc3BvbnNlEg8KB2RlbGV0ZWQYASABKAUiOAoPR2V0VXNhZ2VSZXF1ZXN0EhwKBGRheXMYASABKAVCCbpIBhoEGFooAUgAiAEBQgcKBV9kYXlzIjYKEEdldFVzYWdlUmVzcG9uc2USIgoEZGF5cxgBIAMoCzIULnJlY2FsbGQudjEuRGF5VXNhZ2UiaAoIRGF5VXNhZ2USDAoEZGF0ZRgBIAEoCRIOCgZzdG9yZXMYAiABKAUSDwoHcmVjYWxscxgDIAEoBRIVCg10b2tlbnNfc3RvcmVkGAQgASgFEhYKDnRva2Vuc19xdWVyaWVkGAUgASgFKlYKCUtleUFjY2VzcxIaChZLRVlfQUNDRVNTX1VOU1BFQ0lGSUVEEAASEwoPS0VZX0FDQ0VTU19GVUxMEAESGAoUS0VZX0FDQ0VTU19SRUFEX09OTFkQAjKiBAoOQWNjb3VudFNlcnZpY2USPwoGU2lnblVwEhkucmVjYWxsZC52MS5TaWduVXBSZXF1ZXN0GhoucmVjYWxsZC52MS5TaWduVXBSZXNwb25zZRJQCgpHZXRBY2NvdW50Eh0ucmVjYWxsZC52MS5HZXRBY2NvdW50UmVxdWVzdBoeLnJlY2FsbGQudjEuR2V0QWNjb3VudFJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5yZWNhbGxkLnYxLkdldFVzYWdlUmVxdWVzdBocLnJlY2FsbGQudjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBEkgKCUNyZWF0ZUtleRIcLnJlY2FsbGQudjEuQ3JlYXRlS2V5UmVxdWVzdBodLnJlY2FsbGQudjEuQ3JlYXRlS2V5UmVzcG9uc2USSgoITGlzdEtleXMSGy5yZWNhbGxkLnYxLkxpc3RLZXlzUmVxdWVzdBocLnJlY2FsbGQudjEuTGlzdEtleXNSZXNwb25zZSIDkAIBEkgKCVJldm9rZUtleRIcLnJlY2FsbGQudjEuUmV2b2tlS2V5UmVxdWVzdBodLnJlY2FsbGQudjEuUmV2b2tlS2V5UmVzcG9uc2USUQoMQ2xvc2VBY2NvdW50Eh8ucmVjYWxsZC52MS5DbG9zZUFjY291bnRSZXF1ZXN0GiAucmVjYWxsZC52MS5DbG9zZUFjY291bnRSZXNwb25zZUIkCgpyZWNhbGxkLnYxUAFaFHJlY2FsbGQvdjE7cmVjYWxsZHYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChhyZWNhbGxkL3YxL2FjY291bnQucHJvdG8SCnJlY2FsbGQudjEiKAoNU2lnblVwUmVxdWVzdBIXCgVlbWFpbBgBIAEoCUIIukgFcgMo/gEibAoOU2lnblVwUmVzcG9uc2USEgoKYWNjb3VudF9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJEgwKBHBsYW4YAyABKAkSEwoLY2FsbHNfbGltaXQYBCABKAUSEgoKY2FsbHNfdXNlZBgFIAEoBSITChFHZXRBY2NvdW50UmVxdWVzdCLeAQoSR2V0QWNjb3VudFJlc3BvbnNlEhIKCmFjY291bnRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCRITCgtjYWxsc19saW1pdBgEIAEoBRISCgpjYWxsc191c2VkGAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKA2tleRgHIAEoCzIPLnJlY2FsbGQudjEuS2V5EiAKBW1vZGVsGAggASgLMhEucmVjYWxsZC52MS5Nb2RlbCJSCgVNb2RlbBIKCgJpZBgBIAEoCRIRCglsYW5ndWFnZXMYAiADKAkSGQoMc3Ryb25nX3Njb3JlGAMgASgBSACIAQFCDwoNX3N0cm9uZ19zY29yZSLFAgoDS2V5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEiUKBmFjY2VzcxgEIAEoDjIVLnJlY2FsbGQudjEuS2V5QWNjZXNzEhEKCW5hbWVzcGFjZRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcGxhY2VzGAkgASgJEg8KB2N1cnJlbnQYCiABKAgSJQoIc2Vzc2lvbnMYCyADKAsyEy5yZWNhbGxkLnYxLlNlc3Npb24iuAEKB1Nlc3Npb24SCgoCaWQYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjdXJyZW50GAUgASgIIqECChBDcmVhdGVLZXlSZXF1ZXN0EhUKBG5hbWUYASABKAlCB7pIBHICKEASJQoGYWNjZXNzGAIgASgOMhUucmVjYWxsZC52MS5LZXlBY2Nlc3MSGwoJbmFtZXNwYWNlGAMgASgJQgi6SAVyAyiAAhIQCghyZXBsYWNlcxgEIAEoCRInCg1ncmFjZV9zZWNvbmRzGAUgASgFQgu6SAgaBhiAowUoAEgBiAEBEjEKC2V4cGlyZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAEigKA3R0bBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkgAQggKBmV4cGlyeUIQCg5fZ3JhY2Vfc2Vjb25kcyJCChFDcmVhdGVLZXlSZXNwb25zZRIPCgdhcGlfa2V5GAEgASgJEhwKA2tleRgCIAEoCzIPLnJlY2FsbGQudjEuS2V5IhEKD0xpc3RLZXlzUmVxdWVzdCIxChBMaXN0S2V5c1Jlc3BvbnNlEh0KBGtleXMYASADKAsyDy5yZWNhbGxkLnYxLktleSI1ChBSZXZva2VLZXlSZXF1ZXN0EhIKAmlkGAEgASgJQga6SAPIAQESDQoFZm9yY2UYAiABKAgiHwoRUmV2b2tlS2V5UmVzcG9uc2USCgoCaWQYASABKAkiMQoTQ2xvc2VBY2NvdW50UmVxdWVzdBIaCgphY2NvdW50X2lkGAEgASgJQga6SAPIAQEiJwoUQ2xvc2VBY2NvdW50UmVzcG9uc2USDwoHZGVsZXRlZBgBIAEoBSI4Cg9HZXRVc2FnZVJlcXVlc3QSHAoEZGF5cxgBIAEoBUIJukgGGgQYWigBSACIAQFCBwoFX2RheXMitQEKEEdldFVzYWdlUmVzcG9uc2USIgoEZGF5cxgBIAMoCzIULnJlY2FsbGQudjEuRGF5VXNhZ2USIgoEa2V5cxgCIAMoCzIULnJlY2FsbGQudjEuS2V5VXNhZ2USLgoKbmFtZXNwYWNlcxgDIAMoCzIaLnJlY2FsbGQudjEuTmFtZXNwYWNlVXNhZ2USKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImgKCERheVVzYWdlEgwKBGRhdGUYASABKAkSDgoGc3RvcmVzGAIgASgFEg8KB3JlY2FsbHMYAyABKAUSFQoNdG9rZW5zX3N0b3JlZBgEIAEoBRIWCg50b2tlbnNfcXVlcmllZBgFIAEoBSJqCghLZXlVc2FnZRIOCgZrZXlfaWQYASABKAkSDgoGc3RvcmVzGAIgASgFEg8KB3JlY2FsbHMYAyABKAUSFQoNdG9rZW5zX3N0b3JlZBgEIAEoBRIWCg50b2tlbnNfcXVlcmllZBgFIAEoBSJzCg5OYW1lc3BhY2VVc2FnZRIRCgluYW1lc3BhY2UYASABKAkSDgoGc3RvcmVzGAIgASgFEg8KB3JlY2FsbHMYAyABKAUSFQoNdG9rZW5zX3N0b3JlZBgEIAEoBRIWCg50b2tlbnNfcXVlcmllZBgFIAEoBSJyChZMaXN0UmVjZW50Q2FsbHNSZXF1ZXN0EiEKCXBhZ2Vfc2l6ZRgBIAEoBUIJukgGGgQYZCgBSACIAQESEgoKcGFnZV90b2tlbhgCIAEoCRITCgtlcnJvcnNfb25seRgDIAEoCEIMCgpfcGFnZV9zaXplIoQBChdMaXN0UmVjZW50Q2FsbHNSZXNwb25zZRIlCgVjYWxscxgBIAMoCzIWLnJlY2FsbGQudjEuUmVjZW50Q2FsbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqUBCgpSZWNlbnRDYWxsEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBm1ldGhvZBgCIAEoCRIQCghwcm90b2NvbBgDIAEoCRIOCgZrZXlfaWQYBCABKAkSDAoEY29kZRgFIAEoCRITCgtkdXJhdGlvbl9tcxgGIAEoARISCgpyZXF1ZXN0X2lkGAcgASgJKlYKCUtleUFjY2VzcxIaChZLRVlfQUNDRVNTX1VOU1BFQ0lGSUVEEAASEwoPS0VZX0FDQ0VTU19GVUxMEAESGAoUS0VZX0FDQ0VTU19SRUFEX09OTFkQAjKDBQoOQWNjb3VudFNlcnZpY2USPwoGU2lnblVwEhkucmVjYWxsZC52MS5TaWduVXBSZXF1ZXN0GhoucmVjYWxsZC52MS5TaWduVXBSZXNwb25zZRJQCgpHZXRBY2NvdW50Eh0ucmVjYWxsZC52MS5HZXRBY2NvdW50UmVxdWVzdBoeLnJlY2FsbGQudjEuR2V0QWNjb3VudFJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5yZWNhbGxkLnYxLkdldFVzYWdlUmVxdWVzdBocLnJlY2FsbGQudjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBEl8KD0xpc3RSZWNlbnRDYWxscxIiLnJlY2FsbGQudjEuTGlzdFJlY2VudENhbGxzUmVxdWVzdBojLnJlY2FsbGQudjEuTGlzdFJlY2VudENhbGxzUmVzcG9uc2UiA5ACARJICglDcmVhdGVLZXkSHC5yZWNhbGxkLnYxLkNyZWF0ZUtleVJlcXVlc3QaHS5yZWNhbGxkLnYxLkNyZWF0ZUtleVJlc3BvbnNlEkoKCExpc3RLZXlzEhsucmVjYWxsZC52MS5MaXN0S2V5c1JlcXVlc3QaHC5yZWNhbGxkLnYxLkxpc3RLZXlzUmVzcG9uc2UiA5ACARJICglSZXZva2VLZXkSHC5yZWNhbGxkLnYxLlJldm9rZUtleVJlcXVlc3QaHS5yZWNhbGxkLnYxLlJldm9rZUtleVJlc3BvbnNlElEKDENsb3NlQWNjb3VudBIfLnJlY2FsbGQudjEuQ2xvc2VBY2NvdW50UmVxdWVzdBogLnJlY2FsbGQudjEuQ2xvc2VBY2NvdW50UmVzcG9uc2VCJAoKcmVjYWxsZC52MVABWhRyZWNhbGxkL3YxO3JlY2FsbGR2MWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message recalld.v1.SignUpRequest
@@ -268,6 +268,14 @@ export type Key = Message<"recalld.v1.Key"> & {
    * @generated from field: bool current = 10;
    */
   current: boolean;
+
+  /**
+   * The browsers that are signed in to the portal with it, the oldest first; at
+   * most 20.
+   *
+   * @generated from field: repeated recalld.v1.Session sessions = 11;
+   */
+  sessions: Session[];
 };
 
 /**
@@ -276,6 +284,54 @@ export type Key = Message<"recalld.v1.Key"> & {
  */
 export const KeySchema: GenMessage<Key> = /*@__PURE__*/
   messageDesc(file_recalld_v1_account, 5);
+
+/**
+ * A browser that is signed in to the portal with a key. It may do what the key
+ * may, and ends with it.
+ *
+ * @generated from message recalld.v1.Session
+ */
+export type Session = Message<"recalld.v1.Session"> & {
+  /**
+   * The session's id, `ses_` and 26 characters; not a secret.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 2;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * About when it was last used, to the minute; absent when never.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 3;
+   */
+  lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * When it ends.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 4;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * Whether this is the session of this very call.
+   *
+   * @generated from field: bool current = 5;
+   */
+  current: boolean;
+};
+
+/**
+ * Describes the message recalld.v1.Session.
+ * Use `create(SessionSchema)` to create a new message.
+ */
+export const SessionSchema: GenMessage<Session> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 6);
 
 /**
  * @generated from message recalld.v1.CreateKeyRequest
@@ -318,6 +374,30 @@ export type CreateKeyRequest = Message<"recalld.v1.CreateKeyRequest"> & {
    * @generated from field: optional int32 grace_seconds = 5;
    */
   graceSeconds?: number | undefined;
+
+  /**
+   * When the key expires: from that instant it is refused, on any replica. Left
+   * out, it never does, also in a rotation.
+   *
+   * @generated from oneof recalld.v1.CreateKeyRequest.expiry
+   */
+  expiry: {
+    /**
+     * A time in the future, up to the end of the year 9999; milliseconds count.
+     *
+     * @generated from field: google.protobuf.Timestamp expire_time = 6;
+     */
+    value: Timestamp;
+    case: "expireTime";
+  } | {
+    /**
+     * How long from now; in JSON a string like "3600s".
+     *
+     * @generated from field: google.protobuf.Duration ttl = 7;
+     */
+    value: Duration;
+    case: "ttl";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -325,7 +405,7 @@ export type CreateKeyRequest = Message<"recalld.v1.CreateKeyRequest"> & {
  * Use `create(CreateKeyRequestSchema)` to create a new message.
  */
 export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 6);
+  messageDesc(file_recalld_v1_account, 7);
 
 /**
  * @generated from message recalld.v1.CreateKeyResponse
@@ -349,7 +429,7 @@ export type CreateKeyResponse = Message<"recalld.v1.CreateKeyResponse"> & {
  * Use `create(CreateKeyResponseSchema)` to create a new message.
  */
 export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 7);
+  messageDesc(file_recalld_v1_account, 8);
 
 /**
  * @generated from message recalld.v1.ListKeysRequest
@@ -362,7 +442,7 @@ export type ListKeysRequest = Message<"recalld.v1.ListKeysRequest"> & {
  * Use `create(ListKeysRequestSchema)` to create a new message.
  */
 export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 8);
+  messageDesc(file_recalld_v1_account, 9);
 
 /**
  * @generated from message recalld.v1.ListKeysResponse
@@ -381,14 +461,14 @@ export type ListKeysResponse = Message<"recalld.v1.ListKeysResponse"> & {
  * Use `create(ListKeysResponseSchema)` to create a new message.
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 9);
+  messageDesc(file_recalld_v1_account, 10);
 
 /**
  * @generated from message recalld.v1.RevokeKeyRequest
  */
 export type RevokeKeyRequest = Message<"recalld.v1.RevokeKeyRequest"> & {
   /**
-   * The key's id.
+   * The key's id, or a session's.
    *
    * @generated from field: string id = 1;
    */
@@ -407,7 +487,7 @@ export type RevokeKeyRequest = Message<"recalld.v1.RevokeKeyRequest"> & {
  * Use `create(RevokeKeyRequestSchema)` to create a new message.
  */
 export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 10);
+  messageDesc(file_recalld_v1_account, 11);
 
 /**
  * @generated from message recalld.v1.RevokeKeyResponse
@@ -424,7 +504,7 @@ export type RevokeKeyResponse = Message<"recalld.v1.RevokeKeyResponse"> & {
  * Use `create(RevokeKeyResponseSchema)` to create a new message.
  */
 export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 11);
+  messageDesc(file_recalld_v1_account, 12);
 
 /**
  * @generated from message recalld.v1.CloseAccountRequest
@@ -443,7 +523,7 @@ export type CloseAccountRequest = Message<"recalld.v1.CloseAccountRequest"> & {
  * Use `create(CloseAccountRequestSchema)` to create a new message.
  */
 export const CloseAccountRequestSchema: GenMessage<CloseAccountRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 12);
+  messageDesc(file_recalld_v1_account, 13);
 
 /**
  * @generated from message recalld.v1.CloseAccountResponse
@@ -462,7 +542,7 @@ export type CloseAccountResponse = Message<"recalld.v1.CloseAccountResponse"> & 
  * Use `create(CloseAccountResponseSchema)` to create a new message.
  */
 export const CloseAccountResponseSchema: GenMessage<CloseAccountResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 13);
+  messageDesc(file_recalld_v1_account, 14);
 
 /**
  * @generated from message recalld.v1.GetUsageRequest
@@ -481,7 +561,7 @@ export type GetUsageRequest = Message<"recalld.v1.GetUsageRequest"> & {
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 14);
+  messageDesc(file_recalld_v1_account, 15);
 
 /**
  * @generated from message recalld.v1.GetUsageResponse
@@ -493,6 +573,31 @@ export type GetUsageResponse = Message<"recalld.v1.GetUsageResponse"> & {
    * @generated from field: repeated recalld.v1.DayUsage days = 1;
    */
   days: DayUsage[];
+
+  /**
+   * What the account's keys used since `since`, those with most calls first: up
+   * to 50, and then all others together. A key for one namespace sees itself
+   * alone.
+   *
+   * @generated from field: repeated recalld.v1.KeyUsage keys = 2;
+   */
+  keys: KeyUsage[];
+
+  /**
+   * What was used in the account's namespaces since `since`, in the same way. A
+   * key for one namespace sees that one alone.
+   *
+   * @generated from field: repeated recalld.v1.NamespaceUsage namespaces = 3;
+   */
+  namespaces: NamespaceUsage[];
+
+  /**
+   * Since when keys and namespaces are counted: since this process started, and
+   * for the calls that came to this process.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
 };
 
 /**
@@ -500,7 +605,7 @@ export type GetUsageResponse = Message<"recalld.v1.GetUsageResponse"> & {
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 15);
+  messageDesc(file_recalld_v1_account, 16);
 
 /**
  * @generated from message recalld.v1.DayUsage
@@ -541,7 +646,223 @@ export type DayUsage = Message<"recalld.v1.DayUsage"> & {
  * Use `create(DayUsageSchema)` to create a new message.
  */
 export const DayUsageSchema: GenMessage<DayUsage> = /*@__PURE__*/
-  messageDesc(file_recalld_v1_account, 16);
+  messageDesc(file_recalld_v1_account, 17);
+
+/**
+ * What one key used.
+ *
+ * @generated from message recalld.v1.KeyUsage
+ */
+export type KeyUsage = Message<"recalld.v1.KeyUsage"> & {
+  /**
+   * The key's id; empty for all others together, and for keys that are gone.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * @generated from field: int32 stores = 2;
+   */
+  stores: number;
+
+  /**
+   * @generated from field: int32 recalls = 3;
+   */
+  recalls: number;
+
+  /**
+   * Tokens of the stored texts and of the queries.
+   *
+   * @generated from field: int32 tokens_stored = 4;
+   */
+  tokensStored: number;
+
+  /**
+   * @generated from field: int32 tokens_queried = 5;
+   */
+  tokensQueried: number;
+};
+
+/**
+ * Describes the message recalld.v1.KeyUsage.
+ * Use `create(KeyUsageSchema)` to create a new message.
+ */
+export const KeyUsageSchema: GenMessage<KeyUsage> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 18);
+
+/**
+ * What was used in one namespace.
+ *
+ * @generated from message recalld.v1.NamespaceUsage
+ */
+export type NamespaceUsage = Message<"recalld.v1.NamespaceUsage"> & {
+  /**
+   * The namespace's name; empty for all others together.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * @generated from field: int32 stores = 2;
+   */
+  stores: number;
+
+  /**
+   * @generated from field: int32 recalls = 3;
+   */
+  recalls: number;
+
+  /**
+   * Tokens of the stored texts and of the queries.
+   *
+   * @generated from field: int32 tokens_stored = 4;
+   */
+  tokensStored: number;
+
+  /**
+   * @generated from field: int32 tokens_queried = 5;
+   */
+  tokensQueried: number;
+};
+
+/**
+ * Describes the message recalld.v1.NamespaceUsage.
+ * Use `create(NamespaceUsageSchema)` to create a new message.
+ */
+export const NamespaceUsageSchema: GenMessage<NamespaceUsage> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 19);
+
+/**
+ * @generated from message recalld.v1.ListRecentCallsRequest
+ */
+export type ListRecentCallsRequest = Message<"recalld.v1.ListRecentCallsRequest"> & {
+  /**
+   * How many to return at most: 1 to 100, 50 when left out.
+   *
+   * @generated from field: optional int32 page_size = 1;
+   */
+  pageSize?: number | undefined;
+
+  /**
+   * `next_page_token` of the page before; left out for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Whether only calls that failed are listed.
+   *
+   * @generated from field: bool errors_only = 3;
+   */
+  errorsOnly: boolean;
+};
+
+/**
+ * Describes the message recalld.v1.ListRecentCallsRequest.
+ * Use `create(ListRecentCallsRequestSchema)` to create a new message.
+ */
+export const ListRecentCallsRequestSchema: GenMessage<ListRecentCallsRequest> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 20);
+
+/**
+ * @generated from message recalld.v1.ListRecentCallsResponse
+ */
+export type ListRecentCallsResponse = Message<"recalld.v1.ListRecentCallsResponse"> & {
+  /**
+   * Those that ended last first.
+   *
+   * @generated from field: repeated recalld.v1.RecentCall calls = 1;
+   */
+  calls: RecentCall[];
+
+  /**
+   * Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Since when this process remembers calls: earlier ones are not listed.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 3;
+   */
+  since?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message recalld.v1.ListRecentCallsResponse.
+ * Use `create(ListRecentCallsResponseSchema)` to create a new message.
+ */
+export const ListRecentCallsResponseSchema: GenMessage<ListRecentCallsResponse> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 21);
+
+/**
+ * A call that has ended.
+ *
+ * @generated from message recalld.v1.RecentCall
+ */
+export type RecentCall = Message<"recalld.v1.RecentCall"> & {
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 1;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * Its method, `recalld.v1.MemoryService/Recall`.
+   *
+   * @generated from field: string method = 2;
+   */
+  method: string;
+
+  /**
+   * The protocol that it came by: `connect`, `grpc`, `grpc-web`, `json` for the
+   * plain paths, or `mcp`.
+   *
+   * @generated from field: string protocol = 3;
+   */
+  protocol: string;
+
+  /**
+   * The id of its key; empty if that key is gone.
+   *
+   * @generated from field: string key_id = 4;
+   */
+  keyId: string;
+
+  /**
+   * `ok`, or the name of the error, `resource_exhausted`.
+   *
+   * @generated from field: string code = 5;
+   */
+  code: string;
+
+  /**
+   * How long the server took, in milliseconds.
+   *
+   * @generated from field: double duration_ms = 6;
+   */
+  durationMs: number;
+
+  /**
+   * The answer's `X-Request-ID`, under which the server's log has it.
+   *
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message recalld.v1.RecentCall.
+ * Use `create(RecentCallSchema)` to create a new message.
+ */
+export const RecentCallSchema: GenMessage<RecentCall> = /*@__PURE__*/
+  messageDesc(file_recalld_v1_account, 22);
 
 /**
  * What a key may do.
@@ -607,7 +928,8 @@ export const AccountService: GenService<{
     output: typeof GetAccountResponseSchema;
   },
   /**
-   * What the account used, day by day. Costs nothing.
+   * What the account used, day by day, and which keys and namespaces used it.
+   * Costs nothing.
    *
    * Also served as `GET /usage`.
    *
@@ -617,6 +939,22 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * The last calls of the account that the server has answered, the newest
+   * first, without any texts. They are in the memory of one process, which
+   * keeps the last 500 of an account: another replica has its own, and a
+   * restart forgets them. A key for one namespace sees its own calls alone.
+   * Calls of this method are not listed. Costs nothing.
+   *
+   * Also served as `GET /calls`.
+   *
+   * @generated from rpc recalld.v1.AccountService.ListRecentCalls
+   */
+  listRecentCalls: {
+    methodKind: "unary";
+    input: typeof ListRecentCallsRequestSchema;
+    output: typeof ListRecentCallsResponseSchema;
   },
   /**
    * Makes another key and returns it, this once. Costs nothing.
@@ -644,8 +982,9 @@ export const AccountService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * Revokes a key: it is refused from now on, on every replica. The account's
-   * last key needs `force`, for nobody gets in afterwards. Costs nothing.
+   * Revokes a key and its sessions, or one session: they are refused from now
+   * on, on every replica. The account's last key needs `force`, for nobody gets
+   * in afterwards. Costs nothing.
    *
    * @generated from rpc recalld.v1.AccountService.RevokeKey
    */

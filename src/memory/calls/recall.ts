@@ -141,7 +141,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
     const recalled = found ?? (await nothing(embed(ports.generations.newest), paid));
     // This caller was told that it took too long, and pays nothing. Nothing is awaited from here on.
     signal.throwIfAborted();
-    ports.quota.count(caller, { call: "recall", tokens: recalled.queryTokens });
+    ports.quota.count(caller, { namespace: scope.namespace, call: "recall", tokens: recalled.queryTokens });
     return recalled;
   });
 }

@@ -57,7 +57,9 @@ export async function store(ports: WishPorts, request: StoreRequest): Promise<St
       ? { answered: await write(), replayed: false }
       : await storeIdempotently(ports, { ...request, text, metadata, scope, write, wishes });
   const { answered, replayed } = outcome;
-  if (!replayed && isPaid(answered)) ports.quota.count(caller, { call: "store", tokens: answered.tokens });
+  const { namespace } = scope;
+  if (!replayed && isPaid(answered))
+    ports.quota.count(caller, { namespace, call: "store", tokens: answered.tokens });
   return { ...outcome, unreadShare: ports.generations.unreadShare(text) };
 }
 

@@ -71,7 +71,7 @@ export async function updateMemory(ports: UpdatePorts, request: UpdateRequest): 
   const write = (attempt?: Attempt) => writeVersion(ports, { ...request, scope, id, wanted, attempt });
   const { memory, replayed } = await once(ports, { ...request, scope, id, wanted }, write);
   if (!replayed && wanted.text !== undefined)
-    ports.quota.count(caller, { call: "store", tokens: memory.tokens });
+    ports.quota.count(caller, { namespace: scope.namespace, call: "store", tokens: memory.tokens });
   return { memory, replayed };
 }
 

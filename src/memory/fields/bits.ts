@@ -7,6 +7,13 @@ export class Bits {
     this.words = new Uint32Array((length + 31) >>> 5);
   }
 
+  /** Makes the set of all rows below a limit. */
+  static all(length: number): Bits {
+    const all = new Bits(length);
+    all.invert();
+    return all;
+  }
+
   add(row: number): void {
     const at = row >>> 5;
     this.words[at] = (this.words[at] as number) | (1 << (row & 31));
@@ -16,26 +23,42 @@ export class Bits {
     return (((this.words[row >>> 5] as number) >>> (row & 31)) & 1) === 1;
   }
 
-  /**
-   * Copies the numbers of its rows, from one on that is a multiple of 32, which other sets do not have. Those are
-   * not shorter. Answers how many `into` has then.
-   */
-  copy(
-    numbers: Float64Array,
-    { from, to, outside }: { from: number; to: number; outside: readonly Bits[] },
-    { into, count }: { into: Float64Array; count: number },
-  ): number {
-    const end = Math.min(this.words.length, (to + 31) >>> 5);
-    let next = count;
-    for (let i = from >>> 5; i < end; i++) {
-      let word = this.words[i] as number;
-      for (const other of outside) word &= ~(other.words[i] as number);
+  /** Lists the numbers of its rows, from one to before another. */
+  list(numbers: Float64Array, { from, to }: Range): Float64Array {
+    const listed = new Float64Array(this.count({ from, to }));
+    let next = 0;
+    for (let i = from >>> 5; i < (to + 31) >>> 5; i++) {
       // The lowest bit, again and again.
-      for (; word !== 0; word &= word - 1) {
-        into[next++] = numbers[32 * i + 31 - Math.clz32(word & -word)] as number;
+      for (let word = this.#within(i, { from, to }); word !== 0; word &= word - 1) {
+        listed[next++] = numbers[32 * i + 31 - Math.clz32(word & -word)] as number;
       }
     }
-    return next;
+    return listed;
+  }
+
+  /** Returns its last row, -1 if it has none. */
+  last(): number {
+    let i = this.words.length - 1;
+    while (i >= 0 && this.words[i] === 0) i--;
+    return i < 0 ? -1 : 32 * i + 31 - Math.clz32(this.words[i] as number);
+  }
+
+  copy(): Bits {
+    const copy = new Bits(this.length);
+    copy.words.set(this.words);
+    return copy;
+  }
+
+  remove(row: number): void {
+    const at = row >>> 5;
+    this.words[at] = (this.words[at] as number) & ~(1 << (row & 31));
+  }
+
+  /** Removes what another set, which is not shorter, has. */
+  subtract(other: Bits): void {
+    for (let i = 0; i < this.words.length; i++) {
+      this.words[i] = (this.words[i] as number) & ~(other.words[i] as number);
+    }
   }
 
   /** Keeps what another set, which is not shorter, has too. */
@@ -60,9 +83,10 @@ export class Bits {
     if (rest > 0) this.words[last] = (this.words[last] as number) & (2 ** rest - 1);
   }
 
-  count(): number {
+  /** Counts its rows from one to before another. */
+  count(range: Range = { from: 0, to: this.length }): number {
     let sum = 0;
-    for (let i = 0; i < this.words.length; i++) sum += onesIn(this.words[i] as number);
+    for (let i = range.from >>> 5; i < (range.to + 31) >>> 5; i++) sum += onesIn(this.#within(i, range));
     return sum;
   }
 
@@ -77,6 +101,20 @@ export class Bits {
   get bytes(): number {
     return this.words.byteLength;
   }
+
+  /** Returns a word without the rows outside of a range, of which at least one is in it. */
+  #within(i: number, { from, to }: Range): number {
+    let word = this.words[i] as number;
+    if (word === 0) return 0;
+    if (from > 32 * i) word &= -1 << (from - 32 * i);
+    if (to < 32 * i + 32) word &= ~(-1 << (to - 32 * i));
+    return word;
+  }
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
 }
 
 function onesIn(word: number): number {

@@ -6,6 +6,7 @@ import { Column } from "./column.js";
 import { grown } from "./grown.js";
 import { Paths } from "./paths.js";
 import { placeOf } from "./place-of.js";
+import { Selection } from "./selection.js";
 
 /** Number of rows looked at before other work may get its turn. */
 const SLICE_ROWS = 65_536;
@@ -19,7 +20,7 @@ export type Ids = ReadonlyMap<unknown, number>;
 
 /** Rows that a condition selects. */
 export interface Selected {
-  readonly sequences: Float64Array;
+  readonly selection: Selection;
   /** Memories that the index had no room for: whether they match, their entries in the log tell. */
   readonly unknown: readonly number[];
 }
@@ -98,16 +99,10 @@ export class FieldIndex {
   *select(condition: Condition, ids: Ids): Generator<void, Selected> {
     const end = this.#size;
     const rows = yield* this.#rowsOf(condition, { end, ids });
-    const sequences = new Float64Array(rows.count());
-    let count = 0;
-    for (let from = 0; from < end; from += SLICE_ROWS) {
-      yield;
-      const outside = [this.#removed, this.#left];
-      const slice = { from, to: from + SLICE_ROWS, outside };
-      count = rows.copy(this.#sequences, slice, { into: sequences, count });
-    }
     const unknown = this.#hasLeft ? yield* this.#unknown(end) : [];
-    return { sequences: sequences.subarray(0, count), unknown };
+    rows.subtract(this.#removed);
+    rows.subtract(this.#left);
+    return { selection: new Selection(this.#sequences, rows), unknown };
   }
 
   /** Lists the living memories that did not fit. */

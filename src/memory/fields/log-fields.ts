@@ -8,7 +8,7 @@ import { mapSome } from "../pacing/map-some.js";
 import { inPieces } from "../pacing/pieces.js";
 import { type Entry, forgottenBy, type Log, type Numbered, type Seen } from "../ports/log.js";
 import { FieldIndex, type Ids } from "./field-index.js";
-import { Selection } from "./selection.js";
+import type { Selection } from "./selection.js";
 
 /** Entries read at a time; a slice's bytes bound them too. */
 const READ_MANY = 256;
@@ -88,10 +88,9 @@ export class LogFields {
       const selected = await this.#selectIn(index, { condition, ids });
       // One that was thrown away meanwhile does not know which memories were deleted since.
       if (this.#index !== index) continue;
-      const selection = new Selection(selected.sequences).with(selected.news);
+      const selection = selected.selection.with(selected.news);
       if (selected.unknown.length === 0) return selection;
-      const found = await this.#examine(selected.unknown, { condition, signal });
-      return selection.with(Float64Array.from(found).sort());
+      return selection.with(await this.#examine(selected.unknown, { condition, signal }));
     }
   }
 
@@ -111,7 +110,7 @@ export class LogFields {
     try {
       const selected = await inPieces(index.select(condition, ids), this.options.clock);
       const news = versions.filter(({ sequence, entry }) => index.has(sequence) && matches(condition, entry));
-      return { ...selected, news: Float64Array.from(news, ({ sequence }) => sequence) };
+      return { ...selected, news: news.map(({ sequence }) => sequence) };
     } finally {
       this.#selecting.delete(versions);
     }

@@ -38,7 +38,8 @@ export class Ordered {
     const from = chunk * CHUNK_PAIRS;
     const order = this.#orderOf(chunk, pairs);
     const [first, end] = within(order, range, (place) => pairs.numberAt(from + place));
-    for (let i = first; i < end; i++) into.add(pairs.rows[from + (order[i] as number)] as number);
+    const rows = pairs.rows.subarray(from, from + CHUNK_PAIRS);
+    for (let i = first; i < end; i++) into.add(rows[order[i] as number] as number);
   }
 
   #orderOf(chunk: number, { numberAt }: Pairs): Uint16Array {

@@ -1,57 +1,87 @@
 import type { Among } from "../ports/vectors.js";
+import { Bits } from "./bits.js";
 import { placeOf } from "./place-of.js";
 
-/** The memories that a filter selected, by their log numbers in order. It does not change any more. */
-export class Selection implements Among {
-  constructor(readonly sequences: Float64Array) {}
+/** Number of memories looked at before other work may get its turn. */
+const SLICE = 16_384;
 
-  get size(): number {
-    return this.sequences.length;
+/**
+ * The memories that a filter selected. It does not change any more. It marks them among the numbers of all
+ * memories, because half a million of them as a list take milliseconds and megabytes for each recall.
+ */
+export class Selection implements Among {
+  readonly size: number;
+  readonly #end: number;
+  #listed: Float64Array | undefined;
+
+  /**
+   * @param numbers log numbers in order
+   * @param rows places of those that are selected; all when left out
+   */
+  constructor(
+    private readonly numbers: Float64Array,
+    private readonly rows?: Bits,
+  ) {
+    this.#end = rows?.length ?? numbers.length;
+    this.size = rows?.count() ?? numbers.length;
+  }
+
+  /** Lists all, in order. */
+  get sequences(): Float64Array {
+    this.#listed ??= this.rows?.list(this.numbers, { from: 0, to: this.#end }) ?? this.numbers;
+    return this.#listed;
+  }
+
+  /** The highest log number; undefined if there is none. */
+  get last(): number | undefined {
+    return this.numbers[this.rows?.last() ?? this.#end - 1];
   }
 
   has(sequence: number): boolean {
-    return this.sequences[this.placeOf(sequence)] === sequence;
+    const row = this.#rowOf(sequence);
+    return this.#isAt(row, sequence) && (this.rows?.has(row) ?? true);
   }
 
-  /** Lists those with numbers from `from` to `to`. */
-  between(from: number, to: number): Float64Array {
-    return this.sequences.subarray(this.placeOf(from), this.placeOf(to + 1));
+  between(first: number, last: number): Float64Array {
+    const range = this.#range(first, last);
+    return this.rows?.list(this.numbers, range) ?? this.numbers.subarray(range.from, range.to);
   }
 
-  /** Number of those below a log number. */
-  placeOf(sequence: number): number {
-    return placeOf(this.sequences, sequence, this.size);
+  countBetween(first: number, last: number): number {
+    const range = this.#range(first, last);
+    return this.rows?.count(range) ?? Math.max(0, range.to - range.from);
   }
 
-  /** Makes a selection without some of its memories; the numbers are in order. */
-  without(numbers: Float64Array): Selection {
-    if (numbers.length === 0) return this;
-    const rest = new Float64Array(this.size);
-    let [count, from] = [0, 0];
-    for (const number of numbers) {
-      const place = this.placeOf(number);
-      // It may come twice.
-      if (place < from || this.sequences[place] !== number) continue;
-      rest.set(this.sequences.subarray(from, place), count);
-      count += place - from;
-      from = place + 1;
+  /** Makes a selection without some memories. It yields often. */
+  *without(sequences: Iterable<number>): Generator<void, Selection> {
+    const rows = this.rows?.copy() ?? Bits.all(this.#end);
+    let looked = 0;
+    for (const sequence of sequences) {
+      const row = this.#rowOf(sequence);
+      if (this.#isAt(row, sequence)) rows.remove(row);
+      if (++looked % SLICE === 0) yield;
     }
-    rest.set(this.sequences.subarray(from), count);
-    return new Selection(rest.subarray(0, count + this.size - from));
+    return new Selection(this.numbers, rows);
   }
 
-  /** Makes a selection with other memories as well; their numbers are in order, and none is in it already. */
-  with(numbers: Float64Array): Selection {
-    if (numbers.length === 0) return this;
-    const all = new Float64Array(this.size + numbers.length);
-    let from = 0;
-    for (const [i, number] of numbers.entries()) {
-      const place = this.placeOf(number);
-      all.set(this.sequences.subarray(from, place), from + i);
-      all[place + i] = number;
-      from = place;
-    }
-    all.set(this.sequences.subarray(from), from + numbers.length);
-    return new Selection(all);
+  /** Makes a selection with other memories as well, of which none is in it already. */
+  with(sequences: readonly number[]): Selection {
+    if (sequences.length === 0) return this;
+    const all = new Float64Array(this.size + sequences.length);
+    all.set(this.sequences);
+    all.set(sequences, this.size);
+    return new Selection(all.sort());
+  }
+
+  #range(first: number, last: number): { from: number; to: number } {
+    return { from: this.#rowOf(first), to: this.#rowOf(last + 1) };
+  }
+
+  #isAt(row: number, sequence: number): boolean {
+    return row < this.#end && this.numbers[row] === sequence;
+  }
+
+  #rowOf(sequence: number): number {
+    return placeOf(this.numbers, sequence, this.#end);
   }
 }

@@ -1,5 +1,5 @@
 import type { Hidden, Viewing } from "../versions/hidden.js";
-import { Selection } from "./selection.js";
+import type { Selection } from "./selection.js";
 
 /** Number of memories looked at before other work may get its turn. */
 const SLICE = 16_384;
@@ -9,13 +9,11 @@ export function* shownAmong(
   selection: Selection,
   { hidden, viewing }: { readonly hidden: Hidden; readonly viewing: Viewing },
 ): Generator<void, Selection> {
-  if (hidden.size < selection.size) {
-    return selection.without(Float64Array.from(yield* hidden.all(viewing)).sort());
-  }
-  const shown: number[] = [];
+  if (hidden.size < selection.size) return yield* selection.without(yield* hidden.all(viewing));
+  const gone: number[] = [];
   for (const [i, sequence] of selection.sequences.entries()) {
     if (i % SLICE === 0) yield;
-    if (hidden.isShown(sequence, viewing)) shown.push(sequence);
+    if (!hidden.isShown(sequence, viewing)) gone.push(sequence);
   }
-  return new Selection(Float64Array.from(shown));
+  return yield* selection.without(gone);
 }

@@ -204,7 +204,7 @@ export class Replica {
       this.#hidden.during(async (forgotten) => {
         const selected = await this.#fields.select({ condition, until: this.#applied, signal });
         // An id may belong to a version that another process has just stored.
-        if ((selected.sequences.at(-1) ?? 0) > this.#applied) await this.current();
+        if ((selected.last ?? 0) > this.#applied) await this.current();
         const { clock } = this.options;
         const viewing = { nowMs: clock.wallMs(), includeSuperseded };
         let shown = selected;

@@ -1,7 +1,7 @@
 /** The port to the quota of calls. */
 export interface Quota {
   /**
-   * Takes calls from the caller's plan, one by default, which also proves that the key still lives. It takes
+   * Takes calls from the caller's plan, one by default, which also proves that the key (and the session) still lives. It takes
    * all of them or none.
    *
    * @throws MemoryError `unauthenticated` if the key was revoked, `resource_exhausted` if the plan has fewer
@@ -19,8 +19,9 @@ export interface Quota {
   count(caller: Caller, call: Counted): void;
 }
 
-/** A successful call, and the tokens of its text or query. */
+/** A successful call, its namespace, and the tokens of its text or query. */
 export interface Counted {
+  readonly namespace: string;
   readonly call: "store" | "recall";
   readonly tokens: number;
 }
@@ -30,6 +31,8 @@ export interface Caller {
   readonly accountId: string;
   /** SHA-256 of the key, in hex. */
   readonly keyHash: string;
+  /** Hash of the session's secret, if a browser's session stands for the key. */
+  readonly sessionHash?: string;
   /** Permissions of the key. */
   readonly access: "full" | "read_only";
   /** The only namespace that it may access. */

@@ -75,8 +75,10 @@ export interface VectorQuery {
 export interface Among {
   readonly size: number;
   has(sequence: number): boolean;
-  /** Lists those with numbers from `from` to `to`, in order. */
-  between(from: number, to: number): Float64Array;
+  /** Counts those whose numbers are from `first` to `last`. */
+  countBetween(first: number, last: number): number;
+  /** Lists those whose numbers are from `first` to `last`, in order. */
+  between(first: number, last: number): Float64Array;
 }
 
 export interface VectorRow {

@@ -11,6 +11,7 @@ import type { ConnectionCounts } from "../port/connection-counts.js";
 import { createOnePortServer } from "../port/one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "../port/one-port-limits.js";
 import type { Readiness } from "../port/readiness.js";
+import type { SessionCookies } from "../port/session-cookie.js";
 import type { Tls } from "../port/tls.js";
 import { capTimeouts } from "../rpc/deadline.js";
 import {
@@ -28,9 +29,10 @@ import { isProbe } from "./probes.js";
 const HSTS = "max-age=31536000";
 
 /**
- * Pattern of a caller's own request id that is taken over. It must not look like a key, because it is logged.
+ * Pattern of a caller's own request id that is taken over. It must not look like a key or a session's secret,
+ * because it is logged.
  */
-const REQUEST_ID = /^(?!.*rcl_)[A-Za-z0-9._:-]{1,128}$/;
+const REQUEST_ID = /^(?!.*rc[ls]_)[A-Za-z0-9._:-]{1,128}$/;
 
 export interface HttpServerOptions {
   readonly readiness: Readiness;
@@ -41,6 +43,7 @@ export interface HttpServerOptions {
   /** Counts that the server keeps and others read. */
   readonly connectionCounts: ConnectionCounts;
   readonly corsOrigins: readonly string[];
+  readonly cookies: Pick<SessionCookies, "take">;
   /** Certificate and key; with them the server speaks HTTPS. */
   readonly tls: Tls | undefined;
   /** Called with an error that no RPC met. */
@@ -77,6 +80,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
   const isPreflight = allowOrigins(options.corsOrigins);
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
+    options.cookies.take(request.raw);
     reply.headers({
       "x-request-id": request.id,
       "x-content-type-options": "nosniff",

@@ -8,7 +8,7 @@ import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { invalid } from "../../errors.js";
 import { patchedKey } from "../rpc/bodies.js";
-import { contextOf } from "../rpc/caller.js";
+import { browserContextOf } from "../rpc/caller.js";
 import { protocolKey } from "../rpc/observe.js";
 import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
 import { readQuery } from "../wire/query.js";
@@ -41,6 +41,7 @@ export const RESOURCE_PATHS: readonly ResourcePath[] = [
   { method: "GET", url: "/namespaces/:namespace/memories", rpc: "/recalld.v1.MemoryService/ListMemories" },
   { method: "GET", url: "/account", rpc: "/recalld.v1.AccountService/GetAccount" },
   { method: "GET", url: "/usage", rpc: "/recalld.v1.AccountService/GetUsage" },
+  { method: "GET", url: "/calls", rpc: "/recalld.v1.AccountService/ListRecentCalls" },
   { method: "GET", url: "/keys", rpc: "/recalld.v1.AccountService/ListKeys" },
 ];
 
@@ -91,7 +92,7 @@ async function patch(request: FastifyRequest, { reply, handler }: Asked): Promis
 
 /** Makes the request of the RPC, without its body. */
 function postedBy(request: FastifyRequest, reply: FastifyReply): UniversalServerRequest {
-  const values = contextOf(request.raw).set(protocolKey, "json");
+  const values = browserContextOf(request.raw).set(protocolKey, "json");
   const posted = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
   posted.header.set("content-type", "application/json");
   return posted;

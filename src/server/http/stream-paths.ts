@@ -10,7 +10,7 @@ import {
 import { codeFromString, codeToHttpStatus, endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { contextOf } from "../rpc/caller.js";
+import { browserContextOf } from "../rpc/caller.js";
 import { protocolKey } from "../rpc/observe.js";
 import { once, refusing } from "../wire/plain-errors.js";
 import { requestOf } from "./resource-paths.js";
@@ -50,7 +50,7 @@ export function addStreamPaths(app: FastifyInstance, handlerOf: (rpc: string) =>
         for (const [name, value] of Object.entries(reply.getHeaders()))
           reply.raw.setHeader(name, value ?? "");
         const handler = handlerOf(rpc);
-        const values = contextOf(request.raw).set(protocolKey, "json");
+        const values = browserContextOf(request.raw).set(protocolKey, "json");
         const asked = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, values);
         asked.header.set("content-type", "application/connect+json");
         // These describe a body that is not read, and a stream that nobody unpacks here.

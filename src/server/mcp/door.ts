@@ -1,14 +1,12 @@
-import { ConnectError } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { clientAddressKey } from "../port/client-address.js";
 import { type BodyRoom, bodyRoomKey } from "../rpc/body-room.js";
-import { admit, callerKey, contextOf, type GateOptions, keyOf } from "../rpc/caller.js";
+import { admit, callerKey, contextOf, type GateOptions, keyIn } from "../rpc/caller.js";
 import type { Load } from "../rpc/load.js";
 import { protocolKey } from "../rpc/observe.js";
-import { masked, translated } from "../wire/errors.js";
-import { sendError, unsupported } from "../wire/plain-errors.js";
+import { JSON_TYPE, sendError, sendThrown, unsupported } from "../wire/plain-errors.js";
+import { webHeaders } from "../wire/web-headers.js";
 import { scopeOf, siteOf } from "./address.js";
 import { asking, HANDED_BACK } from "./asking.js";
 import { messageIn } from "./message.js";
@@ -59,13 +57,11 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
         if (body === "") return reply.code(response.status).send();
         return reply.code(response.status).type("application/json").send(body);
       } catch (error) {
-        return refuse(reply, error, (fault) => options.onFault(fault, request.id));
+        return sendThrown(reply, error, (fault) => options.onFault(fault, request.id));
       }
     },
   });
 }
-
-const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
 
 type Answer = (asked: Asked) => Promise<Response>;
 
@@ -76,14 +72,14 @@ interface Serving extends McpOptions {
 
 async function serve(request: FastifyRequest, options: Serving) {
   const { gate, bodyRoom, addressOf, answer, signal } = options;
-  const header = new Headers(request.headers as Record<string, string>);
+  const header = webHeaders(request.headers);
   const values = () =>
     contextOf(request.raw)
       .set(clientAddressKey, addressOf(request.raw))
       .set(bodyRoomKey, bodyRoom)
       .set(protocolKey, "mcp");
   options.load.admit(undefined);
-  const caller = await gate.authenticate(keyOf(header));
+  const caller = await gate.authenticate(keyIn(header));
   const scope = { ...scopeOf(request.url, caller), site: siteOf(request) };
   const { message, loss } = await messageIn(request, { ...options, values: values().set(callerKey, caller) });
   const handedBack = new Headers();
@@ -108,14 +104,4 @@ function endOf({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once("close", () => raw.writableFinished || gone.abort());
   return gone.signal;
-}
-
-/** Answers what the protocol's own answers cannot say: who may not ask, and what cannot be read. */
-function refuse(reply: FastifyReply, thrown: unknown, onFault: (fault: unknown) => void): FastifyReply {
-  const known = translated(thrown);
-  if (!(known instanceof ConnectError)) onFault(thrown);
-  const error = known instanceof ConnectError ? known : masked(thrown);
-  error.metadata.forEach((value, name) => void reply.header(name, value));
-  const body = errorToJson(error, { useProtoFieldName: true });
-  return reply.code(codeToHttpStatus(error.code)).type("application/json").send(JSON.stringify(body));
 }

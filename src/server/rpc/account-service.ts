@@ -2,20 +2,27 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type AccountService, KeyAccess } from "../../../gen/recalld/v1/account_pb.js";
 import type { Account } from "../../accounts/account.js";
+import { listRecentCalls, type RecentCall } from "../../accounts/calls/list-recent-calls.js";
+import type { RecentCalls } from "../../accounts/calls/recent-calls.js";
+import type { UsageShares } from "../../accounts/calls/usage-shares.js";
 import { type CloseOptions, closeAccount } from "../../accounts/close.js";
-import { type Key, NEVER_MS } from "../../accounts/key.js";
+import { type Key, NEVER_MS, type Session } from "../../accounts/key.js";
 import { createKey, type KeysOptions, listKeys, revokeKey } from "../../accounts/keys.js";
 import { getAccount } from "../../accounts/quota.js";
 import { type SignUpOptions, signUp } from "../../accounts/sign-up.js";
 import { getUsage, type Usage } from "../../accounts/usage.js";
 import { invalid } from "../../errors.js";
+import type { Caller } from "../../memory/ports/quota.js";
 import { callerOf } from "./caller.js";
+import { expiryOf } from "./memory/store-fields.js";
 
 /** Ports that the account calls need. */
 export type AccountPorts = SignUpOptions &
   KeysOptions &
   CloseOptions & {
     readonly usage: Pick<Usage, "read" | "remove">;
+    readonly usageShares: Pick<UsageShares, "read">;
+    readonly recentCalls: RecentCalls;
     /** Describes the model that reads new texts. */
     model(): ServedModel | undefined;
   };
@@ -54,11 +61,24 @@ export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof 
     },
     async getUsage({ days }, context) {
       const caller = callerOf(context);
-      return { days: await getUsage({ accounts, usage }, { caller, days }) };
+      const [found, account] = await Promise.all([
+        getUsage({ accounts, usage }, { caller, days }),
+        getAccount(accounts, caller),
+      ]);
+      const shares = ports.usageShares.read(account, caller);
+      const keys = shares.keys.map(({ name: keyId, ...used }) => ({ keyId, ...used }));
+      const namespaces = shares.namespaces.map(({ name: namespace, ...used }) => ({ namespace, ...used }));
+      return { days: found, keys, namespaces, since: timestampFromMs(shares.sinceMs) };
     },
-    async createKey({ name, access, namespace, replaces, graceSeconds }, context) {
+    async listRecentCalls(request, context) {
+      const page = await listRecentCalls(ports, { caller: callerOf(context), ...request });
+      const { nextPageToken, sinceMs } = page;
+      return { calls: page.calls.map(told), nextPageToken, since: timestampFromMs(sinceMs) };
+    },
+    async createKey({ name, access, namespace, replaces, graceSeconds, expiry }, context) {
       const caller = callerOf(context);
-      const request = { name, access: accessOf(access), namespace, replaces, graceSeconds };
+      const scope = { access: accessOf(access), namespace };
+      const request = { name, ...scope, replaces, graceSeconds, expiry: expiryOf(expiry) };
       const { secret, key } = await createKey(ports, { caller, ...request });
       return { apiKey: secret, key: shown(key, caller) };
     },
@@ -81,15 +101,44 @@ function shared({ id, plan, callsLimit, callsLeft }: Account) {
   return { accountId: id, plan, callsLimit: Math.min(callsLimit, CALLS_ON_WIRE_MAX), callsUsed };
 }
 
-function shown(key: Key, { keyHash }: { keyHash: string }) {
-  const { id, name, prefix, namespace = "", replaces = "", createdAtMs, lastUsedAtMs, expiresAtMs } = key;
+function told({ atMs, method, protocol, code, ms: durationMs, requestId, keyId = "" }: RecentCall) {
   return {
-    ...{ id, name, prefix, namespace, replaces },
+    startTime: timestampFromMs(Math.round(atMs)),
+    method,
+    protocol,
+    code,
+    durationMs,
+    requestId,
+    keyId,
+  };
+}
+
+type Showing = Pick<Caller, "keyHash" | "sessionHash">;
+
+function shown(key: Key, caller: Showing) {
+  const { id, name, prefix, namespace = "", replaces = "", sessions = [], expiresAtMs } = key;
+  return {
+    ...{ id, name, prefix, namespace, replaces, ...usedTimes(key) },
     access: key.access === "full" ? KeyAccess.FULL : KeyAccess.READ_ONLY,
+    ...(expiresAtMs !== NEVER_MS && { expiresAt: timestampFromMs(expiresAtMs) }),
+    current: key.hash === caller.keyHash,
+    sessions: sessions.map((session) => shownSession(session, { ...caller, expiresAtMs })),
+  };
+}
+
+/** Shows a session, which ends when its key does, if not before. */
+function shownSession(session: Session, key: Pick<Showing, "sessionHash"> & Pick<Key, "expiresAtMs">) {
+  const endsAtMs = Math.min(session.expiresAtMs, key.expiresAtMs);
+  return {
+    ...{ id: session.id, ...usedTimes(session) },
+    ...{ expiresAt: timestampFromMs(endsAtMs), current: session.hash === key.sessionHash },
+  };
+}
+
+function usedTimes({ createdAtMs, lastUsedAtMs }: Pick<Session, "createdAtMs" | "lastUsedAtMs">) {
+  return {
     createdAt: timestampFromMs(createdAtMs),
     ...(lastUsedAtMs !== undefined && { lastUsedAt: timestampFromMs(lastUsedAtMs) }),
-    ...(expiresAtMs !== NEVER_MS && { expiresAt: timestampFromMs(expiresAtMs) }),
-    current: key.hash === keyHash,
   };
 }
 

@@ -4,10 +4,11 @@ import {
   createContextValues,
   type HandlerContext,
 } from "@connectrpc/connect";
-import type { Principal } from "../../accounts/authenticate.js";
+import type { Credential, Principal } from "../../accounts/authenticate.js";
 import type { KeyLimits } from "../../accounts/key-limits.js";
 import type { Plans } from "../../accounts/plan.js";
 import type { Caller } from "../../memory/ports/quota.js";
+import { sessionOf } from "../port/session-cookie.js";
 import { whenTaken } from "../port/slow-readers.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 
@@ -17,23 +18,31 @@ export const callerKey = createContextKey<Caller | undefined>(undefined, { descr
 /** Resolves when the answer was taken, or no client waits for it any more; set for every RPC. */
 export const takenKey = createContextKey(Promise.resolve(), { description: "answer taken" });
 
-/** Creates the context values of a call. */
+/** Secret of the browser's session; set only where a session may stand for a key. */
+const sessionKey = createContextKey<string | undefined>(undefined, { description: "session" });
+
+/** Creates the context values of a call that the portal may make, whose session then stands for a key. */
+export function browserContextOf(request: object): ContextValues {
+  return contextOf(request).set(sessionKey, sessionOf(request));
+}
+
+/** Creates the context values of a call, which needs a key. */
 export function contextOf(request: object): ContextValues {
   const values = createContextValues();
   const taken = whenTaken(request);
   return taken === undefined ? values : values.set(takenKey, taken);
 }
 
-/** Returns the caller of an RPC after the gate. */
-export function callerOf(context: HandlerContext): Caller {
-  const caller = context.values.get(callerKey);
-  if (caller === undefined) throw new Error(`${context.method.name} is served without the gate`);
+/** Returns the caller of a call after the gate. */
+export function callerOf({ values }: Pick<HandlerContext, "values">): Caller {
+  const caller = values.get(callerKey);
+  if (caller === undefined) throw new Error("a call is served without the gate");
   return caller;
 }
 
 export interface GateOptions {
-  /** Finds the principal that holds a key. */
-  authenticate(key: string | undefined): Promise<Principal>;
+  /** Finds the principal that holds a key or a session. */
+  authenticate(credential: Credential | undefined): Promise<Principal>;
   readonly plans: Plans;
   readonly keyLimits: KeyLimits;
   /** RPCs that need no key, as `service/method`, or `service/` for all of a service. */
@@ -47,6 +56,8 @@ export interface GateOptions {
 export function gate({ open, ...options }: GateOptions): (context: HandlerContext) => Promise<void> {
   return async (context) => {
     endCheaply(context);
+    // The portal speaks Connect and plain HTTP; a browser's session is for no other protocol.
+    if (context.protocolName !== "connect") context.values.delete(sessionKey);
     const name = `${context.service.typeName}/${context.method.name}`;
     if (!open.some((prefix) => name.startsWith(prefix))) await admit(context, options);
   };
@@ -68,13 +79,22 @@ function endCheaply(context: HandlerContext): void {
 /** Parts of a call that the gate reads and writes. */
 export type Admitted = Pick<HandlerContext, "requestHeader" | "responseHeader" | "values">;
 
+/** Finds the caller. @throws MemoryError `unauthenticated`. */
+export async function identify(
+  context: Admitted,
+  { authenticate }: Pick<GateOptions, "authenticate">,
+): Promise<Principal> {
+  const caller = await authenticate(credentialOf(context));
+  context.values.set(callerKey, caller);
+  return caller;
+}
+
 /** Finds the caller, and counts the call. @throws MemoryError `unauthenticated`, or `resource_exhausted`. */
 export async function admit(
   context: Admitted,
   { authenticate, plans, keyLimits }: Omit<GateOptions, "open">,
 ): Promise<void> {
-  const caller = await authenticate(keyOf(context.requestHeader));
-  context.values.set(callerKey, caller);
+  const caller = await identify(context, { authenticate });
   const { standing, refusal, end } = keyLimits.admit(caller.keyHash, plans.get(caller.plan));
   setRateLimitHeaders(context.responseHeader, standing);
   if (refusal !== undefined) throw refusal;
@@ -82,9 +102,16 @@ export async function admit(
   void context.values.get(takenKey).then(end);
 }
 
+/** Returns what tells who calls. A key wins over a session, also one that is wrong. */
+function credentialOf({ requestHeader, values }: Admitted): Credential | undefined {
+  if (requestHeader.has("authorization") || requestHeader.has("x-api-key")) return keyIn(requestHeader);
+  const session = values.get(sessionKey);
+  return session === undefined ? undefined : { session };
+}
+
 /** Reads the key of `Authorization: Bearer KEY` or `X-API-Key: KEY`; the former wins. */
-export function keyOf(header: Headers): string | undefined {
+export function keyIn(header: Headers): Credential | undefined {
   const authorization = header.get("authorization");
-  if (authorization === null) return header.get("x-api-key") ?? undefined;
-  return /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  const key = authorization === null ? header.get("x-api-key") : /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  return key == null ? undefined : { key };
 }

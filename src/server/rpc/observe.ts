@@ -5,6 +5,7 @@ import type {
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
+import type { Caller } from "../../memory/ports/quota.js";
 import type { CallStep, Steps } from "../../memory/ports/steps.js";
 import { callerKey } from "./caller.js";
 
@@ -45,7 +46,8 @@ export interface ObserveOptions {
   /** True if the handler serves a plain path. */
   readonly plain?: boolean;
   onBegin(call: Begun): CallWatcher;
-  onEnd(call: Call): void;
+  /** Called with the call, and with who made it, if the gate has found out. */
+  onEnd(call: Call, caller?: Caller): void;
 }
 
 /** Timer of the steps of a call. */
@@ -76,15 +78,11 @@ export function observed(handler: UniversalHandler, options: ObserveOptions): Un
     contextValues.set(stepsKey, watcher.steps);
     const end = (code: string) => {
       const ms = performance.now() - startMs;
-      const ended = { code, ms, accountId: contextValues.get(callerKey)?.accountId };
+      const caller = contextValues.get(callerKey);
+      const ended = { code, ms, accountId: caller?.accountId };
       watcher.end(ended);
-      options.onEnd({
-        method,
-        protocol,
-        ...ended,
-        requestId: header.get("x-request-id"),
-        traceId: watcher.traceId ?? TRACE_PARENT.exec(header.get("traceparent") ?? "")?.[1],
-      });
+      const traceId = watcher.traceId ?? TRACE_PARENT.exec(header.get("traceparent") ?? "")?.[1];
+      options.onEnd({ method, protocol, ...ended, requestId: header.get("x-request-id"), traceId }, caller);
     };
     try {
       const response = await handler({ ...request, contextValues });

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { ConnectError } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { foreignCharset } from "./content-type.js";
+import { masked, translated } from "./errors.js";
 
 /** Connect's names for errors that HTTP alone can have. */
 const CODES: Record<number, string> = {
@@ -103,6 +106,9 @@ const UNREADABLE: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request did not arrive in time"],
 };
 
+/** Content types of bodies that are JSON. */
+export const JSON_TYPE = /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i;
+
 export function unsupported(contentType: string): string {
   const charset = foreignCharset(contentType);
   if (charset !== undefined) return `charset ${charset.slice(0, 64)} is not served here; send UTF-8`;
@@ -112,4 +118,18 @@ export function unsupported(contentType: string): string {
 /** Sends the error of a route that is no RPC. */
 export function sendError(reply: FastifyReply, status: number, message: string): FastifyReply {
   return reply.code(status).type("application/json").send(errorBody(status, message));
+}
+
+/** Sends what a route that is no RPC has thrown, as an RPC would; `onFault` is called with what is masked. */
+export function sendThrown(
+  reply: FastifyReply,
+  thrown: unknown,
+  onFault: (fault: unknown) => void,
+): FastifyReply {
+  const known = translated(thrown);
+  if (!(known instanceof ConnectError)) onFault(thrown);
+  const error = known instanceof ConnectError ? known : masked(thrown);
+  error.metadata.forEach((value, name) => void reply.header(name, value));
+  const body = errorToJson(error, { useProtoFieldName: true });
+  return reply.code(codeToHttpStatus(error.code)).type("application/json").send(JSON.stringify(body));
 }

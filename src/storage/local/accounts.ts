@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
-import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
-import type { Key } from "../../accounts/key.js";
+import { type Account, type Accounts, KEYS_MAX, type KeyUse, SESSIONS_MAX } from "../../accounts/account.js";
+import { answersTo, type Key, livingKeys, withSessions } from "../../accounts/key.js";
 import { MemoryError } from "../../errors.js";
 import { type Charged, Charges } from "./charges.js";
 import { durably, reading } from "./durably.js";
@@ -8,7 +8,7 @@ import { durably, reading } from "./durably.js";
 /** An account as it is written, without the latest charges. */
 type Written = Account & Pick<Charged, "group">;
 
-/** Accounts in LMDB, with an index from keys to accounts. */
+/** Accounts in LMDB, with an index from the hashes of keys and sessions to accounts. */
 export class LocalAccounts implements Accounts {
   /** The charges that are not written yet. */
   readonly charges: Charges<Written>;
@@ -82,6 +82,24 @@ export class LocalAccounts implements Accounts {
     });
   }
 
+  addSession({ accountId, keyId, session }: Parameters<Accounts["addSession"]>[0]): Promise<boolean> {
+    return this.#change(accountId, (account) => {
+      if (!account.keys.some(({ id }) => id === keyId)) return undefined;
+      const added = (key: Key) => [...(key.sessions ?? []), session].slice(-SESSIONS_MAX);
+      const keys = account.keys.map((key) => (key.id === keyId ? { ...key, sessions: added(key) } : key));
+      return { ...account, keys };
+    });
+  }
+
+  removeSession({ accountId, sessionId }: Parameters<Accounts["removeSession"]>[0]): Promise<boolean> {
+    return this.#change(accountId, (account) => {
+      if (!account.keys.some(({ sessions }) => sessions?.some(({ id }) => id === sessionId)))
+        return undefined;
+      const keys = account.keys.map((key) => withSessions(key, ({ id }) => id !== sessionId));
+      return { ...account, keys };
+    });
+  }
+
   removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
     return this.#change(accountId, (account) => {
       const keys = account.keys.filter(({ id }) => id !== keyId);
@@ -104,11 +122,15 @@ export class LocalAccounts implements Accounts {
     await durably(this.#accounts, () => {
       for (const { accountId, keyHash, atMs } of uses) {
         const account = this.#living(accountId);
-        const used = (key: Key) => {
-          const lastUsedAtMs = Math.max(key.lastUsedAtMs ?? 0, atMs);
-          return key.hash === keyHash ? { ...key, lastUsedAtMs } : key;
+        const used = <T extends { readonly hash: string; readonly lastUsedAtMs?: number }>(each: T): T => {
+          const lastUsedAtMs = Math.max(each.lastUsedAtMs ?? 0, atMs);
+          return each.hash === keyHash ? { ...each, lastUsedAtMs } : each;
         };
-        if (account !== undefined) this.#put({ ...account, keys: account.keys.map(used) });
+        const usedKey = (key: Key) => {
+          const { sessions } = key;
+          return used(sessions === undefined ? key : { ...key, sessions: sessions.map(used) });
+        };
+        if (account !== undefined) this.#put({ ...account, keys: account.keys.map(usedKey) });
       }
     });
   }
@@ -116,7 +138,7 @@ export class LocalAccounts implements Accounts {
   async remove(accountId: string): Promise<void> {
     await durably(this.#accounts, () => {
       const account = this.#accounts.get(accountId);
-      for (const { hash } of account?.keys ?? []) this.#holders.removeSync(hash);
+      for (const hash of hashesOf(account)) this.#holders.removeSync(hash);
       if (account !== undefined) this.#closed.putSync(accountId, Date.now());
       this.#accounts.removeSync(accountId);
     });
@@ -169,28 +191,34 @@ export class LocalAccounts implements Accounts {
     }
   }
 
-  /** Writes an account, and removes keys that it no longer has from the index. */
+  /** Writes an account, and removes keys and sessions that it no longer has from the index. */
   #put(account: Account): void {
-    const hashes = new Set(account.keys.map(({ hash }) => hash));
-    const before = this.#accounts.get(account.id)?.keys ?? [];
-    for (const { hash } of before) if (!hashes.delete(hash)) this.#holders.removeSync(hash);
+    const hashes = new Set(hashesOf(account));
+    for (const hash of hashesOf(this.#accounts.get(account.id)))
+      if (!hashes.delete(hash)) this.#holders.removeSync(hash);
     for (const hash of hashes) this.#holders.putSync(hash, account.id);
     this.#accounts.putSync(account.id, account);
   }
 }
 
-/** Returns the account if the key is among its valid ones; the index alone does not decide. */
-function holding(account: Account | undefined, keyHash: string): Account | undefined {
-  return account?.keys.some(({ hash }) => hash === keyHash) ? account : undefined;
+/** Hashes of an account's keys and sessions. */
+function hashesOf(account: Account | undefined): string[] {
+  const keys = account?.keys ?? [];
+  return keys.flatMap(({ hash, sessions = [] }) => [hash, ...sessions.map((session) => session.hash)]);
 }
 
-/** Tells whether the key is among the account's living ones. */
+/** Returns the account if the key or the session is among its valid ones; the index alone does not decide. */
+function holding(account: Account | undefined, keyHash: string): Account | undefined {
+  return account?.keys.some((key) => answersTo(key, keyHash)) ? account : undefined;
+}
+
+/** Tells whether the key or the session is among the account's living ones. */
 function holds({ keys }: Account, keyHash: string): boolean {
-  const nowMs = Date.now();
-  return keys.some(({ hash, expiresAtMs }) => hash === keyHash && expiresAtMs > nowMs);
+  // The one that is asked for is looked at alone: every charge comes here.
+  const found = keys.find((key) => answersTo(key, keyHash));
+  return found !== undefined && livingKeys([found]).some((key) => answersTo(key, keyHash));
 }
 
 function withLivingKeys<T extends Account>(account: T): T {
-  const nowMs = Date.now();
-  return { ...account, keys: account.keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs) };
+  return { ...account, keys: livingKeys(account.keys) };
 }

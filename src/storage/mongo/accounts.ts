@@ -1,5 +1,6 @@
 import { type Collection, type Db, MongoServerError } from "mongodb";
-import { type Account, type Accounts, KEYS_MAX, type KeyUse } from "../../accounts/account.js";
+import { type Account, type Accounts, KEYS_MAX, type KeyUse, SESSIONS_MAX } from "../../accounts/account.js";
+import { livingKeys } from "../../accounts/key.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import { DUPLICATE_KEY } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
@@ -25,6 +26,7 @@ export class MongoAccounts implements Accounts {
   /** Creates the indexes; must be called before the first use. */
   async createIndexes(): Promise<void> {
     await this.#accounts.createIndex({ "keys.hash": 1 });
+    await this.#accounts.createIndex({ "keys.sessions.hash": 1 });
   }
 
   create({ id, createdAtMs, ...account }: Account): Promise<void> {
@@ -42,12 +44,12 @@ export class MongoAccounts implements Accounts {
   }
 
   async findByKey(keyHash: string): Promise<Account | undefined> {
-    const record = await withTimeout(this.#accounts.findOne(withKey({ hash: keyHash })));
+    const record = await withTimeout(this.#accounts.findOne(holding(keyHash)));
     return record === null ? undefined : fromRecord(record);
   }
 
   async charge({ accountId, keyHash, calls = 1 }: Parameters<Accounts["charge"]>[0]): Promise<boolean> {
-    const payable = { _id: accountId, ...withKey({ hash: keyHash }), callsLeft: { $gte: calls } };
+    const payable = { _id: accountId, ...holding(keyHash), callsLeft: { $gte: calls } };
     const paid = this.#accounts.findOneAndUpdate(payable, { $inc: { callsLeft: -calls } }, ONLY_WHETHER);
     return (await withTimeout(paid)) !== null;
   }
@@ -85,6 +87,24 @@ export class MongoAccounts implements Accounts {
     return (await withTimeout(added)) !== null;
   }
 
+  async addSession({ accountId, keyId, session }: Parameters<Accounts["addSession"]>[0]): Promise<boolean> {
+    const living = { _id: accountId, ...withKey({ id: keyId }) };
+    const ofKey = { arrayFilters: [{ "key.id": keyId }] };
+    const expired = { $pull: { [SESSIONS]: { expiresAtMs: { $lte: Date.now() } } } };
+    await withTimeout(this.#accounts.updateOne(living, expired, ofKey));
+    const added = { $push: { [SESSIONS]: { $each: [session], $slice: -SESSIONS_MAX } } };
+    const adding = this.#accounts.findOneAndUpdate(living, added, { ...ofKey, ...ONLY_WHETHER });
+    return (await withTimeout(adding)) !== null;
+  }
+
+  async removeSession({ accountId, sessionId }: Parameters<Accounts["removeSession"]>[0]): Promise<boolean> {
+    const has = { _id: accountId, "keys.sessions.id": sessionId };
+    const ofKey = { arrayFilters: [{ "key.sessions.id": sessionId }] };
+    const without = { $pull: { [SESSIONS]: { id: sessionId } } };
+    const removing = this.#accounts.findOneAndUpdate(has, without, { ...ofKey, ...ONLY_WHETHER });
+    return (await withTimeout(removing)) !== null;
+  }
+
   async removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
     const notLast = force ? {} : withKey({ id: { $ne: keyId } });
     const removable = { _id: accountId, "keys.id": keyId, ...notLast };
@@ -103,12 +123,21 @@ export class MongoAccounts implements Accounts {
   }
 
   async touch(uses: readonly KeyUse[]): Promise<void> {
-    const writes = uses.map(({ accountId, keyHash, atMs }) => ({
-      updateOne: {
-        filter: { _id: accountId, "keys.hash": keyHash },
-        update: { $max: { "keys.$.lastUsedAtMs": atMs } },
+    const writes = uses.flatMap(({ accountId, keyHash, atMs }) => [
+      {
+        updateOne: {
+          filter: { _id: accountId, "keys.hash": keyHash },
+          update: { $max: { "keys.$.lastUsedAtMs": atMs } },
+        },
       },
-    }));
+      {
+        updateOne: {
+          filter: { _id: accountId, "keys.sessions.hash": keyHash },
+          update: { $max: { [`${SESSIONS}.$[session].lastUsedAtMs`]: atMs } },
+          arrayFilters: [{ "key.sessions.hash": keyHash }, { "session.hash": keyHash }],
+        },
+      },
+    ]);
     if (writes.length > 0) await withTimeout(this.#accounts.bulkWrite(writes, { ordered: false }));
   }
 
@@ -134,14 +163,21 @@ export class MongoAccounts implements Accounts {
 }
 
 function fromRecord({ _id, createdAt, keys, ...account }: AccountRecord): Account {
-  const nowMs = Date.now();
-  const living = keys.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
-  return { id: _id, ...account, keys: living, createdAtMs: createdAt.getTime() };
+  return { id: _id, ...account, keys: livingKeys(keys), createdAtMs: createdAt.getTime() };
+}
+
+/** Makes a filter for accounts that have a valid key with this hash, or a valid session of a valid key. */
+function holding(hash: string) {
+  const session = { sessions: { $elemMatch: { hash, expiresAtMs: { $gt: Date.now() } } } };
+  return { $or: [withKey({ hash }), withKey(session)] };
 }
 
 /** Makes a filter for accounts that have a valid key like this one. */
-function withKey(key: { hash: string } | { id: { $ne: string } }) {
+function withKey(key: object) {
   return { keys: { $elemMatch: { ...key, expiresAtMs: { $gt: Date.now() } } } };
 }
+
+/** The sessions of the key that a filter of the array calls `key`. */
+const SESSIONS = "keys.$[key].sessions";
 
 const ONLY_WHETHER = { projection: { _id: 1 } } as const;

@@ -1,5 +1,6 @@
 import type { Among, Hit } from "../../memory/ports/vectors.js";
 import type { Matches } from "../graph.js";
+import { Pauses } from "../pauses.js";
 import { BREADTH_HERE_MAX } from "../recall-gauge.js";
 import type { Segment } from "../segment.js";
 import type { CompactRows } from "./compact-rows.js";
@@ -11,13 +12,15 @@ const SCAN_MAX = 16_384;
 const SCAN_LATER_MAX = 131_072;
 /** Time that a place in a graph's search takes, divided by that of comparing one vector. Measured. */
 const PLACE_COST = 6;
-/** Part of a graph's search, a sixth, within which it misses next to none, also of a query like no memory. */
-const MARGIN = 6;
+/** Part of a graph's search, a third, within which it misses next to none, also of a query like no memory. */
+const MARGIN = 3;
+/** Standard deviations of the number of the nearest that a graph has, which differs by chance. */
+const DEVIATIONS = 2;
 /**
  * Breadth of a search of one graph at least. It is more than without a filter, because no check of served queries
- * widens these searches, and a query like no memory needs nearly six times as much.
+ * widens these searches, and a query like no memory needs more.
  */
-const BREADTH_LEAST = 1_000;
+const BREADTH_LEAST = 800;
 /** Power of the number of graphs by which it is divided among several: each has fewer of the nearest. Measured. */
 const SHARED = 2 / 3;
 /** Multiple of the planned breadth after which a search of the graphs is given up. */
@@ -49,15 +52,14 @@ export interface FilteredBy {
  */
 export async function searchFiltered(by: FilteredBy, query: Filtered): Promise<Hit[]> {
   const { segments, among, vector, count, tail } = query;
-  const matching = segments.map((segment) => segment.sequencesAmong(among));
-  const many = matching.reduce((sum, sequences) => sum + sequences.length, 0);
+  const many = segments.reduce((sum, segment) => sum + segment.countAmong(among), 0);
   if (many > SCAN_MAX) {
     const graphs = planOf(query, many);
     const places = graphs.reduce((sum, { breadth }) => sum + breadth, 0);
     const found = places * PLACE_COST < many ? await searchGraphs(by, { graphs, many }, query) : undefined;
     if (found !== undefined) return found;
   }
-  const scanned = segments.map((segment, i) => ({ segment, sequences: matching[i] as Float64Array }));
+  const scanned = segments.map((segment) => ({ segment, sequences: segment.sequencesAmong(among) }));
   return [...tail, ...(await scan(scanned, { vector, count, rowsOf: by.compactRowsOf }))];
 }
 
@@ -74,7 +76,8 @@ interface Searched {
 function planOf({ segments, limit, breadth }: Filtered, many: number): Searched[] {
   const least = Math.min(BREADTH_HERE_MAX, Math.round(BREADTH_LEAST / segments.length ** SHARED));
   return segments.map((segment) => {
-    const places = Math.ceil((MARGIN * limit * segment.vectors) / many);
+    const nearest = (limit * segment.vectors) / many;
+    const places = Math.ceil(MARGIN * (nearest + DEVIATIONS * Math.sqrt(nearest)));
     const planned = Math.min(segment.vectors, Math.max(breadth, least, places));
     return { segment, breadth: planned, hits: [], frontier: Number.POSITIVE_INFINITY };
   });
@@ -86,6 +89,7 @@ async function searchGraphs(
   { graphs: all, many }: { readonly graphs: readonly Searched[]; readonly many: number },
   { vector, among, limit, tail }: Filtered,
 ): Promise<Hit[] | undefined> {
+  const pauses = new Pauses();
   let budget = PATIENCE * all.reduce((sum, { breadth }) => sum + breadth, 0);
   for (let open = all; ; ) {
     for (const each of open) {
@@ -96,6 +100,7 @@ async function searchGraphs(
         count: each.segment.breadthFor(each.breadth),
       });
       note(each, { matches, among });
+      await pauses.ifDue();
     }
     const hits = [...tail, ...all.flatMap(({ hits }) => hits)];
     const last = similarityOfLast(hits, limit);

@@ -30,10 +30,14 @@ function slotsIn(all: BigUint64Array): Slots {
 /** Finds all vectors of some memories, whose numbers are in order: their places among the keys. */
 export function placesOf(keys: Float64Array, sequences: Float64Array): Uint32Array {
   let places = new Uint32Array(sequences.length);
-  let [count, at] = [0, 0];
+  let [count, at, last] = [0, 0, 0];
   for (const sequence of sequences) {
     const from = sequence * VECTORS_MAX;
-    if (at < keys.length && (keys[at] as number) < from) at = firstFrom(keys, from, at);
+    // Where all have one vector and none is missing, they are as far apart as their numbers.
+    const near = at + sequence - last - 1;
+    if (keys[near] === from) at = near;
+    else if (at < keys.length && (keys[at] as number) < from) at = firstFrom(keys, from, at);
+    last = sequence;
     for (; at < keys.length && (keys[at] as number) < from + VECTORS_MAX; at++) {
       // Most memories have one vector.
       if (count === places.length) places = longer(places);

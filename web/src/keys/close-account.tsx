@@ -2,16 +2,14 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { accounts } from "../api";
 import { counted } from "../format";
 import { Confirm } from "../parts/confirm";
-import { queryClient } from "../session/client";
-import { signOut } from "../session/session";
+import { leave } from "../session/sign-in";
 
 export function CloseAccount({ onClose }: { onClose(): void }) {
   const { data: account } = useQuery(accounts.getAccount, {});
   const close = useMutation(accounts.closeAccount, {
     onSuccess: ({ deleted }) => {
-      queryClient.clear();
       const text = `${counted(deleted, "memory was", "memories were")} erased, and no key works any more.`;
-      signOut({ title: "The account is closed", text });
+      leave({ title: "The account is closed", text });
     },
   });
   const accountId = account?.accountId ?? "";

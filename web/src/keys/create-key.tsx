@@ -5,10 +5,20 @@ import { ErrorNote } from "../errors";
 import { Dialog } from "../parts/dialog";
 import { refresh } from "../session/refresh";
 
+const DAY_SECONDS = 86_400n;
+const EXPIRIES: readonly (readonly [days: number, text: string])[] = [
+  [0, "never"],
+  [7, "in 7 days"],
+  [30, "in 30 days"],
+  [90, "in 90 days"],
+  [365, "in a year"],
+];
+
 export function CreateKey({ onMade, onClose }: { onMade(made: CreateKeyResponse): void; onClose(): void }) {
   const [name, setName] = useState("");
   const [access, setAccess] = useState(KeyAccess.FULL);
   const [namespace, setNamespace] = useState("");
+  const [days, setDays] = useState(0);
   const create = useMutation(accounts.createKey, {
     onSuccess: (made) => {
       refresh("keys");
@@ -17,7 +27,8 @@ export function CreateKey({ onMade, onClose }: { onMade(made: CreateKeyResponse)
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate({ name, access, namespace });
+    const ttl = { seconds: BigInt(days) * DAY_SECONDS };
+    create.mutate({ name, access, namespace, ...(days > 0 && { expiry: { case: "ttl", value: ttl } }) });
   };
   return (
     <Dialog title="Create a key" onClose={onClose}>
@@ -72,6 +83,16 @@ export function CreateKey({ onMade, onClose }: { onMade(made: CreateKeyResponse)
             value={namespace}
             onChange={(event) => setNamespace(event.target.value)}
           />
+        </div>
+        <div className="field">
+          <label htmlFor="key-expiry">Expires</label>
+          <select id="key-expiry" value={days} onChange={(event) => setDays(Number(event.target.value))}>
+            {EXPIRIES.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
         </div>
         <ErrorNote error={create.error} />
         <div className="actions">

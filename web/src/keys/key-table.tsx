@@ -79,7 +79,7 @@ function KeyName({
   return (
     <div className="key-name">
       <bdi className="clip">{name || <span className="quiet">unnamed</span>}</bdi>
-      {current && <span className="badge badge-good">this tab</span>}
+      {current && <span className="badge badge-good">in use here</span>}
       {expiresAt && (
         <span className="badge badge-warn" title={dateTime(expiresAt)}>
           ends {ago(expiresAt)}

@@ -6,14 +6,15 @@ import type { Rights } from "../session/rights";
 
 /** Page of a key that may not manage keys: it shows this key alone. */
 export function OwnKey({ apiKey, rights: { readsOnly, namespace } }: { apiKey: Key; rights: Rights }) {
+  const current = apiKey.sessions.find((session) => session.current);
   return (
-    <Page title="API keys" intro="This tab is signed in with the key below.">
+    <Page title="API keys" intro="This browser is signed in with the key below.">
       <KeyNote title={readsOnly ? READ_ONLY : "This key is for one namespace"}>
         So it cannot list, create or revoke keys, or close the account. For that, sign in with a key with full
         access to all namespaces.
       </KeyNote>
       <section className="card">
-        <h2>Key of this tab</h2>
+        <h2>Key of this browser</h2>
         <dl className="facts">
           <dt>Name</dt>
           <dd dir="auto">{apiKey.name || <span className="quiet">unnamed</span>}</dd>
@@ -25,6 +26,12 @@ export function OwnKey({ apiKey, rights: { readsOnly, namespace } }: { apiKey: K
           <dd>{namespace === undefined ? "all namespaces" : <bdi className="mono">{namespace}</bdi>}</dd>
           <dt>Created</dt>
           <dd title={dateTime(apiKey.createdAt)}>{ago(apiKey.createdAt)}</dd>
+          {current && (
+            <>
+              <dt>Signed in until</dt>
+              <dd title={dateTime(current.expiresAt)}>{ago(current.expiresAt)}</dd>
+            </>
+          )}
           {apiKey.expiresAt && (
             <>
               <dt>Ends</dt>

@@ -12,6 +12,7 @@ import { NewKey } from "./new-key";
 import { OwnKey } from "./own-key";
 import { RevokeKey } from "./revoke-key";
 import { RotateKey } from "./rotate-key";
+import { SessionTable } from "./session-table";
 
 type Open =
   | { readonly what: "create" | "close" }
@@ -50,6 +51,7 @@ function AllKeys() {
           onRevoke={(key) => setOpen({ what: "revoke", key })}
         />
       )}
+      {data && <SessionTable keys={data.keys} />}
       <section className="card danger-zone">
         <div>
           <h2>Close the account</h2>

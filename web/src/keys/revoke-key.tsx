@@ -1,9 +1,8 @@
 import { useMutation } from "@connectrpc/connect-query";
 import { accounts, type Key } from "../api";
 import { Confirm } from "../parts/confirm";
-import { queryClient } from "../session/client";
 import { refresh } from "../session/refresh";
-import { signOut } from "../session/session";
+import { leave } from "../session/sign-in";
 import { nameOf } from "./key-table";
 
 export interface RevokeKeyProps {
@@ -18,10 +17,9 @@ export function RevokeKey({ keyToRevoke, isLast, onClose }: RevokeKeyProps) {
     onSuccess: () => {
       onClose();
       if (keyToRevoke.current) {
-        queryClient.clear();
-        signOut({
+        leave({
           title: "You were signed out",
-          text: "You revoked the key that this tab was signed in with.",
+          text: "You revoked the key that this browser was signed in with.",
         });
       } else refresh("keys");
     },
@@ -45,7 +43,7 @@ export function RevokeKey({ keyToRevoke, isLast, onClose }: RevokeKeyProps) {
           This is the account's last key. Without it, you cannot sign in again or reach the memories.
         </p>
       )}
-      {keyToRevoke.current && !isLast && <p>This tab uses the key too and will be signed out.</p>}
+      {keyToRevoke.current && !isLast && <p>This browser uses the key too and will be signed out.</p>}
     </Confirm>
   );
 }

@@ -54,7 +54,9 @@ export function RotateKey({ keyToRotate, onMade, onClose }: RotateKeyProps) {
           </select>
         </div>
         {keyToRotate.current && (
-          <p className="hint">This tab is signed in with the old key. Sign in with the new one afterwards.</p>
+          <p className="hint">
+            This browser is signed in with the old key, and is signed out when that ends.
+          </p>
         )}
         <ErrorNote error={rotate.error} />
         <div className="actions">

@@ -1,17 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useMutation } from "@connectrpc/connect-query";
-import { useEffect, useState } from "react";
-import { memories } from "../api";
+import { useEffect } from "react";
+import { type Memory, memories } from "../api";
 import { ErrorNote } from "../errors";
 import { counted } from "../format";
 import { Confirm } from "../parts/confirm";
 import { Loading } from "../parts/page";
-import { useStoppable } from "../parts/use-stoppable";
-import { memoryClient } from "../session/client";
-import { refreshMemories } from "../session/refresh";
+import { useDeletion } from "./use-deletion";
 
 /** Memories that are shown before they are deleted. */
-const SAMPLES_MAX = 5;
+export const SAMPLES_MAX = 5;
 
 export interface DeleteMatchingProps {
   readonly namespace: string;
@@ -48,37 +46,22 @@ export function DeleteMatching({ onClose, ...matching }: DeleteMatchingProps) {
             <code className="breakable">{JSON.stringify(filter)}</code> finds. This cannot be undone. Among
             them:
           </p>
-          <ul className="problems">
-            {data.samples.slice(0, SAMPLES_MAX).map(({ id, text }) => (
-              <li key={id} className="clip" dir="auto">
-                {text}
-              </li>
-            ))}
-          </ul>
+          <Samples of={data.samples} />
         </>
       )}
     </Confirm>
   );
 }
 
-/** Deletes call by call until nothing is left, or the dialog closes. */
-function useDeletion(matching: Omit<DeleteMatchingProps, "onClose">, onDone: () => void) {
-  const [deleted, setDeleted] = useState<number>();
-  const { error: failure, run } = useStoppable();
-  const deleteAll = async (signal: AbortSignal) => {
-    try {
-      for (let sum = 0, more = true; more; setDeleted(sum)) {
-        const answer = await memoryClient.deleteMemories(matching, { signal });
-        sum += answer.deleted;
-        more = answer.more;
-      }
-      onDone();
-    } catch (error) {
-      setDeleted(undefined);
-      throw error;
-    } finally {
-      refreshMemories();
-    }
-  };
-  return { deleted, failure, run: () => run(deleteAll) };
+/** Shows the first of the memories that are to be deleted. */
+export function Samples({ of }: { readonly of: readonly Pick<Memory, "id" | "text">[] }) {
+  return (
+    <ul className="problems">
+      {of.slice(0, SAMPLES_MAX).map(({ id, text }) => (
+        <li key={id} className="clip" dir="auto">
+          {text}
+        </li>
+      ))}
+    </ul>
+  );
 }

@@ -1,19 +1,19 @@
-import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
-import { useState } from "react";
-import { type Memory, memories } from "../api";
-import { ErrorNote } from "../errors";
-import { ago, counted, dateTime } from "../format";
+import { useEffect, useState } from "react";
+import type { Memory } from "../api";
 import { Icon } from "../parts/icon";
-import { More } from "../parts/more";
-import { Empty, Loading, Page } from "../parts/page";
-import { closeTo, go, linkTo, openAt } from "../route";
+import { Empty, Page } from "../parts/page";
+import { closeTo, linkTo, openAt, setQuery, useRoute } from "../route";
 import { useRights } from "../session/rights";
 import { ExportButton } from "../transfer/export-button";
-import { ImportDialog } from "../transfer/import-dialog";
-import { DeleteMatching } from "./delete-matching";
-import { DropNamespace } from "./drop-namespace";
-import { type Listing, ListOptions, NEWEST } from "./list-options";
+import { Found } from "./list/found";
+import { focusBySlash } from "./list/keyboard";
+import { ListOptions } from "./list/list-options";
+import { chosenBy, type Listing, listingOf, queryOf } from "./list/listing";
+import { MemoryList } from "./list/memory-list";
+import { Totals } from "./list/totals";
+import { useMemoryList } from "./list/use-memory-list";
 import { MemoryDrawer } from "./memory-drawer";
+import { type DialogName, NamespaceDialog } from "./namespace-dialog";
 import { OpenMemory } from "./open-memory";
 
 export interface NamespacePageProps {
@@ -23,59 +23,42 @@ export interface NamespacePageProps {
 }
 
 export function NamespacePage({ namespace, opened }: NamespacePageProps) {
-  const [dialog, setDialog] = useState<"drop" | "import" | "delete">();
-  const [listing, setListing] = useState(NEWEST);
-  const { writes, readsOnly } = useRights();
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    memories.listMemories,
-    { namespace, pageToken: "", ...listing },
-    { pageParamKey: "pageToken", getNextPageParam: (page) => page.nextPageToken || undefined },
-  );
-  const listed = data?.pages.flatMap((page) => page.memories) ?? [];
+  const [dialog, setDialog] = useState<DialogName>();
+  const [deleted, setDeleted] = useState<readonly string[]>([]);
+  const listing = listingOf(useRoute().query);
+  const { question } = listing;
+  const chosen = chosenBy(listing);
+  const list = useMemoryList(namespace, listing);
+  useEffect(() => focusBySlash("list-question"), []);
+  const change = (next: Listing) => setQuery(queryOf(next));
+  const open = (id: string) => openAt("memories", namespace, id);
   return (
     <Page
       title={namespace}
-      intro={<Trail {...{ namespace, listing }} />}
+      intro={<Totals {...{ namespace, chosen }} />}
       actions={<NamespaceActions namespace={namespace} onOpen={setDialog} />}
     >
-      <ListOptions listing={listing} onChange={setListing} />
-      <ErrorNote error={error} />
-      {!data && !error && <Loading />}
-      {writes && listing.filter && listed.length > 0 && (
-        <p>
-          <button type="button" className="button-danger-quiet" onClick={() => setDialog("delete")}>
-            <Icon name="trash" /> Delete what the filter finds
-          </button>
-        </p>
+      <ListOptions listing={listing} onChange={change} />
+      {question === "" ? (
+        <MemoryList
+          {...{ list, listing }}
+          nothing={<Nothing isFiltered={chosen.filter !== undefined} namespace={namespace} />}
+          onChange={change}
+          onOpen={open}
+          onDelete={setDialog}
+        />
+      ) : (
+        <Found {...{ namespace, question, chosen, deleted }} onOpen={open} />
       )}
-      {data && listed.length === 0 && listing.filter && <p className="quiet">No memory matches.</p>}
-      {data && listed.length === 0 && !listing.filter && (
-        <Empty title="This namespace is empty">
-          {readsOnly ? (
-            <p>Your key may only read, and cannot store something here.</p>
-          ) : (
-            <p>
-              Store something in the <a href={linkTo("playground", namespace)}>playground</a>.
-            </p>
-          )}
-        </Empty>
-      )}
-      {listed.length > 0 && (
-        <MemoryList memories={listed} onOpen={({ id }) => openAt("memories", namespace, id)} />
-      )}
-      {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
-      {opened && <Opened {...{ namespace, listed }} id={opened} />}
-      {dialog === "delete" && listing.filter && (
-        <DeleteMatching
-          {...{ namespace, filter: listing.filter, includeSuperseded: listing.includeSuperseded }}
-          onClose={() => setDialog(undefined)}
+      {opened && (
+        <Opened
+          {...{ namespace, id: opened, listed: list.listed }}
+          onDeleted={() => setDeleted([...deleted, opened])}
         />
       )}
-      {dialog === "import" && <ImportDialog namespace={namespace} onClose={() => setDialog(undefined)} />}
-      {dialog === "drop" && (
-        <DropNamespace
-          namespace={namespace}
-          onDropped={() => go("memories")}
+      {dialog && (
+        <NamespaceDialog
+          {...{ namespace, chosen, dialog, selection: list.selection }}
           onClose={() => setDialog(undefined)}
         />
       )}
@@ -83,23 +66,35 @@ export function NamespacePage({ namespace, opened }: NamespacePageProps) {
   );
 }
 
-/** Shows the open memory: as it was listed, or else by its id. */
-function Opened({ namespace, id, listed }: { namespace: string; id: string; listed: readonly Memory[] }) {
-  const memory = listed.find((each) => each.id === id);
-  const close = () => closeTo("memories", namespace);
-  if (memory) return <MemoryDrawer namespace={namespace} memory={memory} onClose={close} />;
-  return <OpenMemory namespace={namespace} id={id} onDeleted={close} onClose={close} />;
+function Nothing({ namespace, isFiltered }: { namespace: string; isFiltered: boolean }) {
+  const { readsOnly } = useRights();
+  if (isFiltered) return <p className="quiet">No memory matches.</p>;
+  return (
+    <Empty title="This namespace is empty">
+      {readsOnly ? (
+        <p>Your key may only read, and cannot store something here.</p>
+      ) : (
+        <p>
+          Store something in the <a href={linkTo("playground", namespace)}>playground</a>.
+        </p>
+      )}
+    </Empty>
+  );
 }
 
-function Trail({ namespace, listing }: { namespace: string; listing: Listing }) {
-  const { order: _, ...counting } = listing;
-  const { data } = useQuery(memories.countMemories, { namespace, ...counting });
-  return (
-    <>
-      <a href={linkTo("memories")}>All namespaces</a>
-      {data && ` · ${counted(Number(data.memories), "memory", "memories")}`}
-    </>
-  );
+interface OpenedProps {
+  readonly namespace: string;
+  readonly id: string;
+  readonly listed: readonly Memory[];
+  onDeleted(): void;
+}
+
+/** Shows the open memory: as it was listed, or else by its id. */
+function Opened({ namespace, id, listed, onDeleted }: OpenedProps) {
+  const memory = listed.find((each) => each.id === id);
+  const close = () => closeTo("memories", namespace);
+  if (memory) return <MemoryDrawer {...{ namespace, memory, onDeleted }} onClose={close} />;
+  return <OpenMemory {...{ namespace, id, onDeleted }} onClose={close} />;
 }
 
 interface NamespaceActionsProps {
@@ -129,31 +124,5 @@ function NamespaceActions({ namespace, onOpen }: NamespaceActionsProps) {
         </>
       )}
     </>
-  );
-}
-
-interface MemoryListProps {
-  readonly memories: readonly Memory[];
-  onOpen(memory: Memory): void;
-}
-
-function MemoryList({ memories, onOpen }: MemoryListProps) {
-  return (
-    <ul className="card card-flush rows">
-      {memories.map((memory) => (
-        <li key={memory.id}>
-          <button type="button" className="row" onClick={() => onOpen(memory)}>
-            <span className="row-text" dir="auto">
-              {memory.text}
-            </span>
-            <span className="row-facts">
-              {memory.supersededBy !== undefined && <span className="badge badge-warn">Superseded</span>}{" "}
-              {counted(memory.tokens, "token")} ·{" "}
-              <span title={dateTime(memory.createdAt)}>{ago(memory.createdAt)}</span>
-            </span>
-          </button>
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useDeferredValue, useState } from "react";
 import { memories, type Namespace } from "../api";
 import { ErrorNote } from "../errors";
-import { bytes, count } from "../format";
+import { bytes, count, counted } from "../format";
 import { Code } from "../parts/code";
 import { Icon } from "../parts/icon";
 import { KeyNote, READ_ONLY } from "../parts/key-note";
@@ -11,8 +11,9 @@ import { Empty, Loading, Page } from "../parts/page";
 import { ScrollRegion } from "../parts/scroll-region";
 import { linkTo } from "../route";
 import { SERVICE_URL } from "../session/client";
+import { refreshMemories } from "../session/refresh";
 import { useRights } from "../session/rights";
-import { useSession } from "../session/session";
+import { SampleKeyNote, useSampleKey } from "../start/sample-key";
 import { curlOf, NAMESPACE } from "../start/samples";
 import { DropNamespace } from "./drop-namespace";
 
@@ -34,8 +35,17 @@ export function NamespacesPage() {
   const intro = only
     ? "The namespace of your key. The account may have others, which this key cannot see."
     : "Your namespaces and what each of them holds.";
+  const isAll = !hasNextPage && prefix === "";
   return (
-    <Page title="Memories" intro={intro}>
+    <Page
+      title="Memories"
+      intro={intro}
+      actions={
+        <button type="button" onClick={refreshMemories}>
+          <Icon name="rotate" /> Refresh
+        </button>
+      }
+    >
       <ErrorNote error={error} />
       {!data && !error && <Loading />}
       {(prefix !== "" || hasNextPage || namespaces.length > SEARCHED_FROM) && (
@@ -45,6 +55,7 @@ export function NamespacesPage() {
       {data && namespaces.length === 0 && prefix !== "" && (
         <p className="quiet">No namespace begins with this.</p>
       )}
+      {namespaces.length > 0 && <Total {...{ namespaces, isAll }} />}
       {namespaces.length > 0 && <NamespaceTable namespaces={namespaces} onDrop={setDropping} />}
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
       {dropping && (
@@ -55,6 +66,27 @@ export function NamespacesPage() {
         />
       )}
     </Page>
+  );
+}
+
+/** Sums up what the listed namespaces hold. */
+function Total({ namespaces, isAll }: { namespaces: readonly Namespace[]; isAll: boolean }) {
+  const sum = (pick: (namespace: Namespace) => number) =>
+    namespaces.reduce((total, namespace) => total + pick(namespace), 0);
+  const all = [
+    counted(namespaces.length, "namespace"),
+    counted(
+      sum(({ memories: held }) => held),
+      "memory",
+      "memories",
+    ),
+    bytes(sum(({ bytes: size }) => Number(size))),
+  ];
+  return (
+    <p className="quiet" role="status">
+      {!isAll && "Shown: "}
+      {all.join(" · ")}
+    </p>
   );
 }
 
@@ -138,7 +170,7 @@ function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
 }
 
 function NoMemories() {
-  const { key = "" } = useSession();
+  const key = useSampleKey();
   const { writes, readsOnly, namespace = NAMESPACE } = useRights();
   const body = { text: "The first thing to remember.", namespace };
   return (
@@ -152,6 +184,7 @@ function NoMemories() {
           <p>
             Store one in the <a href={linkTo("playground")}>playground</a>, or from a terminal:
           </p>
+          <SampleKeyNote />
           <Code text={curlOf({ url: SERVICE_URL, key }, "/store", body)} what="curl command" />
         </>
       )}

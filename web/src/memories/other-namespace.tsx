@@ -7,7 +7,7 @@ export interface OtherNamespaceProps {
   readonly only: string;
 }
 
-/** Page of a namespace that this tab's key may not use. */
+/** Page of a namespace that the key in use may not use. */
 export function OtherNamespace({ namespace, only }: OtherNamespaceProps) {
   return (
     <Page title={namespace}>

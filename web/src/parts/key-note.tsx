@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Icon } from "./icon";
 
-/** Explains why something is not offered: the key of this tab may not do it. */
+/** Explains why something is not offered: the key in use may not do it. */
 export function KeyNote({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div className="note note-calm">

@@ -2,7 +2,7 @@ import { Code } from "../parts/code";
 import { ScrollRegion } from "../parts/scroll-region";
 import { Tabs } from "../parts/tabs";
 import { SERVICE_URL } from "../session/client";
-import { useSession } from "../session/session";
+import { SampleKeyNote, useSampleKey } from "../start/sample-key";
 import { type Call, streams } from "./calls";
 import { MethodAndPath } from "./method-and-path";
 import { type Body, type Document, jsonMedia, resolve } from "./openapi";
@@ -10,9 +10,6 @@ import { Inline, Prose } from "./prose";
 import { samplesOf } from "./samples";
 import { exampleOf, type Field, fieldsOf } from "./schema";
 import { TryIt } from "./try-it";
-
-/** Stands in samples for the key of a visitor who has none yet. */
-const NO_KEY = "rcl_YOUR_KEY";
 
 /** Describes one call: its purpose, samples, request, answer and errors. */
 export function CallPage({ document, call }: { document: Document; call: Call }) {
@@ -49,7 +46,7 @@ function descriptionOf({ description = "", method, path }: Call): string {
 }
 
 function Samples({ call }: { call: Call }) {
-  const { key = NO_KEY } = useSession();
+  const key = useSampleKey();
   const tabs = samplesOf(call, { url: SERVICE_URL, key }).map(({ name, needs, code }) => ({
     name,
     content: (
@@ -62,6 +59,7 @@ function Samples({ call }: { call: Call }) {
   return (
     <section className="card stack">
       <h2>Samples</h2>
+      <SampleKeyNote />
       <Tabs label="Languages" tabs={tabs} />
     </section>
   );

@@ -1,5 +1,4 @@
-import { SERVICE_URL } from "../session/client";
-import { currentKey } from "../session/session";
+import { FROM_PORTAL, SERVICE_URL } from "../session/client";
 import type { Call } from "./calls";
 import { requestOf } from "./request";
 
@@ -22,11 +21,9 @@ export async function send(
 ): Promise<Answer> {
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const { method, path } = requestOf(call, given);
-  const headers = new Headers();
+  const headers = new Headers(FROM_PORTAL);
   for (const { name, in: place } of call.parameters)
     if (place === "header" && given[name]) headers.set(name, given[name]);
-  const key = currentKey();
-  if (key !== undefined) headers.set("authorization", `Bearer ${key}`);
   const sendsBody = call.requestBody !== undefined && body !== "";
   if (sendsBody) headers.set("content-type", "application/json");
   const start = performance.now();

@@ -19,9 +19,9 @@ export interface TryItProps {
 /** Calls that take so much away that their name has to be typed first. */
 const TYPED = new Set(["DeleteNamespace", "CloseAccount"]);
 
-/** Sends a call exactly as written, with this tab's key, and shows the answer unchanged. */
+/** Sends a call exactly as written, as the browser is signed in, and shows the answer unchanged. */
 export function TryIt({ document, call, example }: TryItProps) {
-  const { key } = useSession();
+  const { signedIn } = useSession();
   const [body, setBody] = useState(example === undefined ? "" : JSON.stringify(example, null, 2));
   const [values, setValues] = useState<Readonly<Record<string, string>>>(() => ({
     "Idempotency-Key": newIdempotencyKey(),
@@ -44,7 +44,7 @@ export function TryIt({ document, call, example }: TryItProps) {
     <section className="card stack">
       <h2>Try it</h2>
       <form method="post" className="stack" onSubmit={submit}>
-        {key === undefined ? (
+        {!signedIn ? (
           <p className="hint">Sign in first. Without a key, most calls answer 401.</p>
         ) : (
           <KeyHint {...{ document, call }} />
@@ -78,7 +78,7 @@ export function TryIt({ document, call, example }: TryItProps) {
           onConfirm={() => attempt.mutate()}
           onClose={() => setAsking(false)}
         >
-          <p>The server does it at once, with this tab's key. It cannot be undone.</p>
+          <p>The server does it at once, with the key in use here. It cannot be undone.</p>
         </Confirm>
       )}
     </section>

@@ -3,15 +3,16 @@ import { createConnectTransport } from "@connectrpc/connect-web";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { MemoryService } from "../api";
 import { awaitServer, isUnreachable } from "./reach";
-import { currentKey, signOut } from "./session";
+import { currentSession } from "./session";
 
 /** Address of the service: the address of this page, including the path under which it is served. */
 export const SERVICE_URL = new URL(".", location.href).href.replace(/\/$/, "");
 
-const withKey: Interceptor = (next) => (request) => {
-  const key = currentKey();
-  if (key !== undefined && !request.header.has("authorization"))
-    request.header.set("authorization", `Bearer ${key}`);
+/** Header without which the session's cookie does not count. Forms and other origins cannot send it. */
+export const FROM_PORTAL = { "x-recalld-session": "1" };
+
+const fromPortal: Interceptor = (next) => (request) => {
+  for (const [name, value] of Object.entries(FROM_PORTAL)) request.header.set(name, value);
   return next(request);
 };
 
@@ -25,7 +26,7 @@ const byNamespace: Interceptor = (next) => (request) => {
 
 export const transport = createConnectTransport({
   baseUrl: SERVICE_URL,
-  interceptors: [withKey, byNamespace],
+  interceptors: [fromPortal, byNamespace],
 });
 
 /** Calls whose progress is followed, or which are made again and again; all others are queries. */
@@ -44,12 +45,15 @@ export const queryClient = new QueryClient({
 
 function onError(error: unknown): void {
   if (isUnreachable(error)) awaitServer(SERVICE_URL, loadAgain);
-  if (currentKey() === undefined || ConnectError.from(error).code !== Code.Unauthenticated) return;
-  queryClient.clear();
-  signOut({
-    title: "You were signed out",
-    text: "This key no longer works: it was revoked, it expired, or its account was closed.",
-  });
+  if (currentSession().signedIn !== true || ConnectError.from(error).code !== Code.Unauthenticated) return;
+  onSessionEnd();
+}
+
+let onSessionEnd = () => {};
+
+/** Sets what is done when the server says that the session has ended. */
+export function whenSessionEnds(listener: () => void): void {
+  onSessionEnd = listener;
 }
 
 function loadAgain(): void {

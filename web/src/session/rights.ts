@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { accounts, type Key, KeyAccess } from "../api";
 
-/** Permissions of this tab's key. Pages offer nothing that the server would refuse. */
+/** Permissions of the key in use. Pages offer nothing that the server would refuse. */
 export interface Rights {
   /** The key without its secret; absent until the server has told it. */
   readonly key: Key | undefined;

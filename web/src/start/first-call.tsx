@@ -3,10 +3,11 @@ import { useEffect, useState } from "react";
 import { accounts } from "../api";
 import { counted } from "../format";
 import { Icon } from "../parts/icon";
+import { STORY } from "./story";
 
 const POLL_MS = 2_000;
-/** Number of calls that the samples make: between them it may find one. */
-const SAMPLE_CALLS = 2;
+/** Number of calls that a sample makes: between them it may find some. */
+const SAMPLE_CALLS = Object.keys(STORY).length + 1;
 /** After this time the page stops polling and offers a button. */
 const WAIT_MS_MAX = 10 * 60_000;
 

@@ -5,15 +5,18 @@ import { Loading } from "../parts/page";
 import { type Rights, useRights } from "../session/rights";
 import { FirstCall } from "./first-call";
 import { QuickStart } from "./quick-start";
+import { SampleKeyNote, useSampleKey } from "./sample-key";
 import { NAMESPACE } from "./samples";
 
-/** Shows first steps that this tab's key may take. */
-export function FirstSteps({ apiKey }: { apiKey: string }) {
+/** Shows first steps that the key in use may take. */
+export function FirstSteps() {
+  const apiKey = useSampleKey();
   const { rights, namespace } = useSteps();
   if (namespace === undefined) return <Loading />;
   return (
     <section className="card stack">
       <Explanation rights={rights} />
+      <SampleKeyNote />
       <QuickStart {...{ apiKey, namespace }} stores={rights.writes} />
       <FirstCall />
     </section>

@@ -5,16 +5,15 @@ import { useSession } from "../session/session";
 import { FirstSteps } from "./first-steps";
 
 export function QuickStartPage() {
-  const { key, unsaved } = useSession();
+  const { unsaved } = useSession();
   const { readsOnly, manages } = useRights();
-  if (key === undefined) return null;
   const intro = readsOnly
-    ? "Recall memories with this tab's key."
-    : "Store one memory and recall it with this tab's key.";
+    ? "Recall memories with your key."
+    : "Store four memories and find the right one by its meaning, with your key.";
   return (
     <Page title="Quick start" intro={intro}>
       {/* While the dialog reveals the key, it shows the same steps. */}
-      {!unsaved && <FirstSteps apiKey={key} />}
+      {!unsaved && <FirstSteps />}
       <section className="next">
         <a className="card" href={linkTo("playground")}>
           <strong>Playground</strong>

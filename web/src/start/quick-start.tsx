@@ -1,6 +1,7 @@
 import { Code } from "../parts/code";
 import { Tabs } from "../parts/tabs";
 import { SERVICE_URL } from "../session/client";
+import { RunHere } from "./run-here";
 import { NAMESPACE, samplesOf } from "./samples";
 
 export interface QuickStartProps {
@@ -22,5 +23,16 @@ export function QuickStart({ apiKey, namespace = NAMESPACE, stores = true }: Qui
       </>
     ),
   }));
-  return <Tabs label="Language" tabs={tabs} />;
+  return (
+    <>
+      {stores && (
+        <p>
+          These calls store four memories in <bdi className="mono breakable">{namespace}</bdi> and ask a
+          question that has no word of its answer.
+        </p>
+      )}
+      <Tabs label="Language" tabs={tabs} />
+      <RunHere {...{ namespace, stores }} />
+    </>
+  );
 }

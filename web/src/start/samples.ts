@@ -1,3 +1,5 @@
+import { questionOf, STORY } from "./story.js";
+
 /** Namespace of the samples, unless the key is for another one. */
 export const NAMESPACE = "quickstart";
 
@@ -11,7 +13,7 @@ export interface Access {
 /** Values that fill in a sample. */
 export interface Filling extends Access {
   readonly namespace: string;
-  /** Whether it stores a memory before it recalls. */
+  /** Whether it stores memories before it recalls. */
   readonly stores: boolean;
 }
 
@@ -22,10 +24,10 @@ export interface Sample {
   readonly code: string;
 }
 
-const TEXT = "Ada moved to Lisbon in May and works from a small studio near the river.";
-const QUERY = "Where does Ada live?";
-
-/** Samples that store one memory, if the key may, and recall it. Each works when pasted into a shell. */
+/**
+ * Samples that store the story's memories, if the key may, and ask about them. Each works when pasted into a
+ * shell. The memories have ids of their own, so that a sample that is run again leaves no copies.
+ */
 export function samplesOf(filling: Filling): readonly Sample[] {
   return [
     { name: "curl", needs: "Paste it into a terminal.", code: curl(filling) },
@@ -48,28 +50,55 @@ export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-export function curlOf({ url, key }: Access, path: string, body: object): string {
+export function curlOf(access: Access, path: string, body: object): string {
+  return callOf(access, path, JSON.stringify(body));
+}
+
+function callOf({ url, key }: Access, path: string, json: string): string {
   return [
     `curl -sS ${shellQuote(`${url}${path}`)}`,
     `  -H ${shellQuote(`Authorization: Bearer ${key}`)}`,
     "  -H 'Content-Type: application/json'",
-    `  -d ${shellQuote(JSON.stringify(body))}`,
+    `  -d ${shellQuote(json)}`,
   ].join(" \\\n");
 }
 
 function curl(filling: Filling): string {
   const { namespace, stores } = filling;
-  const store = ["# Remember something", `${curlOf(filling, "/store", { text: TEXT, namespace })}; echo`, ""];
+  const call = (path: string, json: string) => `${callOf(filling, path, json)}; echo`;
+  const store = ["# Remember four things", call("/store/batch", batchOf(namespace)), ""];
+  const query = JSON.stringify({ query: questionOf(stores), namespace });
   return [
     ...(stores ? store : []),
-    stores ? "# Ask for it in other words" : "# Ask in plain words",
-    `${curlOf(filling, "/recall", { query: QUERY, namespace })}; echo`,
+    stores ? "# Ask in other words" : "# Ask in plain words",
+    call("/recall", query),
   ].join("\n");
+}
+
+/** Writes the request that stores the story, a line for each memory. */
+function batchOf(namespace: string): string {
+  const memories = Object.entries(STORY).map(
+    ([id, text]) => `  ${JSON.stringify({ external_id: id, on_conflict: "KEEP", text })}`,
+  );
+  return `{"namespace": ${JSON.stringify(namespace)}, "memories": [\n${memories.join(",\n")}\n]}`;
+}
+
+/** Writes the story as an object, which is one in JavaScript and in Python alike. */
+function storyAs(name: string): string {
+  const lines = Object.entries(STORY).map(
+    ([id, text]) => `    ${JSON.stringify(id)}: ${JSON.stringify(text)},`,
+  );
+  return `${name} = {\n${lines.join("\n")}\n}`;
 }
 
 function typeScript({ url, key, namespace, stores }: Filling): string {
   const place = `namespace: ${JSON.stringify(namespace)}`;
-  const store = stores ? `await memory.store({ text: "${TEXT}", ${place} });\n` : "";
+  const imports = stores ? "MemoryService, StoreRequest_OnConflict" : "MemoryService";
+  const store = `${storyAs("const story")};
+const onConflict = StoreRequest_OnConflict.KEEP;
+const memories = Object.entries(story).map(([externalId, text]) => ({ externalId, text, onConflict }));
+await memory.storeBatch({ ${place}, memories });
+`;
   return `mkdir -p recalld-quickstart && cd recalld-quickstart
 npm init -y >/dev/null && npm pkg set type=module
 npm install --silent @connectrpc/connect@2 @connectrpc/connect-node@2 @bufbuild/protobuf@2
@@ -77,7 +106,7 @@ curl -s -o recalld.js ${shellQuote(`${url}/recalld.js`)}
 cat > quickstart.ts <<'END'
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { MemoryService } from "./recalld.js";
+import { ${imports} } from "./recalld.js";
 
 const withKey: Interceptor = (next) => (request) => {
   request.header.set("Authorization", "Bearer ${key}");
@@ -90,7 +119,7 @@ const transport = createConnectTransport({
 });
 const memory = createClient(MemoryService, transport);
 
-${store}const { results } = await memory.recall({ query: "${QUERY}", ${place} });
+${stores ? store : ""}const { results } = await memory.recall({ query: "${questionOf(stores)}", ${place} });
 for (const { score, text } of results) console.log(score.toFixed(3), text);
 END
 npx -y tsx quickstart.ts`;
@@ -99,7 +128,10 @@ npx -y tsx quickstart.ts`;
 function python({ url, key, namespace, stores }: Filling): string {
   // A string of JSON is one of Python, too.
   const place = `"namespace": ${JSON.stringify(namespace)}`;
-  const store = stores ? `call("/store", {"text": "${TEXT}", ${place}})\n` : "";
+  const store = `${storyAs("story")}
+memories = [{"external_id": id, "on_conflict": "KEEP", "text": text} for id, text in story.items()]
+call("/store/batch", {"memories": memories, ${place}})
+`;
   return `python3 - <<'END'
 import json, urllib.request
 
@@ -115,22 +147,22 @@ def call(path, body):
     with urllib.request.urlopen(request) as response:
         return json.load(response)
 
-${store}answer = call("/recall", {"query": "${QUERY}", ${place}})
+${stores ? store : ""}answer = call("/recall", {"query": "${questionOf(stores)}", ${place}})
 for result in answer["results"]:
-    print(round(result["score"], 3), result["text"])
+    print(f"{result['score']:.3f}", result["text"])
 END`;
 }
 
 function grpc({ url, key, namespace, stores }: Filling): string {
   // Without TLS, the two sides cannot negotiate HTTP/2, so the client must choose it.
   const plain = url.startsWith("http:") ? " --http2-prior-knowledge" : "";
-  const call = (rpc: string, body: object) =>
+  const call = (rpc: string, json: string) =>
     [
       `npx -y @bufbuild/buf curl --protocol grpc${plain}`,
       `  -H ${shellQuote(`Authorization: Bearer ${key}`)}`,
-      `  -d ${shellQuote(JSON.stringify(body))}`,
+      `  -d ${shellQuote(json)}`,
       `  ${shellQuote(`${url}/recalld.v1.MemoryService/${rpc}`)}`,
     ].join(" \\\n");
-  const store = stores ? [call("Store", { text: TEXT, namespace })] : [];
-  return [...store, call("Recall", { query: QUERY, namespace })].join("\n\n");
+  const store = stores ? [call("StoreBatch", batchOf(namespace))] : [];
+  return [...store, call("Recall", JSON.stringify({ query: questionOf(stores), namespace }))].join("\n\n");
 }

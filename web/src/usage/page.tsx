@@ -7,6 +7,7 @@ import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
 import { languagesOf } from "../session/model";
 import { Daily } from "./daily";
+import { Shares } from "./shares";
 
 export function UsagePage() {
   const { data: account, error } = useQuery(accounts.getAccount, {});
@@ -18,6 +19,7 @@ export function UsagePage() {
         <>
           <Quota used={account.callsUsed} limit={account.callsLimit} plan={account.plan} />
           <Daily />
+          <Shares />
           <Account account={account} />
         </>
       )}

@@ -1,22 +1,13 @@
-import { createClient } from "@connectrpc/connect";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { AccountService } from "../api";
 import { ErrorNote } from "../errors";
-import { transport } from "../session/client";
-import { signIn } from "../session/session";
-
-const client = createClient(AccountService, transport);
+import { signIn } from "../session/sign-in";
 
 export function SignInForm() {
   const [key, setKey] = useState("");
+  const [stay, setStay] = useState(false);
   const [problem, setProblem] = useState("");
-  // The key is tried before it is kept, so that a mistyped key is reported here and not on the next page.
-  const attempt = useMutation({
-    mutationFn: (candidate: string) =>
-      client.getAccount({}, { headers: { authorization: `Bearer ${candidate}` } }),
-    onSuccess: (_account, candidate) => signIn(candidate),
-  });
+  const attempt = useMutation({ mutationFn: (candidate: string) => signIn(candidate, { stay }) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // People paste the whole header as well.
@@ -28,7 +19,7 @@ export function SignInForm() {
   return (
     <form method="post" className="card stack" onSubmit={submit}>
       <h2>Sign in with a key</h2>
-      <p className="quiet">The key stays in this tab until you close it.</p>
+      <p className="quiet">The browser does not keep the key, and you can sign it out from anywhere.</p>
       <div className="field">
         <label htmlFor="key">API key</label>
         <input
@@ -48,6 +39,20 @@ export function SignInForm() {
         </p>
         <p className="hint">You can use any key of the account.</p>
       </div>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={stay}
+          aria-describedby="stay-hint"
+          onChange={(event) => setStay(event.target.checked)}
+        />
+        Stay signed in on this device
+      </label>
+      <p id="stay-hint" className="hint">
+        {stay
+          ? "You stay signed in for 30 days."
+          : "You are signed out when the browser is closed, or after 12 hours."}
+      </p>
       <ErrorNote error={attempt.error} />
       <button type="submit" disabled={attempt.isPending}>
         {attempt.isPending ? "Signing in…" : "Sign in"}

@@ -3,14 +3,14 @@ import { type FormEvent, useState } from "react";
 import { accounts } from "../api";
 import { ErrorNote } from "../errors";
 import { go } from "../route";
-import { signIn } from "../session/session";
+import { signInNew } from "../session/sign-in";
 
 export function SignUpForm() {
   const [email, setEmail] = useState("");
   const signUp = useMutation(accounts.signUp, {
-    onSuccess: ({ apiKey }) => {
+    onSuccess: async ({ apiKey }) => {
       go("start");
-      signIn(apiKey, { unsaved: true });
+      await signInNew(apiKey);
     },
   });
   const submit = (event: FormEvent) => {

@@ -79,11 +79,10 @@ async function readPage(
   { log, clock }: Pick<ReadingPorts, "log" | "clock">,
   { selection, order, place, size, ...reading }: PageOf,
 ): Promise<{ items: Shown[]; next: number | undefined }> {
-  const { sequences } = selection;
   const isNewest = order === "newest";
   const rest = isNewest
-    ? sequences.slice(0, place === undefined ? undefined : selection.placeOf(place + 1)).reverse()
-    : sequences.subarray(place === undefined ? 0 : selection.placeOf(place));
+    ? selection.between(1, place ?? Number.MAX_SAFE_INTEGER).toReversed()
+    : selection.between(place ?? 1, Number.MAX_SAFE_INTEGER);
   const items: Shown[] = [];
   const showing = { ...reading, nowMs: clock.wallMs() };
   let bytes = 0;

@@ -61,7 +61,8 @@ export async function storeBatch(ports: WishPorts, request: StoreBatchRequest): 
     const ids = memoryIdsLike(attempt?.memoryId ?? newMemoryId(), parsed.length);
     const items = parsed.map((each, i) => ({ ...each, id: ids[i] as string }));
     const written = await writeBatch(ports, { ...request, scope, items, attempt });
-    for (const { tokens } of written.fresh) ports.quota.count(caller, { call: "store", tokens });
+    const { namespace } = scope;
+    for (const { tokens } of written.fresh) ports.quota.count(caller, { namespace, call: "store", tokens });
     return written;
   };
   const told = (of: StoredBatch) => tellUnread(ports, of, parsed);

@@ -1,0 +1,80 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, signUp } from "../support/caller.js";
+import { startServer, type TestServer } from "../support/server.js";
+import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, signInWith, visit } from "./visitor.js";
+
+describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in the portal", () => {
+  let server: TestServer;
+  let browser: Browser;
+  let page: Page;
+  let caller: Caller;
+  let faults: readonly string[];
+
+  beforeAll(async () => {
+    needPortal();
+    server = await startServer();
+    browser = await openBrowser();
+    caller = await signUp(server.url);
+    ({ page, faults } = await openVisitor(browser, server.url));
+    await signInWith(page, server.url, caller.key);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  const row = (text: string) => page.locator("tbody tr").filter({ hasText: text });
+
+  it("lists the calls with their outcome, time and key, and no text", async () => {
+    const { body } = await caller.call("POST /recalld.v1.AccountService/CreateKey", {
+      body: { name: "agent" },
+    });
+    await fetch(`${server.url}/store`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${body.api_key}`, "content-type": "application/json" },
+      body: JSON.stringify({ text: "Ada has a secret.", namespace: "home" }),
+    });
+    await visit(page, server.url, "calls");
+    await page.getByRole("heading", { name: "Calls" }).waitFor();
+    const stored = row("Store");
+    expect(await stored.textContent()).toMatch(/^Store HTTPok\w{3} \d+, \d\d:\d\d:\d\d[\d.]+\u00a0msagent/);
+    expect(await page.locator("main").textContent()).not.toContain("secret");
+  });
+
+  it("shows failures alone on request, and what came since by Refresh", async () => {
+    await page.getByText("Errors only").click();
+    await page.getByText("No call has failed").waitFor();
+    await caller.call(`GET ${caller.pathOf("home", "mem_none")}`);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await row("GetMemory").getByText("invalid_argument").waitFor();
+    expect(await page.locator("tbody tr").count()).toBe(1);
+    await page.getByText("All calls").click();
+    await row("Store").first().waitFor();
+  });
+
+  it("shows more, page by page", async () => {
+    for (let i = 0; i < 60; i++) await caller.call("GET /usage");
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(50);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await expect.poll(() => page.locator("tbody tr").count()).toBeGreaterThan(60);
+  });
+
+  it("says which keys and namespaces use the plan", async () => {
+    await caller.store({ text: "The standup is at ten.", namespace: "work" });
+    await visit(page, server.url, "usage");
+    await page.reload();
+    const ofKeys = page.getByRole("group", { name: "Usage by key" });
+    await ofKeys.getByText("agent").waitFor();
+    await ofKeys.getByText("first key").waitFor();
+    const ofNamespaces = page.getByRole("group", { name: "Usage by namespace" });
+    await ofNamespaces.getByRole("link", { name: "work" }).waitFor();
+    await ofNamespaces.getByRole("link", { name: "home" }).click();
+    await page.getByRole("button", { name: "Ada has a secret." }).waitFor();
+  });
+
+  it("reports no fault to the console", () => {
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { RecentCall } from "../api";
+import { ago, exactTime } from "../format";
+import { ScrollRegion } from "../parts/scroll-region";
+
+/** Names of protocols, as people write them. */
+const PROTOCOLS: Readonly<Record<string, string>> = {
+  connect: "Connect",
+  grpc: "gRPC",
+  "grpc-web": "gRPC-Web",
+  json: "HTTP",
+  mcp: "MCP",
+};
+
+export interface CallTableProps {
+  readonly calls: readonly RecentCall[];
+  /** Names a key by its id. */
+  nameOf(keyId: string): string;
+}
+
+export function CallTable({ calls, nameOf }: CallTableProps) {
+  return (
+    <section className="card card-flush">
+      <ScrollRegion label="Calls">
+        <table className="cards">
+          <thead>
+            <tr>
+              <th scope="col">Call</th>
+              <th scope="col">Outcome</th>
+              <th scope="col">Time</th>
+              <th scope="col" className="number">
+                Took
+              </th>
+              <th scope="col">Key</th>
+              <th scope="col">Request id</th>
+            </tr>
+          </thead>
+          <tbody>
+            {calls.map((call) => (
+              <Row key={keyOf(call)} call={call} nameOf={nameOf} />
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+    </section>
+  );
+}
+
+function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "nameOf">) {
+  const { method, protocol, code, startTime, durationMs, keyId, requestId } = call;
+  return (
+    <tr>
+      <th scope="row">
+        {method.split("/").at(-1)} <span className="quiet">{PROTOCOLS[protocol] ?? protocol}</span>
+      </th>
+      <td data-label="Outcome">
+        <span className={code === "ok" ? "badge badge-good" : "badge badge-warn"}>{code}</span>
+      </td>
+      <td data-label="Time" title={ago(startTime)} className="whole">
+        {exactTime(startTime)}
+      </td>
+      <td data-label="Took" className="number whole">
+        {durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)}
+        {"\u00a0ms"}
+      </td>
+      <td data-label="Key">
+        <bdi className="clip">{nameOf(keyId)}</bdi>
+      </td>
+      <td data-label="Request id">
+        <code className="breakable">{requestId}</code>
+      </td>
+    </tr>
+  );
+}
+
+/** Tells calls apart, also those to which a caller gave one request id. */
+function keyOf({ requestId, startTime, method }: RecentCall): string {
+  return `${requestId} ${method} ${startTime ? timestampMs(startTime) : ""}`;
+}

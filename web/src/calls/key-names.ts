@@ -1,0 +1,18 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { accounts } from "../api";
+import { useRights } from "../session/rights";
+
+/** Characters of an id that tell keys apart which this key may not list. */
+const SHOWN_CHARS = 6;
+
+/** Returns a function that names keys by their ids, as far as this tab's key may know their names. */
+export function useKeyNames(): (keyId: string) => string {
+  const { key: own, manages } = useRights();
+  const { data } = useQuery(accounts.listKeys, {}, { enabled: manages });
+  const keys = data?.keys ?? (own ? [own] : []);
+  const names = new Map(keys.map(({ id, name, prefix }) => [id, name || `${prefix}…`]));
+  return (keyId) => {
+    if (keyId === "") return "a key that is gone";
+    return names.get(keyId) ?? `another key (…${keyId.slice(-SHOWN_CHARS)})`;
+  };
+}

@@ -1,0 +1,31 @@
+import { go } from "../route";
+import { ImportDialog } from "../transfer/import-dialog";
+import { DeleteMatching } from "./delete-matching";
+import { DeleteSelected } from "./delete-selected";
+import { DropNamespace } from "./drop-namespace";
+import type { Chosen } from "./list/listing";
+import type { MemoryListing } from "./list/use-memory-list";
+
+export type DialogName = "drop" | "import" | "matching" | "selected";
+
+export interface NamespaceDialogProps {
+  readonly namespace: string;
+  readonly dialog: DialogName;
+  readonly chosen: Chosen;
+  readonly selection: MemoryListing["selection"];
+  onClose(): void;
+}
+
+/** Asks before something is done with many memories at once. */
+export function NamespaceDialog(props: NamespaceDialogProps) {
+  const { namespace, dialog, chosen, selection, onClose } = props;
+  const { filter, includeSuperseded } = chosen;
+  if (dialog === "import") return <ImportDialog {...{ namespace, onClose }} />;
+  if (dialog === "drop")
+    return <DropNamespace {...{ namespace, onClose }} onDropped={() => go("memories")} />;
+  if (dialog === "selected") {
+    const ids = [...selection.selected];
+    return <DeleteSelected {...{ namespace, ids, onClose }} onDeleted={selection.clear} />;
+  }
+  return filter && <DeleteMatching {...{ namespace, filter, includeSuperseded, onClose }} />;
+}

@@ -1,0 +1,88 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { accounts, type KeyUsage, type NamespaceUsage } from "../api";
+import { useKeyNames } from "../calls/key-names";
+import { count, dateTime } from "../format";
+import { ScrollRegion } from "../parts/scroll-region";
+import { linkTo } from "../route";
+
+type Used = Pick<KeyUsage, "stores" | "recalls" | "tokensStored" | "tokensQueried">;
+
+interface Share {
+  readonly name: string;
+  /** Page about it, if there is one. */
+  readonly href?: string;
+  readonly used: Used;
+}
+
+/** Shows which keys and which namespaces use the plan. */
+export function Shares() {
+  const nameOf = useKeyNames();
+  const { data } = useQuery(accounts.getUsage, { days: 1 });
+  if (!data) return null;
+  const { keys, namespaces, since } = data;
+  return (
+    <section className="card stack" aria-labelledby="shares">
+      <h2 id="shares">By key and namespace</h2>
+      {keys.length === 0 && <p className="quiet">There were no calls since {dateTime(since)}.</p>}
+      {keys.length > 0 && (
+        <>
+          <ShareTable of="Key" shares={keys.map((each) => shareOfKey(each, nameOf))} />
+          <ShareTable of="Namespace" shares={namespaces.map(shareOfNamespace)} />
+        </>
+      )}
+      <p className="hint">
+        Counted by this server since it started, {dateTime(since)}. Others of its replicas have their own
+        counts.
+      </p>
+    </section>
+  );
+}
+
+function shareOfKey({ keyId, ...used }: KeyUsage, nameOf: (keyId: string) => string): Share {
+  return { name: keyId === "" ? "all others, and keys that are gone" : nameOf(keyId), used };
+}
+
+function shareOfNamespace({ namespace, ...used }: NamespaceUsage): Share {
+  if (namespace === "") return { name: "all others", used };
+  return { name: namespace, href: linkTo("memories", namespace), used };
+}
+
+function ShareTable({ of, shares }: { of: string; shares: readonly Share[] }) {
+  return (
+    <ScrollRegion label={`Usage by ${of.toLowerCase()}`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{of}</th>
+            {["Stores", "Recalls", "Tokens stored", "Tokens queried"].map((name) => (
+              <th key={name} scope="col" className="number">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shares.map(({ name, href, used }) => (
+            <tr key={href ?? name}>
+              <th scope="row">
+                {href === undefined ? (
+                  <bdi className="clip">{name}</bdi>
+                ) : (
+                  <a className="clip" href={href}>
+                    <bdi>{name}</bdi>
+                  </a>
+                )}
+              </th>
+              {[used.stores, used.recalls, used.tokensStored, used.tokensQueried].map((figure, i) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the columns are always the same
+                <td key={i} className="number">
+                  {count(figure)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}
