@@ -113,10 +113,12 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "a browser that is sig
     await visit(one.page, server.url, "keys");
     const rows = one.page.getByRole("region", { name: "Signed-in browsers" }).locator("tbody tr");
     await rows.locator(".badge", { hasText: "this browser" }).waitFor();
+    // The last one is that of the other browser.
+    const revoke = rows.last().getByRole("button", { name: "Revoke a browser with first key" });
+    await revoke.waitFor();
     const before = await rows.count();
     expect(await rows.locator(".badge-good").count()).toBe(1);
-    // The last one is that of the other browser.
-    await rows.last().getByRole("button", { name: "Revoke a browser with first key" }).click();
+    await revoke.click();
     await rows.nth(before - 1).waitFor({ state: "detached" });
     await other.page.getByRole("link", { name: "Memories" }).click();
     await other.page.getByText("You were signed out").waitFor();

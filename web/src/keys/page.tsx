@@ -29,7 +29,8 @@ export function KeysPage() {
 /** Page of a key that may manage the others. */
 function AllKeys() {
   const [open, setOpen] = useState<Open>();
-  const { data, error } = useQuery(accounts.listKeys, {});
+  // Keys and sessions change elsewhere, and are here to be checked.
+  const { data, error } = useQuery(accounts.listKeys, {}, { staleTime: 0 });
   const close = () => setOpen(undefined);
   const onMade = (made: CreateKeyResponse) => setOpen({ what: "made", made });
   return (

@@ -56,6 +56,7 @@ export function whenSessionEnds(listener: () => void): void {
   onSessionEnd = listener;
 }
 
-function loadAgain(): void {
+/** Asks again for everything that the page shows. */
+export function loadAgain(): void {
   void queryClient.refetchQueries({ type: "active" });
 }
