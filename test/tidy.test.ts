@@ -239,7 +239,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     const rules = ["noRestrictedImports", ...Object.keys(others)];
     const broken = [...lint(ROOT)].filter(([, names]) => names.some((name) => rules.includes(name)));
     expect(broken).toEqual([]);
-  });
+  }, 60_000);
 
   test("nobody silences them", () => {
     const silenced =
