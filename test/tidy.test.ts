@@ -248,6 +248,15 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
   });
 });
 
+test("the portal's type has six sizes, and code in a sentence the sentence's", () => {
+  const folder = join(ROOT, "web/src/styles");
+  const styles = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+  const sizes = styles.flatMap((css) => css.match(/(?<=font-size: )[^;]+/g) ?? []);
+  const named = new Set(sizes.filter((size) => !["inherit", "0.9em"].includes(size)));
+  expect([...named].filter((size) => !/^var\(--type-\w+\)$/.test(size))).toEqual([]);
+  expect(named.size).toBe(6);
+});
+
 describe("the packages", () => {
   interface Manifest {
     version: string;

@@ -14,6 +14,7 @@ const PLACES: readonly (readonly [name: string, hash: string, act?: (page: Page)
   ["quick start", "start", runHere],
   ["calls", "calls"],
   ["keys", "keys"],
+  ["account", "account"],
   ["creating a key", "keys", (page) => page.getByRole("button", { name: "Create key" }).click()],
   ["revoking the last key", "keys", (page) => page.getByRole("button", { name: "Revoke first key" }).click()],
   ["namespaces", "memories"],

@@ -70,6 +70,9 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "browsing memories in 
     await page.getByRole("checkbox", { name: "a.b" }).check();
     await page.getByRole("checkbox", { name: "source" }).check();
     await page.getByRole("columnheader", { name: "source" }).waitFor();
+    // The choice lies over the table until the user turns to something else.
+    await page.getByRole("heading", { level: 1 }).click();
+    await page.getByRole("group", { name: /^Keys of the metadata/ }).waitFor({ state: "hidden" });
     await page.reload();
     await settle(page);
     const headers = await page.getByRole("columnheader").allTextContents();

@@ -201,7 +201,7 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
     it("signs in again with the key, and closes the account with a typed word", async () => {
       await page.getByLabel("API key").fill(key);
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("link", { name: "API keys" }).click();
+      await page.getByRole("link", { name: "Account", exact: true }).click();
       await page.getByRole("button", { name: "Close account" }).click();
       await page.getByLabel("Type close my account").fill("close my account");
       await page.getByRole("button", { name: "Close account and erase everything" }).click();

@@ -18,6 +18,7 @@ const PAGES = [
   "usage",
   "calls",
   "keys",
+  "account",
   "reference",
 ];
 /** Buttons of what a read-only key may not do. */

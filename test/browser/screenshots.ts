@@ -16,6 +16,7 @@ const KEPT = ["reveal-wide-light", "playground-wide-light", "map-wide-dark", "us
 const KEPT_FOLDER = "docs/pictures";
 const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
 const AT_ONCE = 8;
+const SOURCES = ["chat", "mail", "chat", "calendar"];
 
 async function main(): Promise<void> {
   const executable = findChromium();
@@ -61,7 +62,10 @@ async function fill(url: string): Promise<string> {
         memory.store({
           text,
           namespace: "assistant",
-          metadata: { source: "chat", turn: start + index, user: "ada" },
+          metadata: {
+            source: SOURCES[(start + index) % SOURCES.length] as string,
+            ...{ turn: start + index, user: "ada" },
+          },
         }),
       ),
     );
@@ -96,7 +100,7 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   await page.context().request.post(`${url}/session`, { headers, data: "{}" });
   await page.reload();
-  for (const name of ["usage", "calls", "keys", "memories", "reference", "reference/Recall"]) {
+  for (const name of ["usage", "calls", "keys", "account", "memories", "reference", "reference/Recall"]) {
     await open(name);
     await shoot(name.replace("/", "-"));
   }
@@ -119,6 +123,11 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await page.getByRole("button", { name: "Recall", exact: true }).click();
   await page.locator(".results").waitFor();
   await shoot("playground");
+  await open("map/assistant");
+  await page.getByLabel("Colour by").selectOption("source");
+  await page.locator(".legend button").first().click();
+  await page.waitForTimeout(200);
+  await shoot("map-colours");
   await open("map/assistant");
   await page.getByRole("textbox", { name: "Light up by meaning" }).fill("health of the family");
   await page.getByRole("button", { name: "Light up" }).click();

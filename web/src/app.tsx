@@ -18,6 +18,7 @@ const Reveal = lazy(() => import("./start/reveal").then((module) => ({ default: 
 const Usage = lazy(() => import("./usage/page").then(({ UsagePage }) => ({ default: UsagePage })));
 const Calls = lazy(() => import("./calls/page").then(({ CallsPage }) => ({ default: CallsPage })));
 const Keys = lazy(() => import("./keys/page").then(({ KeysPage }) => ({ default: KeysPage })));
+const Account = lazy(() => import("./account/page").then(({ AccountPage }) => ({ default: AccountPage })));
 const Memories = lazy(() => import("./memories/page").then((module) => ({ default: module.MemoriesPage })));
 const MemoryMap = lazy(() => import("./map/page").then(({ MapPage }) => ({ default: MapPage })));
 const Reference = lazy(() =>
@@ -35,6 +36,7 @@ const PAGES: Readonly<Record<string, PageComponent>> = {
   usage: Usage,
   calls: Calls,
   keys: Keys,
+  account: Account,
   reference: Reference,
   // Its name before there were guides.
   docs: Reference,

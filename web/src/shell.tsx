@@ -19,6 +19,7 @@ const NAVIGATION: readonly (readonly [page: string, name: string, icon: IconName
   ["usage", "Usage", "usage"],
   ["calls", "Calls", "calls"],
   ["keys", "API keys", "keys"],
+  ["account", "Account", "account"],
   ["reference", "API reference", "docs"],
 ];
 

@@ -47,11 +47,7 @@ export function KeyTable({ keys, onRotate, onRevoke }: KeyTableProps) {
                   <button type="button" className="button-small" onClick={() => onRotate(key)}>
                     Rotate<span className="unseen"> {nameOf(key)}</span>
                   </button>
-                  <button
-                    type="button"
-                    className="button-small button-danger-quiet"
-                    onClick={() => onRevoke(key)}
-                  >
+                  <button type="button" className="button-small" onClick={() => onRevoke(key)}>
                     Revoke<span className="unseen"> {nameOf(key)}</span>
                   </button>
                 </td>

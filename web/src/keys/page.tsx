@@ -5,7 +5,6 @@ import { ErrorNote } from "../errors";
 import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
 import { useRights } from "../session/rights";
-import { CloseAccount } from "./close-account";
 import { CreateKey } from "./create-key";
 import { KeyTable } from "./key-table";
 import { NewKey } from "./new-key";
@@ -15,7 +14,7 @@ import { RotateKey } from "./rotate-key";
 import { SessionTable } from "./session-table";
 
 type Open =
-  | { readonly what: "create" | "close" }
+  | { readonly what: "create" }
   | { readonly what: "rotate" | "revoke"; readonly key: Key }
   | { readonly what: "made"; readonly made: CreateKeyResponse };
 
@@ -53,24 +52,12 @@ function AllKeys() {
         />
       )}
       {data && <SessionTable keys={data.keys} />}
-      <section className="card danger-zone">
-        <div>
-          <h2>Close the account</h2>
-          <p className="quiet">
-            Closing the account revokes every key and erases every memory. This cannot be undone.
-          </p>
-        </div>
-        <button type="button" className="button-danger-quiet" onClick={() => setOpen({ what: "close" })}>
-          Close account
-        </button>
-      </section>
       {open?.what === "create" && <CreateKey onMade={onMade} onClose={close} />}
       {open?.what === "rotate" && <RotateKey keyToRotate={open.key} onMade={onMade} onClose={close} />}
       {open?.what === "revoke" && (
         <RevokeKey keyToRevoke={open.key} isLast={data?.keys.length === 1} onClose={close} />
       )}
       {open?.what === "made" && <NewKey made={open.made} onClose={close} />}
-      {open?.what === "close" && <CloseAccount onClose={close} />}
     </Page>
   );
 }

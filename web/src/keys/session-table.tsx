@@ -71,7 +71,7 @@ function Row({ apiKey, session: { createdAt, lastUsedAt, expiresAt, current }, o
         {ago(expiresAt)}
       </td>
       <td className="cell-actions">
-        <button type="button" className="button-small button-danger-quiet" onClick={onEnd}>
+        <button type="button" className="button-small" onClick={onEnd}>
           Revoke
           <span className="unseen"> {current ? "this browser" : `a browser with ${nameOf(apiKey)}`}</span>
         </button>

@@ -3,9 +3,11 @@ import type { MapPoint } from "../api";
 import { Icon } from "../parts/icon";
 import { theme } from "../theme";
 import { useStore } from "../use-store";
+import type { Contents } from "./contents";
 import { draw } from "./draw";
+import type { Region } from "./regions";
 import { useGestures } from "./use-gestures";
-import { nearest, overview, type Size, zoom } from "./view";
+import { type Box, nearest, overview, place, type Size, type View, within, zoom } from "./view";
 
 const NEAR_PX = 14;
 const ZOOM_STEP = 1.6;
@@ -13,16 +15,24 @@ const ZOOM_STEP = 1.6;
 export interface MapCanvasProps {
   readonly points: readonly MapPoint[];
   readonly hits: ReadonlyMap<string, number>;
+  readonly contents: Contents;
+  readonly colours: ReadonlyMap<string, number>;
+  readonly regions: readonly Region[];
+  readonly picked: ReadonlySet<string> | undefined;
   readonly selected: string | undefined;
   onSelect(id: string | undefined): void;
+  /** Called with the memories in a rectangle. */
+  onPick(ids: readonly string[]): void;
 }
 
 /** Draws the map. Keyboards and screen readers use the table below it. */
-export function MapCanvas({ points, hits, selected, onSelect }: MapCanvasProps) {
+export function MapCanvas({ onSelect, onPick, contents, ...shown }: MapCanvasProps) {
+  const { points, hits, selected, colours, regions, picked } = shown;
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState<Size>({ width: 600, height: 480 });
   const [view, setView] = useState(() => overview(size));
   const [hovered, setHovered] = useState<string>();
+  const [box, setBox] = useState<Box>();
   const shownTheme = useStore(theme);
 
   useEffect(() => {
@@ -44,15 +54,18 @@ export function MapCanvas({ points, hits, selected, onSelect }: MapCanvasProps) 
     setView,
     onHover: (at) => setHovered(at && nearest(points, view, at, NEAR_PX)?.id),
     onClick: (at) => onSelect(nearest(points, view, at, NEAR_PX)?.id),
+    onBox: setBox,
+    onPick: (drawn) => onPick(within(points, view, drawn).map(({ id }) => id)),
   });
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme decides the colours that are drawn
   useEffect(() => {
     const frame = requestAnimationFrame(() => {
-      if (canvas.current) draw(canvas.current, { points, view, size, hits, selected, hovered });
+      const scene = { points, hits, selected, colours, regions, picked, view, size, hovered, box };
+      if (canvas.current) draw(canvas.current, scene);
     });
     return () => cancelAnimationFrame(frame);
-  }, [points, view, size, hits, selected, hovered, shownTheme]);
+  }, [points, hits, selected, colours, regions, picked, view, size, hovered, box, shownTheme]);
 
   const zoomBy = (factor: number) =>
     setView((now) => zoom(now, { x: size.width / 2, y: size.height / 2 }, factor, size));
@@ -64,6 +77,7 @@ export function MapCanvas({ points, hits, selected, onSelect }: MapCanvasProps) 
         role="img"
         aria-label="Map of the memories as points. The table below lists the same memories."
       />
+      <Tip {...{ points, contents, hovered, view }} />
       <div className="map-tools">
         <button type="button" className="button-icon" aria-label="Zoom in" onClick={() => zoomBy(ZOOM_STEP)}>
           <Icon name="plus" />
@@ -86,5 +100,25 @@ export function MapCanvas({ points, hits, selected, onSelect }: MapCanvasProps) 
         </button>
       </div>
     </div>
+  );
+}
+
+interface TipProps {
+  readonly points: readonly MapPoint[];
+  readonly contents: Contents;
+  readonly hovered: string | undefined;
+  readonly view: View;
+}
+
+/** Shows the beginning of the text whose point the pointer is on. */
+function Tip({ points, contents, hovered, view }: TipProps) {
+  const content = hovered !== undefined && contents.get(hovered);
+  const point = content && points.find(({ id }) => id === hovered);
+  if (!content || !point) return null;
+  const { x, y } = place(view, point);
+  return (
+    <p className="map-tip" dir="auto" aria-hidden="true" style={{ left: x, top: y }}>
+      {content.text}
+    </p>
   );
 }

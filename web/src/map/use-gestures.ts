@@ -1,5 +1,5 @@
 import { type Dispatch, type RefObject, type SetStateAction, useEffect, useRef } from "react";
-import { type Point, pan, type Size, type View, zoom } from "./view";
+import { type Box, type Point, pan, type Size, type View, zoom } from "./view";
 
 /** A press that moves less than this, in CSS pixels, is a click. */
 const CLICK_PX = 4;
@@ -10,9 +10,16 @@ interface Options {
   readonly setView: Dispatch<SetStateAction<View>>;
   onHover(at: Point | undefined): void;
   onClick(at: Point): void;
+  /** Called while a rectangle is drawn. */
+  onBox(box: Box | undefined): void;
+  /** Called with the rectangle that was drawn. */
+  onPick(box: Box): void;
 }
 
-/** Handles zooming by wheel or pinch, panning by dragging and selecting by click, for mouse, pen and touch. */
+/**
+ * Handles zooming by wheel or pinch, panning by dragging, selecting one by click and several by dragging with
+ * Shift, for mouse, pen and touch.
+ */
 export function useGestures(options: Options): void {
   const latest = useRef(options);
   latest.current = options;
@@ -29,6 +36,7 @@ export function useGestures(options: Options): void {
 function listen(element: HTMLCanvasElement, latest: RefObject<Options>, signal: AbortSignal): void {
   const pressed = new Map<number, Point>();
   let moved = 0;
+  let corner: Point | undefined;
   const at = (event: MouseEvent): Point => ({ x: event.offsetX, y: event.offsetY });
 
   const onWheel = (event: WheelEvent) => {
@@ -38,7 +46,10 @@ function listen(element: HTMLCanvasElement, latest: RefObject<Options>, signal: 
   };
   const onDown = (event: PointerEvent) => {
     element.setPointerCapture(event.pointerId);
-    if (pressed.size === 0) moved = 0;
+    if (pressed.size === 0) {
+      moved = 0;
+      corner = event.shiftKey ? at(event) : undefined;
+    }
     pressed.set(event.pointerId, at(event));
   };
   const onMove = (event: PointerEvent) => {
@@ -49,13 +60,18 @@ function listen(element: HTMLCanvasElement, latest: RefObject<Options>, signal: 
     const by = { x: now.x - before.x, y: now.y - before.y };
     moved += Math.hypot(by.x, by.y);
     const other = [...pressed].find(([id]) => id !== event.pointerId)?.[1];
-    if (other) setView((view) => pinch(view, { before, now, other }, size));
+    if (corner) latest.current.onBox({ from: corner, to: now });
+    else if (other) setView((view) => pinch(view, { before, now, other }, size));
     else if (moved > CLICK_PX) setView((view) => pan(view, by, size));
     pressed.set(event.pointerId, now);
   };
   const onUp = (event: PointerEvent) => {
     const wasPressed = pressed.delete(event.pointerId);
-    if (event.type === "pointerup" && wasPressed && moved <= CLICK_PX) latest.current.onClick(at(event));
+    const isDone = event.type === "pointerup" && wasPressed;
+    if (isDone && moved <= CLICK_PX) latest.current.onClick(at(event));
+    else if (isDone && corner) latest.current.onPick({ from: corner, to: at(event) });
+    if (corner) latest.current.onBox(undefined);
+    corner = undefined;
   };
   // The listener is not passive, so that the page does not scroll while the map zooms.
   element.addEventListener("wheel", onWheel, { passive: false, signal });

@@ -41,6 +41,22 @@ export function pan(view: View, by: Point, size: Size): View {
   return keepInSight({ ...view, x: view.x + by.x, y: view.y + by.y }, size);
 }
 
+/** A rectangle of the canvas, by two opposite corners. */
+export interface Box {
+  readonly from: Point;
+  readonly to: Point;
+}
+
+/** Lists the points that a rectangle of the canvas has in it. */
+export function within<T extends Point>(points: readonly T[], view: View, { from, to }: Box): T[] {
+  const isBetween = (value: number, a: number, b: number) =>
+    value >= Math.min(a, b) && value <= Math.max(a, b);
+  return points.filter((point) => {
+    const { x, y } = place(view, point);
+    return isBetween(x, from.x, to.x) && isBetween(y, from.y, to.y);
+  });
+}
+
 /** Finds the point nearest to a position on the canvas, at most `withinPx` away. */
 export function nearest<T extends Point>(
   points: readonly T[],

@@ -151,11 +151,7 @@ function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
                     <Icon name="map" /> Map<span className="unseen"> of {namespace.namespace}</span>
                   </a>
                   {writes && (
-                    <button
-                      type="button"
-                      className="button-small button-danger-quiet"
-                      onClick={() => onDrop(namespace)}
-                    >
+                    <button type="button" className="button-small" onClick={() => onDrop(namespace)}>
                       Drop<span className="unseen"> {namespace.namespace}</span>
                     </button>
                   )}

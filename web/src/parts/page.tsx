@@ -31,11 +31,15 @@ export function Page({ title, intro, actions, children }: PageProps) {
   );
 }
 
+/** Stands where content will be. Screen readers are told in words. */
 export function Loading() {
   return (
-    <p className="loading" role="status">
-      Loading…
-    </p>
+    <div className="loading" role="status">
+      <span className="unseen">Loading…</span>
+      <span />
+      <span />
+      <span />
+    </div>
   );
 }
 

@@ -1,11 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { accounts, type GetAccountResponse } from "../api";
+import { accounts } from "../api";
 import { ErrorNote, QuotaNote } from "../errors";
-import { count, counted, dateTime, UNLIMITED_CALLS } from "../format";
+import { count, counted, UNLIMITED_CALLS } from "../format";
 import { Gauge, WARN_FROM } from "../parts/gauge";
 import { Icon } from "../parts/icon";
 import { Loading, Page } from "../parts/page";
-import { languagesOf } from "../session/model";
 import { Daily } from "./daily";
 import { Shares } from "./shares";
 
@@ -20,35 +19,9 @@ export function UsagePage() {
           <Quota used={account.callsUsed} limit={account.callsLimit} plan={account.plan} />
           <Daily />
           <Shares />
-          <Account account={account} />
         </>
       )}
     </Page>
-  );
-}
-
-function Account({ account: { accountId, email, createdAt, model } }: { account: GetAccountResponse }) {
-  return (
-    <section className="card">
-      <h2>Account</h2>
-      <dl className="facts">
-        <dt>Account</dt>
-        <dd className="mono">{accountId}</dd>
-        <dt>Email</dt>
-        <dd>{email || <span className="quiet">none given</span>}</dd>
-        <dt>Opened</dt>
-        <dd>{dateTime(createdAt)}</dd>
-        {model && (
-          <>
-            <dt>Model</dt>
-            <dd>
-              <span className="mono">{model.id}</span>
-              {languagesOf(model) && `, reads ${languagesOf(model)}`}
-            </dd>
-          </>
-        )}
-      </dl>
-    </section>
   );
 }
 

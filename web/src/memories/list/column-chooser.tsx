@@ -1,4 +1,4 @@
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import type { Memory } from "../../api";
 import { COLUMNS_MAX } from "./listing";
 
@@ -13,6 +13,14 @@ export interface ColumnChooserProps {
 
 /** Chooses which keys of the metadata have a column, among those of the memories that are listed. */
 export function ColumnChooser({ memories, columns, onChange }: ColumnChooserProps) {
+  const details = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    addEventListener("pointerdown", ({ target }) => closeUnlessIn(details.current, target), {
+      signal: stop.signal,
+    });
+    return () => stop.abort();
+  }, []);
   const found = memories.flatMap(({ metadata = {} }) => Object.keys(metadata));
   const keys = [...new Set([...columns, ...found])].slice(0, OFFERED_MAX);
   if (keys.length === 0) return null;
@@ -20,7 +28,7 @@ export function ColumnChooser({ memories, columns, onChange }: ColumnChooserProp
   const toggle = (key: string, isChosen: boolean) =>
     onChange(isChosen ? [...columns, key] : columns.filter((each) => each !== key));
   return (
-    <details className="columns" onKeyDown={closeByEscape}>
+    <details ref={details} className="columns" onKeyDown={closeByEscape}>
       <summary>Columns{columns.length > 0 && ` (${columns.length})`}</summary>
       <fieldset>
         <legend className="hint">Keys of the metadata, up to {COLUMNS_MAX}</legend>
@@ -38,6 +46,11 @@ export function ColumnChooser({ memories, columns, onChange }: ColumnChooserProp
       </fieldset>
     </details>
   );
+}
+
+/** Closes the list, which lies over others, when the user turns to something else. */
+function closeUnlessIn(details: HTMLDetailsElement | null, target: EventTarget | null): void {
+  if (details && !details.contains(target as Node)) details.open = false;
 }
 
 function closeByEscape({ key, currentTarget }: KeyboardEvent<HTMLDetailsElement>): void {
