@@ -85,7 +85,7 @@ function open(folder: string): Promise<Session> {
   return startSession({ DATA_DIR: folder, HOME: folder });
 }
 
-/** What the agents have to do, and what came of it. */
+/** Plan of the agents' calls, and their outcome. */
 class Work {
   /** Ids of acknowledged memories, by their texts. */
   readonly #kept = new Map<string, string>();
