@@ -45,7 +45,7 @@ export function samplesOf(filling: Filling): readonly Sample[] {
     {
       name: "MCP",
       needs:
-        "Paste it into an agent's settings: .mcp.json of Claude Code, or mcp.json of Cursor. The docs have the lines for others. Then ask the agent what it remembers.",
+        "Paste it into an agent's settings: .mcp.json of Claude Code, or mcp.json of Cursor. The docs have the lines for others. The agent then stores and recalls by itself.",
       code: mcp(filling),
     },
   ];
