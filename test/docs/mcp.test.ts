@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { TOOL_SETS } from "../../src/server/mcp/tools/tools.js";
-import { blocks, quoted, read, section } from "../support/documents.js";
+import { blocks, quoted, read, rows, section } from "../support/documents.js";
 import { faultsIn, HOSTS, isCommand, tomlOf } from "./mcp-hosts.js";
 
 /** Reads all configurations of a part: files, and those within a sentence, which may name a server alone. */
@@ -26,6 +26,15 @@ function changed(file: Record<string, unknown>, name: string): unknown {
   return JSON.parse(text.includes(`"${name}"`) ? text.replace(`"${name}"`, `"${name}s"`) : "[]");
 }
 
+/** Returns the version that is pinned for the tests, or for the foreign tools. */
+function versionOf(where: string | undefined, name: string): string | undefined {
+  if (where === "python")
+    return new RegExp(`^${name}==(.*)$`, "m").exec(read("test/faults/foreign/requirements.txt"))?.[1];
+  const folder = where === undefined ? "" : "test/faults/foreign/node/";
+  const { dependencies, devDependencies } = JSON.parse(read(`${folder}package.json`));
+  return { ...dependencies, ...devDependencies }[name];
+}
+
 describe("docs/mcp.md", () => {
   test("names every tool, and no other", () => {
     const [table = ""] = section("docs/mcp.md", "## Tools").split("\n### ");
@@ -33,6 +42,25 @@ describe("docs/mcp.md", () => {
     expect(named).toEqual(TOOL_SETS.memory.map(({ name }) => name));
     for (const { name } of TOOL_SETS.search)
       expect(section("docs/mcp.md", "## Tools")).toContain(`\`${name}\``);
+  });
+
+  test("names the clients in the versions that the tests have", () => {
+    const [sdk, client, python, inspector, suite] = [
+      ["node", "@modelcontextprotocol/sdk"],
+      [undefined, "@modelcontextprotocol/client"],
+      ["python", "mcp"],
+      ["node", "@modelcontextprotocol/inspector"],
+      ["node", "@modelcontextprotocol/conformance"],
+    ].map(([where, name]) => versionOf(where, name as string));
+    const listed = section("docs/mcp.md", "## Tested clients");
+    const named = rows(listed).map(([name]) => /\d[\d.]+\d/.exec(name ?? "")?.[0]);
+    expect(named).toEqual([client, sdk, python, inspector]);
+    expect(listed).toContain(
+      `[conformance suite](https://github.com/modelcontextprotocol/conformance) ${suite},`,
+    );
+    const tools = section("docs/operations.md", "### Third-party tools");
+    for (const name of [`sdk ${sdk}`, `Inspector ${inspector}`, `conformance ${suite}`, `mcp ${python}`])
+      expect(tools).toContain(name);
   });
 
   describe.each(HOSTS)("has set-up lines for %s", (host) => {
