@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DATABASES } from "../support/databases.js";
 import { readJson } from "../support/doors.js";
+import { connect } from "../support/mcp.js";
 import type { TestServer } from "../support/server.js";
 import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, type Visitor, visit } from "./visitor.js";
 
@@ -83,10 +85,27 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
         ln -s '${process.cwd()}/node_modules' node_modules
         echo '{"type":"module"}' > recalld-quickstart/package.json
         npm() { :; }; npx() { shift 2; node "$here/node_modules/tsx/dist/cli.mjs" "$@"; }
-        ${await sampleOf(page, "TypeScript")}`;
+        ${await sampleOf(page, "TypeScript")}
+        check() { node "$here/node_modules/typescript/bin/tsc" --strict --noEmit --skipLibCheck --module nodenext "$@"; }
+        check quickstart.ts
+        sed 's/query:/querry:/' quickstart.ts > wrong.ts
+        ! check wrong.ts`;
       const { stdout } = await run("bash", ["-c", script]);
       expect(stdout).toMatch(FOUND);
+      // It has types that know a wrong field.
+      expect(stdout).toMatch(/wrong\.ts.*querry/s);
     }, 60_000);
+
+    it("shows settings for agents, by which MCP's own client stores and recalls", async () => {
+      const { mcpServers } = JSON.parse(await sampleOf(page, "MCP"));
+      const { type, url, headers } = mcpServers.recalld;
+      expect(type).toBe("http");
+      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+      const { client, call } = await connect(transport);
+      const { data } = await call("memory_recall", { query: "Which animal fears storms?" });
+      expect(data.memories[0].text).toMatch(/^Her dog Rex hides/);
+      await client.close();
+    });
 
     it("runs the same here, ranked by meaning, and no sample has left a copy", async () => {
       await page.getByRole("button", { name: "Run it here" }).click();
@@ -128,11 +147,11 @@ describe.each(DATABASES)("the portal in Chromium, on $name", ({ name, missing, m
     it("moves the usage", async () => {
       await page.getByRole("link", { name: "Usage" }).click();
       await page.getByText("of 1,000 used").waitFor();
-      // The playground made two calls. The samples stored four memories once, and each of five recalled.
-      await page.getByText("989 calls left").waitFor();
-      expect(await page.locator(".figure").allInnerTexts()).toEqual(expect.arrayContaining(["11", "989"]));
+      // The playground made two calls. The samples stored four memories once, and each of six recalled.
+      await page.getByText("988 calls left").waitFor();
+      expect(await page.locator(".figure").allInnerTexts()).toEqual(expect.arrayContaining(["12", "988"]));
       await page.getByText("Show as a table").click();
-      expect((await page.locator("tbody td").allInnerTexts()).slice(0, 2)).toEqual(["5", "6"]);
+      expect((await page.locator("tbody td").allInnerTexts()).slice(0, 2)).toEqual(["5", "7"]);
     });
 
     it("makes a key and revokes it, after which it is refused at once", async () => {

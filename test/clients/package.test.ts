@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import vm from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { blocks, ROOT, read } from "../support/documents.js";
+import { blocks, ROOT, read, section } from "../support/documents.js";
 import { startServer, type TestServer } from "../support/server.js";
 import { signUp } from "./sign-up.js";
 
@@ -73,6 +73,19 @@ describe("the package, installed into an empty folder", () => {
   test("has a first example that stores and recalls, as an ES module", () => {
     writeFileSync(join(folder, "first.mjs"), first);
     expect(run(process.execPath, ["first.mjs"])).toMatch(/^0\.\d\d Ana is allergic to peanuts\.\n$/);
+  });
+
+  test("runs README's quick start, which TypeScript finds right, strictly", { timeout: TIMEOUT_MS }, () => {
+    const [sample = ""] = blocks(section("README.md", "## Other ways in"), "ts");
+    const filledIn = sample
+      .replace("http://127.0.0.1:8080", env.RECALLD_URL ?? "")
+      .replace("rcl_…", env.RECALLD_API_KEY ?? "");
+    writeFileSync(join(folder, "quick-start.mts"), filledIn);
+    writeFileSync(join(folder, "mistaken.mts"), filledIn.replace("query:", "querry:"));
+    checkTypes("quick-start.mts");
+    expect(() => checkTypes("mistaken.mts")).toThrow(/querry/);
+    const tsx = join(ROOT, "node_modules/tsx/dist/cli.mjs");
+    expect(run(process.execPath, [tsx, "quick-start.mts"])).toBe("Ana plays the cello on Sundays.\n");
   });
 
   test("works the same by require", () => {

@@ -1,10 +1,20 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { renderMarkdown } from "../../scripts/docs/markdown.js";
+import { signUp } from "../support/caller.js";
 import { blocks, documents, ROOT, read, section } from "../support/documents.js";
-import { startServer } from "../support/server.js";
+import { connect } from "../support/mcp.js";
+import { newDataDir, startServer } from "../support/server.js";
+
+/** Makes a folder with nothing but the packages here, so that npx need not fetch any. */
+function emptyFolder(): string {
+  const folder = newDataDir();
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
 
 describe("every document", () => {
   const anchorsIn = (path: string) =>
@@ -44,7 +54,7 @@ describe("README.md", () => {
     async () => {
       const server = await startServer();
       const script = `${first}\necho\n${grpc}`.replace("http://127.0.0.1:8080", server.url);
-      const { stdout, stderr } = spawnSync("bash", ["-c", script], { cwd: ROOT, encoding: "utf8" });
+      const { stdout, stderr } = spawnSync("bash", ["-c", script], { cwd: emptyFolder(), encoding: "utf8" });
       const [one, two, three, recalled = "", ...overGrpc] = stdout.trim().split("\n");
       for (const stored of [one, two, three]) expect(stored, stderr).toMatch(/^\{"id":"mem_/);
       const expected = JSON.parse(shown);
@@ -63,6 +73,21 @@ describe("README.md", () => {
     },
     60_000,
   );
+
+  test("has settings by which an agent stores and recalls", async () => {
+    const server = await startServer();
+    const { key } = await signUp(server.url);
+    const [settings = ""] = blocks(section("README.md", "## Other ways in"), "json");
+    const filledIn = settings.replace("http://127.0.0.1:8080", server.url).replace("rcl_…", key);
+    const { url, headers } = JSON.parse(filledIn).mcpServers.recalld;
+    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+    const { client, call } = await connect(transport);
+    expect((await call("memory_store", { text: "Ana plays the cello." })).data.namespace).toBe("ana");
+    const { data } = await call("memory_recall", { query: "Which instrument does she play?" });
+    expect(data.memories[0].text).toBe("Ana plays the cello.");
+    await client.close();
+    await server.stop();
+  }, 60_000);
 
   test("names the versions of Node that are tested", () => {
     expect(readme).toContain("Node 20.20 or newer");

@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { shareFolder } from "../faults/sessions.js";
+import { SIZES } from "../faults/sizes.js";
 import { signUp } from "../support/caller.js";
 import { type Session, startSession, VERSIONS, type Version } from "../support/mcp.js";
 import { newDataDir, startServer } from "../support/server.js";
@@ -10,6 +12,8 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const SESSIONS = 4;
 const CALLS_EACH = 100;
+/** Number of calls; the long form is `npm run test:faults -- sessions`. */
+const SHORT = SIZES.sessions.short;
 
 describe("recalld mcp", () => {
   let home: string;
@@ -105,17 +109,11 @@ describe("recalld mcp", () => {
     expect(all).toHaveLength(stored.length);
   });
 
-  it("goes on when the session that served is killed", async () => {
-    const env = { DATA_DIR: home, HOME: home };
-    const first = await start(env);
-    await first.call("memory_store", { text: "Before." });
-    const second = await start(env);
-    await second.call("memory_store", { text: "Between." });
-    process.kill(first.transport.pid as number, "SIGKILL");
-    const { data, isError } = await second.call("memory_store", { text: "After." });
-    expect(isError).toBe(false);
-    expect(await listed(second)).toContain(data.id);
-    expect(await listed(second)).toHaveLength(3);
+  it("loses nothing and fails no call when sessions are killed, the one that serves first", async () => {
+    const { stored, recalled, kills, unanswered } = await shareFolder({ calls: SHORT, seed: 1 });
+    expect(kills).toBe(SESSIONS);
+    expect(stored + recalled + unanswered).toBeGreaterThanOrEqual(SHORT - SESSIONS);
+    expect(unanswered).toBeLessThanOrEqual(SESSIONS);
   });
 });
 

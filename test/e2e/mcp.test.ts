@@ -286,6 +286,26 @@ describe("the Model Context Protocol at /mcp", () => {
     expect((await post(notification, { authorization })).status).toBe(202);
   });
 
+  it("refuses to be subscribed to as a method that it does not offer, because nothing ever changes", async () => {
+    const { client } = await open("2026-07-28");
+    expect(client.getServerCapabilities()).toEqual({ tools: {} });
+    const { key } = await signUp(server.url);
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const method = "subscriptions/listen";
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method };
+    const params = { notifications: { toolsListChanged: true }, _meta };
+    const answer = await post(
+      { jsonrpc: "2.0", id: 7, method, params },
+      { ...headers, authorization: `Bearer ${key}` },
+    );
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ id: 7, error: { code: -32601 } });
+  });
+
   it("refuses arguments that would lose something on the way, or are nested too deep, as a result", async () => {
     const { key } = await signUp(server.url);
     const told = async (metadata: string) => {

@@ -15,6 +15,7 @@ import { changeModelUnderLoad } from "./reembed.js";
 import { raceReplaces } from "./replaces.js";
 import { retryStores, storeHereRecallThere } from "./replicas.js";
 import { randomSequences } from "./sequences/run.js";
+import { shareFolder } from "./sessions.js";
 import { type Name, SIZES } from "./sizes.js";
 
 /** Each part's work: given its size and a seed, it resolves with a sentence that says what was done. */
@@ -92,6 +93,15 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
       { MOVED_MEMORIES: size },
       `${count(size)} memories exported under load, imported over a kill -9: identical by verify and by recalls`,
     ),
+
+  async sessions(size, seed) {
+    const { stored, recalled, kills, unanswered } = await shareFolder({ calls: size, seed });
+    return (
+      `4 processes of recalld mcp on one folder, ${kills} kills -9, the one that served among them: ` +
+      `${count(stored)} stored, ${count(recalled)} recalled, ${unanswered} calls of the killed unanswered; ` +
+      "0 lost, 0 errors"
+    );
+  },
 
   async sequences(size, seed) {
     const half = Math.ceil(size / 2);

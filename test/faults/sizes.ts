@@ -7,6 +7,8 @@ export const SIZES = {
   races: { long: 10_000, short: 300 },
   watching: { long: 10_000, short: 400 },
   moving: { long: 100_000, short: 300 },
+  /** Number of stores and recalls together. */
+  sessions: { long: 20_000, short: 200 },
   sequences: { long: 10_000, short: 300 },
   outage: { long: 60_000, short: 6_000 },
   snapshots: { long: 1_000, short: 100 },

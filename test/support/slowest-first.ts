@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const SLOWEST = [
   "e2e/rolling",
   "browser/accessible",
+  "deploy/from-an-empty-folder",
   "e2e/reembed",
   "e2e/batch",
   "e2e/durability",

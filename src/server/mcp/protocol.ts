@@ -46,8 +46,26 @@ export function openProtocol(): (asked: Asked) => Promise<Response> {
     const request = requestOf(header, signal);
     if (await isLegacyRequest(request, message)) return answerEarlier(request, message, exchange);
     const authInfo = { token: "", clientId: "", scopes: [], extra: { exchange } };
-    return current.fetch(request, { parsedBody: message, authInfo });
+    const response = await current.fetch(request, { parsedBody: message, authInfo });
+    // The package calls this its own fault, after which a client would try again.
+    return response.ok && isSubscribing(message) ? notOffered(message) : response;
   };
+}
+
+/** Message of a client of the current version that asks for a stream of notifications. */
+interface Subscribing {
+  readonly id: unknown;
+  readonly method: "subscriptions/listen";
+}
+
+function isSubscribing(message: unknown): message is Subscribing {
+  return (message as Partial<Subscribing>).method === "subscriptions/listen";
+}
+
+/** Refuses a method as the package refuses the others that no ability covers. */
+function notOffered({ id }: Subscribing): Response {
+  const error = { code: ProtocolErrorCode.MethodNotFound, message: "Method not found" };
+  return Response.json({ jsonrpc: "2.0", error, id }, { status: 404 });
 }
 
 function exchangeIn(authInfo: McpRequestContext["authInfo"]): Exchange {

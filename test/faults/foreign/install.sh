@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Gets the tools of `npm run test:faults -- foreign`, into the folder that it prints: grpcio, mcp and schemathesis
-# from PyPI, and h2spec and a client of connect-go and grpc-go, built by Go. Needs Python 3.10 or newer with
-# venv, Go 1.26 or newer, and this repository's node_modules. What is there already is not fetched again.
+# from PyPI, MCP's own tools and Node 22 for them from npm, and h2spec and a client of connect-go and grpc-go, built
+# by Go. Needs Python 3.10 or newer with venv, Go 1.26 or newer, and this repository's node_modules. What is there
+# already is not fetched again.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -16,7 +17,8 @@ need sha256sum "coreutils"
 
 # A change of the contract or of a version makes another folder.
 version=$(cd "$root" && find proto third_party "${here#"$root/"}" -type f \
-  \( -name '*.proto' -o -name 'go.*' -o -name '*.go' -o -name 'requirements.txt' -o -name 'install.sh' \) |
+  \( -name '*.proto' -o -name 'go.*' -o -name '*.go' -o -name 'requirements.txt' \
+  -o -name '*.json' -o -name 'mcp-client.js' -o -name 'install.sh' \) |
   LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c 1-16)
 tools=$cache/foreign-$version
 if [ -d "$tools" ]; then
@@ -31,6 +33,13 @@ trap 'rm -rf "$scratch"' EXIT
 python3 -m venv "$scratch/venv" >&2
 "$scratch/venv/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps \
   --requirement "$here/requirements.txt" >&2
+
+# Its own Node, or else the one at hand.
+cp -r "$here/node" "$scratch/node"
+(cd "$scratch/node" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >&2
+for node in node_modules/node-*/bin/node "$(command -v node)"; do
+  (cd "$scratch/node" && [ -x "$node" ] && ln -s "$node" node) && break
+done
 
 cp -r "$here/go" "$scratch/go"
 cd "$scratch/go"

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { signUp } from "../../support/caller.js";
 import { newDataDir, startServer, type TestServer } from "../../support/server.js";
+import { conform } from "./conformance.js";
 import { compareWithNode } from "./h2spec.js";
+import { inspect } from "./inspector.js";
 import { explore } from "./schemathesis.js";
 import { installTools, lastLine, type Tools } from "./tool.js";
 
+const PROGRAM = join(import.meta.dirname, "../../../dist/src/recalld.js");
 const CLIENT_TIMEOUT_MS = 300_000;
 
 interface ForeignOptions {
@@ -32,10 +35,19 @@ const CHECKS: Readonly<Record<string, Check>> = {
   async mcp({ python }, { url }) {
     const { key } = await signUp(url);
     const script = join(import.meta.dirname, "python/mcp_client.py");
-    const program = join(import.meta.dirname, "../../../dist/src/recalld.js");
-    const args = [script, url, key, process.execPath, program, newDataDir()];
+    const args = [script, url, key, process.execPath, PROGRAM, newDataDir()];
     return lastLine(python, args, { timeoutMs: CLIENT_TIMEOUT_MS });
   },
+
+  async sdk({ node, folder }, { url }) {
+    const { key } = await signUp(url);
+    // Beside its packages, where it finds them.
+    const args = [join(folder, "node/mcp-client.js"), url, key, process.execPath, PROGRAM, newDataDir()];
+    return lastLine(node, args, { timeoutMs: CLIENT_TIMEOUT_MS });
+  },
+
+  inspector: inspect,
+  conformance: conform,
 
   async schemathesis(tools, { url }, options) {
     const { cases, operations } = await explore(tools, { url, ...options });

@@ -13,6 +13,10 @@ export interface Tools {
   /** Client of connect-go and grpc-go. */
   readonly goClient: string;
   readonly h2spec: string;
+  /** Node 22, which MCP's own tools need. */
+  readonly node: string;
+  /** Packages of MCP's own tools. */
+  readonly nodeModules: string;
 }
 
 export interface Ran {
@@ -23,7 +27,8 @@ export interface Ran {
 export interface RunOptions {
   readonly timeoutMs: number;
   readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
+  /** Variables beside those of this process; undefined takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -41,6 +46,8 @@ export async function installTools(): Promise<Tools> {
     python: join(folder, "venv/bin/python"),
     goClient: join(folder, "bin/client"),
     h2spec: join(folder, "bin/h2spec"),
+    node: join(folder, "node/node"),
+    nodeModules: join(folder, "node/node_modules"),
   };
 }
 

@@ -11,7 +11,7 @@ export interface QuickStartProps {
   readonly stores?: boolean;
 }
 
-/** Shows the first calls in four languages, with the key filled in. */
+/** Shows the first calls in some languages and the settings of an agent, with the key filled in. */
 export function QuickStart({ apiKey, namespace = NAMESPACE, stores = true }: QuickStartProps) {
   const samples = samplesOf({ url: SERVICE_URL, key: apiKey, namespace, stores });
   const tabs = samples.map(({ name, needs, code }) => ({

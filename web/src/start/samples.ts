@@ -42,6 +42,12 @@ export function samplesOf(filling: Filling): readonly Sample[] {
       needs: "This runs buf through npx, which reads the contract by the server's reflection.",
       code: grpc(filling),
     },
+    {
+      name: "MCP",
+      needs:
+        "Paste it into an agent's settings: .mcp.json of Claude Code, or mcp.json of Cursor. The docs have the lines for others. The agent then stores and recalls by itself.",
+      code: mcp(filling),
+    },
   ];
 }
 
@@ -102,7 +108,7 @@ await memory.storeBatch({ ${place}, memories });
   return `mkdir -p recalld-quickstart && cd recalld-quickstart
 npm init -y >/dev/null && npm pkg set type=module
 npm install --silent @connectrpc/connect@2 @connectrpc/connect-node@2 @bufbuild/protobuf@2
-curl -s -o recalld.js ${shellQuote(`${url}/recalld.js`)}
+curl -s -O ${shellQuote(`${url}/recalld.js`)} -O ${shellQuote(`${url}/recalld.d.ts`)}
 cat > quickstart.ts <<'END'
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -165,4 +171,14 @@ function grpc({ url, key, namespace, stores }: Filling): string {
     ].join(" \\\n");
   const store = stores ? [call("StoreBatch", batchOf(namespace))] : [];
   return [...store, call("Recall", JSON.stringify({ query: questionOf(stores), namespace }))].join("\n\n");
+}
+
+/** Writes the settings of an agent that keeps its memories in the namespace. */
+function mcp({ url, key, namespace }: Filling): string {
+  const server = {
+    type: "http",
+    url: `${url}/mcp?namespace=${encodeURIComponent(namespace)}`,
+    headers: { Authorization: `Bearer ${key}` },
+  };
+  return JSON.stringify({ mcpServers: { recalld: server } }, undefined, 2);
 }
