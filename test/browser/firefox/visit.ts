@@ -9,7 +9,7 @@ import { Firefox } from "./bidi.js";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDTHS = [1440, 390];
 
-/** What was found on one page. */
+/** Findings on one page. */
 export interface Visited {
   readonly hash: string;
   readonly width: number;
