@@ -1,6 +1,7 @@
 import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ComponentType, lazy, Suspense } from "react";
+import { isAuthorizing } from "./authorize/request";
 import { AwayNote } from "./errors";
 import { Boundary } from "./parts/boundary";
 import { Empty, Loading, Page } from "./parts/page";
@@ -14,6 +15,9 @@ import { Welcome } from "./welcome/page";
 export type PageComponent = ComponentType<{ rest: readonly string[] }>;
 
 const QuickStart = lazy(() => import("./start/page").then((module) => ({ default: module.QuickStartPage })));
+const Authorize = lazy(() =>
+  import("./authorize/page").then((module) => ({ default: module.AuthorizePage })),
+);
 const Reveal = lazy(() => import("./start/reveal").then((module) => ({ default: module.Reveal })));
 const Usage = lazy(() => import("./usage/page").then(({ UsagePage }) => ({ default: UsagePage })));
 const Calls = lazy(() => import("./calls/page").then(({ CallsPage }) => ({ default: CallsPage })));
@@ -67,12 +71,21 @@ function Current({ route }: { route: Route }) {
   const { signedIn, key, unsaved } = useSession();
   const away = useAway();
   if (signedIn === undefined) return away ? <AwayNote /> : <Loading />;
+  const reveal = key !== undefined && unsaved && <Reveal apiKey={key} />;
+  if (isAuthorizing()) {
+    return (
+      <>
+        {signedIn ? <Authorize /> : <Welcome reason="An application asks for a key to your memories." />}
+        {reveal}
+      </>
+    );
+  }
   const isOpen = signedIn || PAGES[route.page] === Reference;
   const Found = route.page === "" ? Usage : (PAGES[route.page] ?? NotFound);
   return (
     <>
       {isOpen ? <Found rest={route.rest} /> : <Welcome />}
-      {key !== undefined && unsaved && <Reveal apiKey={key} />}
+      {reveal}
     </>
   );
 }

@@ -4,8 +4,8 @@ import { useSession } from "../session/session";
 import { SignInForm } from "./sign-in";
 import { SignUpForm } from "./sign-up";
 
-/** First page of a visitor who is not signed in. */
-export function Welcome() {
+/** First page of a visitor who is not signed in, and the reason to sign in now, if there is one. */
+export function Welcome({ reason }: { reason?: string }) {
   const { notice } = useSession();
   return (
     <div className="welcome">
@@ -21,6 +21,12 @@ export function Welcome() {
               <p>{notice.text}</p>
             </div>
           </div>
+        )}
+        {reason && (
+          <p className="note note-calm">
+            <Icon name="keys" />
+            <span>{reason} Sign in, and you will be asked whether you allow it.</span>
+          </p>
         )}
         <div className="welcome-forms">
           <SignUpForm />
