@@ -132,13 +132,16 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
   });
 
   it("is not allowed by a key that may not manage the account", async () => {
-    const { body } = await caller.call("POST /keys", { body: { name: "home", namespace: "home" } });
+    const { body } = await caller.call("POST /recalld.v1.AccountService/CreateKey", {
+      body: { name: "home", namespace: "home" },
+    });
     const { page } = await visitor();
     await signInWith(page, server.url, String(body.api_key));
     await open(page);
     await page.getByText("it cannot manage the account").waitFor();
     expect(await allow(page).count()).toBe(0);
-    await caller.call(`DELETE /keys/${(body.key as { id: string }).id}`);
+    const { id } = body.key as { id: string };
+    await caller.call("POST /recalld.v1.AccountService/RevokeKey", { body: { id } });
   });
 
   it("finds the window again that it has opened", async () => {

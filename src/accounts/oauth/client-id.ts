@@ -4,6 +4,7 @@ import type { Grants } from "./grants.js";
 
 const PREFIX = "rcc_";
 const SECRET_BYTES = 32;
+const NONCE_BYTES = 12;
 /** Maximum length of an id; more was never given out. */
 const ID_CHARS_MAX = 4_096;
 
@@ -29,7 +30,7 @@ export function openClientIds(grants: Pick<Grants, "secret">): ClientIds {
   };
   return {
     issue: async ({ name, redirectUris }) => {
-      const said = Buffer.from(JSON.stringify([name, redirectUris])).toString("base64url");
+      const said = Buffer.from(JSON.stringify([name, redirectUris, nonce()])).toString("base64url");
       return `${PREFIX}${said}.${sign(said, await secret())}`;
     },
     read: async (id) => {
@@ -40,6 +41,11 @@ export function openClientIds(grants: Pick<Grants, "secret">): ClientIds {
       return { id, name, redirectUris };
     },
   };
+}
+
+/** Makes ids of two that say the same differ. */
+function nonce(): string {
+  return randomBytes(NONCE_BYTES).toString("base64url");
 }
 
 function sign(said: string, secret: string): string {

@@ -12,6 +12,11 @@ import type { Asked, ServedPath } from "./served.js";
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?$/i;
 
+const OTHER_GRANT = {
+  error: "unsupported_grant_type",
+  error_description: "grant_type must be authorization_code",
+};
+
 export interface TokenOptions {
   readonly issuer: string;
   readonly clients: Clients;
@@ -60,6 +65,9 @@ async function register({ request, reply, context }: Asked, { clients, limit, lo
 async function exchange({ request, context }: Asked, { issuer, load, protocol }: TokenOptions) {
   load.admit(undefined);
   const form = parametersIn(await textIn(request, context.values));
+  if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
+    throw new Refusing({ ...OTHER_GRANT, status: 400 });
+  }
   // Left out, it is the one that the code is for.
   const problem = form.resource === undefined ? undefined : targetProblem(form.resource, issuer);
   if (problem !== undefined) throw new Refusing({ ...problem, status: 400 });
