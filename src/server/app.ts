@@ -62,7 +62,7 @@ export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies
   authenticate(credential: Credential | undefined): Promise<Principal>;
   readonly plans: Plans;
   readonly load: Pick<Load, "admit">;
-  /** What OAuth needs; undefined where it is off. */
+  /** Ports and address of OAuth; undefined where it is off. */
   readonly oauth: Pick<OAuthOptions, "issuer" | "granting" | "findDocument"> | undefined;
   /** Called with each call as it begins. */
   readonly onCall?: ObserveOptions["onBegin"];

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, signUp } from "../support/caller.js";
@@ -142,6 +143,16 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     expect(await allow(page).count()).toBe(0);
     const { id } = body.key as { id: string };
     await caller.call("POST /recalld.v1.AccountService/RevokeKey", { body: { id } });
+  });
+
+  it.each(["light", "dark"] as const)("is asked about on a page that all can use (%s)", async (colorScheme) => {
+    const { page } = await openVisitor(browser, server.url, { colorScheme });
+    await signInWith(page, server.url, caller.key);
+    for (const changes of [{}, { resource: "https://evil.example/mcp" }, { client_id: "rcc_x" }]) {
+      await open(page, changes);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id }) => id)).toEqual([]);
+    }
   });
 
   it("finds the window again that it has opened", async () => {

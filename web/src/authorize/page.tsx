@@ -1,3 +1,4 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import { useQuery } from "@tanstack/react-query";
 import { ErrorNote } from "../errors";
 import { Icon } from "../parts/icon";
@@ -94,8 +95,9 @@ function Refused({ error }: { error: unknown }) {
       <Page title="This application cannot be connected">
         <ErrorNote error={error} />
         <p className="quiet">
-          Close this page, and connect the application anew. If your key may not manage the account, sign out
-          and sign in with one that may.
+          {ConnectError.from(error).code === Code.PermissionDenied
+            ? "Sign out, and sign in with a key that may manage the account."
+            : "Close this page, and connect the application anew."}
         </p>
       </Page>
     </div>
