@@ -145,15 +145,18 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     await caller.call("POST /recalld.v1.AccountService/RevokeKey", { body: { id } });
   });
 
-  it.each(["light", "dark"] as const)("is asked about on a page that all can use (%s)", async (colorScheme) => {
-    const { page } = await openVisitor(browser, server.url, { colorScheme });
-    await signInWith(page, server.url, caller.key);
-    for (const changes of [{}, { resource: "https://evil.example/mcp" }, { client_id: "rcc_x" }]) {
-      await open(page, changes);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id }) => id)).toEqual([]);
-    }
-  });
+  it.each(["light", "dark"] as const)(
+    "is asked about on a page that all can use (%s)",
+    async (colorScheme) => {
+      const { page } = await openVisitor(browser, server.url, { colorScheme });
+      await signInWith(page, server.url, caller.key);
+      for (const changes of [{}, { resource: "https://evil.example/mcp" }, { client_id: "rcc_x" }]) {
+        await open(page, changes);
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        expect(violations.map(({ id }) => id)).toEqual([]);
+      }
+    },
+  );
 
   it("finds the window again that it has opened", async () => {
     const { page } = await signedIn();
