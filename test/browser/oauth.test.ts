@@ -94,6 +94,17 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     expect(faults()).toEqual([]);
   });
 
+  it("is allowed by who signs up on the way, and saves the new key first", async () => {
+    const { page, faults } = await visitor();
+    await open(page);
+    await page.getByRole("button", { name: "Create my key" }).click();
+    await page.getByLabel("I have saved it").check();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await allow(page).click();
+    expect((await arrived(page)).get("code")).toMatch(/^rco_/);
+    expect(faults()).toEqual([]);
+  });
+
   it("is denied", async () => {
     const { page, faults } = await signedIn();
     await open(page);

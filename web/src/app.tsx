@@ -1,11 +1,10 @@
 import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { type ComponentType, lazy, Suspense } from "react";
-import { isAuthorizing } from "./authorize/request";
 import { AwayNote } from "./errors";
 import { Boundary } from "./parts/boundary";
 import { Empty, Loading, Page } from "./parts/page";
-import { linkTo, type Route, useRoute } from "./route";
+import { isAuthorizing, linkTo, type Route, useRoute } from "./route";
 import { queryClient, transport } from "./session/client";
 import { useAway } from "./session/reach";
 import { useSession } from "./session/session";
@@ -48,9 +47,17 @@ export function App() {
   return (
     <TransportProvider transport={transport}>
       <QueryClientProvider client={queryClient}>
-        <Shell>
-          <Pages />
-        </Shell>
+        {isAuthorizing() ? (
+          <Boundary page="authorize">
+            <Suspense fallback={<Loading />}>
+              <Authorize />
+            </Suspense>
+          </Boundary>
+        ) : (
+          <Shell>
+            <Pages />
+          </Shell>
+        )}
       </QueryClientProvider>
     </TransportProvider>
   );
@@ -71,21 +78,12 @@ function Current({ route }: { route: Route }) {
   const { signedIn, key, unsaved } = useSession();
   const away = useAway();
   if (signedIn === undefined) return away ? <AwayNote /> : <Loading />;
-  const reveal = key !== undefined && unsaved && <Reveal apiKey={key} />;
-  if (isAuthorizing()) {
-    return (
-      <>
-        {signedIn ? <Authorize /> : <Welcome reason="An application asks for a key to your memories." />}
-        {reveal}
-      </>
-    );
-  }
   const isOpen = signedIn || PAGES[route.page] === Reference;
   const Found = route.page === "" ? Usage : (PAGES[route.page] ?? NotFound);
   return (
     <>
       {isOpen ? <Found rest={route.rest} /> : <Welcome />}
-      {reveal}
+      {key !== undefined && unsaved && <Reveal apiKey={key} />}
     </>
   );
 }

@@ -2,7 +2,6 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { accounts } from "./api";
-import { isAuthorizing } from "./authorize/request";
 import { count, UNLIMITED_CALLS } from "./format";
 import { KeyInUse } from "./key-in-use";
 import { Gauge } from "./parts/gauge";
@@ -29,7 +28,6 @@ const DOCS = "docs/";
 /** Header and navigation around every page. */
 export function Shell({ children }: { children: ReactNode }) {
   const signedIn = useSession().signedIn === true;
-  if (isAuthorizing()) return <BareShell signedIn={signedIn}>{children}</BareShell>;
   return (
     <div className="shell" data-signed-in={signedIn}>
       <button type="button" className="skip" onClick={skipToMain}>
@@ -45,26 +43,6 @@ export function Shell({ children }: { children: ReactNode }) {
           {signedIn && <CallsLeft />}
           {!signedIn && <a href={DOCS}>Docs</a>}
           {!signedIn && <a href={linkTo("reference")}>API reference</a>}
-          <ThemeButton />
-          {signedIn && <SignOutButton />}
-        </div>
-      </header>
-      <main id="main" tabIndex={-1}>
-        {children}
-      </main>
-    </div>
-  );
-}
-
-/** Header alone, around a page that is not a part of the portal's own: its address has no other pages. */
-function BareShell({ signedIn, children }: { signedIn: boolean; children: ReactNode }) {
-  return (
-    <div className="shell" data-signed-in={false}>
-      <header className="bar">
-        <span className="brand">
-          <Logo /> recalld
-        </span>
-        <div className="bar-end">
           <ThemeButton />
           {signedIn && <SignOutButton />}
         </div>
@@ -117,7 +95,7 @@ function CallsLeft() {
   );
 }
 
-function ThemeButton() {
+export function ThemeButton() {
   const shown = useStore(theme);
   const other = shown === "dark" ? "light" : "dark";
   return (
@@ -132,7 +110,7 @@ function ThemeButton() {
   );
 }
 
-function SignOutButton() {
+export function SignOutButton() {
   const leaving = useMutation({
     mutationFn: signOut,
     onSuccess: () => {

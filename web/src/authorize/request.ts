@@ -27,11 +27,6 @@ export type Answer =
 /** Schemes of addresses that would run in this page. The server refuses them, too. */
 const RUNS_HERE = /^(?:javascript|data|blob|vbscript):/i;
 
-/** Tells whether this page was opened for an application's request. */
-export function isAuthorizing(): boolean {
-  return location.pathname.endsWith("/authorize");
-}
-
 /** Asks the server what the application wants. @throws ConnectError */
 export function readRequest(): Promise<AuthorizationRequest> {
   return post("request", {}) as Promise<AuthorizationRequest>;
