@@ -14,9 +14,7 @@ import { Welcome } from "./welcome/page";
 export type PageComponent = ComponentType<{ rest: readonly string[] }>;
 
 const QuickStart = lazy(() => import("./start/page").then((module) => ({ default: module.QuickStartPage })));
-const Authorize = lazy(() =>
-  import("./authorize/page").then((module) => ({ default: module.AuthorizePage })),
-);
+const Authorize = lazy(() => import("./authorize/app").then((module) => ({ default: module.AuthorizeApp })));
 const Reveal = lazy(() => import("./start/reveal").then((module) => ({ default: module.Reveal })));
 const Usage = lazy(() => import("./usage/page").then(({ UsagePage }) => ({ default: UsagePage })));
 const Calls = lazy(() => import("./calls/page").then(({ CallsPage }) => ({ default: CallsPage })));
@@ -50,7 +48,7 @@ export function App() {
         {isAuthorizing() ? (
           <Boundary page="authorize">
             <Suspense fallback={<Loading />}>
-              <Authorize />
+              <Authorize welcome={Welcome} />
             </Suspense>
           </Boundary>
         ) : (

@@ -1,3 +1,4 @@
+import type { ComponentType, ReactNode } from "react";
 import { AwayNote } from "../errors";
 import { Icon, Logo } from "../parts/icon";
 import { Loading } from "../parts/page";
@@ -5,11 +6,15 @@ import { useAway } from "../session/reach";
 import { useSession } from "../session/session";
 import { SignOutButton, ThemeButton } from "../shell";
 import { Reveal } from "../start/reveal";
-import { Welcome } from "../welcome/page";
 import { AuthorizePage } from "./page";
 
+interface AuthorizeAppProps {
+  /** Page by which one signs in. It is given, because importing it here would split what the portal loads first. */
+  readonly welcome: ComponentType<{ children?: ReactNode }>;
+}
+
 /** The portal at the address where applications ask for keys. It leads nowhere else. */
-export function AuthorizeApp() {
+export function AuthorizeApp({ welcome }: AuthorizeAppProps) {
   const { signedIn, key, unsaved } = useSession();
   return (
     <div className="shell" data-signed-in={false}>
@@ -23,7 +28,7 @@ export function AuthorizeApp() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        <Content signedIn={signedIn} />
+        <Content signedIn={signedIn} welcome={welcome} />
         {key !== undefined && unsaved && <Reveal apiKey={key} />}
       </main>
     </div>
@@ -31,7 +36,7 @@ export function AuthorizeApp() {
 }
 
 /** Asks who is signed in, and signs in all others first. */
-function Content({ signedIn }: { signedIn: boolean | undefined }) {
+function Content({ signedIn, welcome: Welcome }: AuthorizeAppProps & { signedIn: boolean | undefined }) {
   const away = useAway();
   if (signedIn === undefined) return away ? <AwayNote /> : <Loading />;
   if (signedIn) return <AuthorizePage />;
