@@ -1307,7 +1307,8 @@ export const openapi: Record<string, unknown> = {
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
                     "current": true,
-                    "sessions": []
+                    "sessions": [],
+                    "client": ""
                   },
                   "model": {
                     "id": "bundled",
@@ -1576,7 +1577,8 @@ export const openapi: Record<string, unknown> = {
                       "created_at": "2026-11-21T09:30:00.123Z",
                       "replaces": "",
                       "current": true,
-                      "sessions": []
+                      "sessions": [],
+                      "client": ""
                     }
                   ]
                 }
@@ -1590,7 +1592,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403"
+            "$ref": "#/components/responses/Error403-4"
           },
           "429": {
             "$ref": "#/components/responses/Error429-3"
@@ -3874,7 +3876,8 @@ export const openapi: Record<string, unknown> = {
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
                     "current": true,
-                    "sessions": []
+                    "sessions": [],
+                    "client": ""
                   },
                   "model": {
                     "id": "bundled",
@@ -3997,7 +4000,8 @@ export const openapi: Record<string, unknown> = {
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
                     "current": true,
-                    "sessions": []
+                    "sessions": [],
+                    "client": ""
                   },
                   "model": {
                     "id": "bundled",
@@ -4465,7 +4469,8 @@ export const openapi: Record<string, unknown> = {
                     "created_at": "2026-11-21T09:30:00.123Z",
                     "replaces": "",
                     "current": false,
-                    "sessions": []
+                    "sessions": [],
+                    "client": ""
                   }
                 }
               }
@@ -4478,7 +4483,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403"
+            "$ref": "#/components/responses/Error403-4"
           },
           "404": {
             "$ref": "#/components/responses/Error404-3"
@@ -4556,7 +4561,8 @@ export const openapi: Record<string, unknown> = {
                       "created_at": "2026-11-21T09:30:00.123Z",
                       "replaces": "",
                       "current": true,
-                      "sessions": []
+                      "sessions": [],
+                      "client": ""
                     }
                   ]
                 }
@@ -4570,7 +4576,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403"
+            "$ref": "#/components/responses/Error403-4"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -4671,7 +4677,8 @@ export const openapi: Record<string, unknown> = {
                       "created_at": "2026-11-21T09:30:00.123Z",
                       "replaces": "",
                       "current": true,
-                      "sessions": []
+                      "sessions": [],
+                      "client": ""
                     }
                   ]
                 }
@@ -4685,7 +4692,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403"
+            "$ref": "#/components/responses/Error403-4"
           },
           "429": {
             "$ref": "#/components/responses/Error429-6"
@@ -4742,7 +4749,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403"
+            "$ref": "#/components/responses/Error403-4"
           },
           "404": {
             "$ref": "#/components/responses/Error404-3"
@@ -4822,7 +4829,7 @@ export const openapi: Record<string, unknown> = {
             "$ref": "#/components/responses/Error401"
           },
           "403": {
-            "$ref": "#/components/responses/Error403"
+            "$ref": "#/components/responses/Error403-4"
           },
           "405": {
             "$ref": "#/components/responses/Error405"
@@ -6702,6 +6709,10 @@ export const openapi: Record<string, unknown> = {
               "$ref": "#/components/schemas/Session"
             },
             "description": "The browsers that are signed in to the portal with it, the oldest first; at most 20."
+          },
+          "client": {
+            "type": "string",
+            "description": "The application that got the key by OAuth: a host, or an application's own scheme. Empty for a key that a person has made."
           }
         },
         "required": [
@@ -6713,7 +6724,8 @@ export const openapi: Record<string, unknown> = {
           "created_at",
           "replaces",
           "current",
-          "sessions"
+          "sessions",
+          "client"
         ]
       },
       "KeyAccess": {
@@ -8397,6 +8409,69 @@ export const openapi: Record<string, unknown> = {
           }
         }
       },
+      "Error403-4": {
+        "description": "`permission_denied` (`KEY_READ_ONLY`): The key may only read.\n\n`permission_denied` (`KEY_OTHER_NAMESPACE`): The key is for another namespace, or for one alone.\n\n`permission_denied` (`KEY_OF_CLIENT`): An application got the key by OAuth: it cannot manage the account.",
+        "content": {
+          "application/json": {
+            "schema": {
+              "$ref": "#/components/schemas/Error"
+            },
+            "examples": {
+              "KEY_READ_ONLY": {
+                "summary": "The key may only read.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key may only read",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1LRVlfUkVBRF9PTkxZEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_READ_ONLY",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "KEY_OTHER_NAMESPACE": {
+                "summary": "The key is for another namespace, or for one alone.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "The key is for another namespace, or for one alone",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "ChNLRVlfT1RIRVJfTkFNRVNQQUNFEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_OTHER_NAMESPACE",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "KEY_OF_CLIENT": {
+                "summary": "An application got the key by OAuth: it cannot manage the account.",
+                "value": {
+                  "code": "permission_denied",
+                  "message": "An application got the key by OAuth: it cannot manage the account",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "Cg1LRVlfT0ZfQ0xJRU5UEgdyZWNhbGxk",
+                      "debug": {
+                        "reason": "KEY_OF_CLIENT",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              }
+            }
+          }
+        }
+      },
       "Error400-6": {
         "description": "`invalid_argument`: A field is missing, blank, too long, of the wrong type or unknown, or comes twice, or the body is not JSON in UTF-8. `details` holds a BadRequest that names the field.\n\n`failed_precondition` (`POSITION_GONE`): The position is of another namespace, or of one that was dropped since; or it is dropped during an export.\n\n`failed_precondition` (`PLAN_UNKNOWN`): The operator took the account's plan away, and must give it another one.",
         "content": {
@@ -9188,6 +9263,18 @@ export const openapi: Record<string, unknown> = {
         "CloseAccount"
       ],
       "when": "The key is for another namespace, or for one alone."
+    },
+    {
+      "status": 403,
+      "code": "permission_denied",
+      "reason": "KEY_OF_CLIENT",
+      "rpcs": [
+        "CreateKey",
+        "ListKeys",
+        "RevokeKey",
+        "CloseAccount"
+      ],
+      "when": "An application got the key by OAuth: it cannot manage the account."
     },
     {
       "status": 403,

@@ -51,6 +51,8 @@ export interface ServiceOptions {
   onTooNew(error: unknown): void;
   /** Plans in place of those that the settings name. */
   readonly plans?: Plans;
+  /** Fetches the documents of OAuth's clients in place of the internet. */
+  readonly fetchDocument?: (url: string) => Promise<unknown>;
 }
 
 /** Builds the service from its settings: the only place that names concrete adapters. */
@@ -94,9 +96,9 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const counting = openCounting(storage, { logger, closers, readiness, telemetry });
   const memory = openMemory(config, { ...options, storage, generations, quota: counting.quota, telemetry });
   await openReembedding({ ...common, storage, memory, first });
-  const { accounts, backUp } = storage;
+  const { accounts, grants, backUp } = storage;
   const accountPorts = {
-    accounts,
+    ...{ accounts, grants },
     signUp: config.signUp,
     freeCalls: plans.get(FREE).calls,
     usage: counting.usage,
@@ -116,7 +118,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     ...{ logger, closers, telemetry, readiness, models, plans, memory, tls, calls },
     accounts: accountPorts,
     authenticate: openAuthenticator({ accounts, onUse: (caller) => counting.lastUsed.note(caller) }),
-    droppedLines: options.droppedLines,
+    ...{ grants, droppedLines: options.droppedLines, fetchDocument: options.fetchDocument },
   });
   address = addresses.address;
   await warm({

@@ -35,6 +35,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Files of the certificate (chain) and its key, in PEM; undefined is plain HTTP. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Origin of HTTPS by which the internet reaches this server; with it the server offers OAuth. */
+  readonly publicUrl: string | undefined;
   /** Origins whose pages may call from a browser; `*` alone is all. */
   readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
@@ -109,6 +111,7 @@ export function loadConfig(env: Environment): Config {
     }),
     trustedProxies: read.list("TRUSTED_PROXIES", whyNoBlock),
     tls: read.tls(),
+    publicUrl: read.publicUrl(),
     corsOrigins: read.list("CORS_ORIGINS", whyNoOrigin),
     logLevel: read.choice("LOG_LEVEL", LOG_LEVELS, "info"),
     metricsPort:

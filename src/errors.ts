@@ -26,6 +26,7 @@ export const REASONS = {
   PLAN_UNKNOWN: "The operator removed the account's plan and must assign another.",
   KEY_READ_ONLY: "The key may only read.",
   KEY_OTHER_NAMESPACE: "The key is for another namespace, or the call is about the account.",
+  KEY_OF_CLIENT: "An application got the key by OAuth, and the call is about the account.",
   NAMESPACE_NOT_EMPTY: "The namespace holds memories, and `force` is not set.",
   LAST_KEY: "It is the account's last key, and `force` is not set.",
   KEYS_LIMIT: "The account has 50 keys.",

@@ -106,6 +106,17 @@ export class SettingReader {
     this.problems.push(`${name} must be a URL, such as ${example}`);
   }
 
+  publicUrl(): string | undefined {
+    const url = this.text("PUBLIC_URL");
+    const origin = url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
+    if (url === undefined || (origin?.startsWith("https://") && url.replace(/\/$/, "") === origin))
+      return origin;
+    this.problems.push(
+      `PUBLIC_URL is ${JSON.stringify(url)}; it must be an origin of HTTPS, such as https://memory.example.org`,
+    );
+    return undefined;
+  }
+
   tls(): { readonly certFile: string; readonly keyFile: string } | undefined {
     const certFile = this.text("TLS_CERT");
     const keyFile = this.text("TLS_KEY");

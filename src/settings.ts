@@ -22,6 +22,7 @@ export const SETTINGS = [
   "TRUSTED_PROXIES",
   "TLS_CERT",
   "TLS_KEY",
+  "PUBLIC_URL",
   "CORS_ORIGINS",
   "LOG_LEVEL",
   "METRICS_PORT",

@@ -3,7 +3,15 @@ import { defineConfig, type Plugin } from "vite";
 
 /** Address of the server that `npx vite web` and `npx vite preview web` forward calls to. */
 const SERVER = "http://127.0.0.1:8080";
-const SERVER_PATHS = ["/recalld.v1.", "/store", "/recall", "/signup", "/session", "/openapi.json"];
+const SERVER_PATHS = [
+  "/recalld.v1.",
+  "/store",
+  "/recall",
+  "/signup",
+  "/session",
+  "/authorize/",
+  "/openapi.json",
+];
 
 export default defineConfig({
   // All paths are relative, so that one build works under any path.

@@ -78,6 +78,10 @@ export const FAILURES: readonly Failure[] = [
     when: "The key is for another namespace, or for one alone.",
   },
   {
+    ...{ status: 403, code: "permission_denied", reason: "KEY_OF_CLIENT", rpcs: MANAGES },
+    when: "An application got the key by OAuth: it cannot manage the account.",
+  },
+  {
     ...{ status: 403, code: "permission_denied", rpcs: ["SignUp"] },
     when: "Sign-up is closed here: the operator makes the accounts.",
   },

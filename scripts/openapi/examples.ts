@@ -15,7 +15,7 @@ const api_key = "rcl_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE";
 const plan = { plan: "free", calls_limit: 1000, calls_used: 0 };
 const key = {
   ...{ id: keyId, name: "laptop", prefix: "rcl_EXAM", access: "KEY_ACCESS_FULL", namespace: "" },
-  ...{ created_at, replaces: "", current: false, sessions: [] },
+  ...{ created_at, replaces: "", current: false, sessions: [], client: "" },
 };
 
 const used = { stores: 1, recalls: 2, tokens_stored: 8, tokens_queried: 12 };

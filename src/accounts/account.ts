@@ -73,8 +73,9 @@ export interface Accounts {
   /** Removes a session in one atomic step; answers whether it did. */
   removeSession(of: { accountId: string; sessionId: string }): Promise<boolean>;
   /**
-   * Removes a key and its sessions in one atomic step, but the last one only with `force`. Answers whether it did; from then
-   * on every replica refuses the key.
+   * Removes a key and its sessions in one atomic step, but the last one only with `force`. A key with a `client`
+   * counts as nobody's last one: with it alone its owner is locked out. Answers whether it did; from then on
+   * every replica refuses the key.
    */
   removeKey(of: KeyOf & { force: boolean }): Promise<boolean>;
   /** Lets a key end at the given time, unless it ends earlier already. */

@@ -6,6 +6,8 @@ import type { Usage } from "./usage.js";
 
 export interface CloseOptions {
   readonly accounts: Accounts;
+  /** Consents that applications have not used yet. */
+  readonly grants: { removeOf(accountId: string): Promise<void> };
   readonly usage: Pick<Usage, "remove">;
   /** Erases all memories of an account; answers their number. */
   eraseMemories(accountId: string): Promise<number>;
@@ -18,22 +20,23 @@ export interface CloseOptions {
  * @throws MemoryError `invalid_argument` if the id is not the caller's, `permission_denied`.
  */
 export async function closeAccount(
-  { accounts, usage, eraseMemories }: CloseOptions,
+  options: CloseOptions,
   { caller, accountId }: { caller: Authenticated; accountId: string },
 ): Promise<number> {
   if (accountId === "") throw invalid("account_id", "is missing");
-  await managedBy(accounts, caller);
+  await managedBy(options.accounts, caller);
   if (accountId !== caller.accountId) throw invalid("account_id", "is not the id of the key's account");
-  return eraseAccount({ accounts, usage, eraseMemories }, accountId);
+  return eraseAccount(options, accountId);
 }
 
 /** Closes an account like `closeAccount`, without asking who the caller is. */
 export async function eraseAccount(
-  { accounts, usage, eraseMemories }: CloseOptions,
+  { accounts, grants, usage, eraseMemories }: CloseOptions,
   accountId: string,
 ): Promise<number> {
   const erased = await eraseMemories(accountId);
   await usage.remove(accountId);
+  await grants.removeOf(accountId);
   // Last: after this no key can try again.
   await accounts.remove(accountId);
   // Erases what was stored meanwhile. No more can follow, because no key can pay for it.

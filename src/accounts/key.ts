@@ -5,6 +5,8 @@ import { typeid } from "typeid-js";
 const KEY_PREFIX = "rcl_";
 /** Differs from that of keys, so that neither is ever taken for the other. */
 const SESSION_PREFIX = "rcs_";
+/** Prefix of authorization codes, which an application exchanges for a key. */
+const CODE_PREFIX = "rco_";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** Lengths of a secret's parts: 32 random bytes and a CRC-32, in the base62 digits of their largest values. */
 const SECRET_BYTES = 32;
@@ -32,6 +34,8 @@ export interface Key {
   readonly access: KeyAccess;
   /** The only namespace it may touch. */
   readonly namespace?: string;
+  /** Application that got the key by OAuth, as its owner knows it; absent for a key that a person has made. */
+  readonly client?: string;
   readonly createdAtMs: number;
   /** Time of its last use, to the minute; absent if it was never used. */
   readonly lastUsedAtMs?: number;
@@ -90,6 +94,11 @@ export function makeSession({ expiresAtMs }: Pick<Session, "expiresAtMs">): {
  */
 export function newKey(): string {
   return newSecret(KEY_PREFIX);
+}
+
+/** Makes an authorization code, which is of the same form. */
+export function newCode(): string {
+  return newSecret(CODE_PREFIX);
 }
 
 /** Tells whether a key has our form and a correct checksum; it need not exist. */

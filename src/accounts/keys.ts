@@ -65,7 +65,7 @@ export async function createKeyIn(
       ? { name, access: request.access, ...namespace }
       : successorOf(keyWith(account, { field: "replaces", id: request.replaces }), { name, graceMs });
   const made = makeKey({ ...given, expiresAtMs });
-  if (!(await accounts.addKey({ accountId: account.id, key: made.key }))) throw tooMany();
+  if (!(await accounts.addKey({ accountId: account.id, key: made.key }))) throw tooManyKeys();
   return made;
 }
 
@@ -118,11 +118,22 @@ export async function revokeKeyIn(
 export async function managedBy(accounts: Accounts, caller: Authenticated): Promise<Account> {
   const account = await getAccount(accounts, caller);
   const { access, namespace } = caller;
+  if (isOfClient(account, caller)) throw ofClient("it cannot manage the account");
   if (access !== "full")
     throw denied("KEY_READ_ONLY", "this key may only read: it cannot manage the account");
   if (namespace === undefined) return account;
   const message = `this key is for the namespace ${namespace} alone: it cannot manage the account`;
   throw denied("KEY_OTHER_NAMESPACE", message);
+}
+
+/** Tells whether an application got the caller's key by OAuth. */
+export function isOfClient({ keys }: Pick<Account, "keys">, { keyHash }: Authenticated): boolean {
+  return keys.some(({ hash, client }) => hash === keyHash && client !== undefined);
+}
+
+/** Creates the error for what a key that an application got may not do. */
+export function ofClient(consequence: string): MemoryError {
+  return denied("KEY_OF_CLIENT", `an application got this key by OAuth: ${consequence}`);
 }
 
 function keyWith({ keys }: Account, { field, id }: { field: string; id: string }): Key {
@@ -133,7 +144,8 @@ function keyWith({ keys }: Account, { field, id }: { field: string; id: string }
 }
 
 function successorOf(old: Key, { name, graceMs }: { name: string; graceMs: number }) {
-  const { access, namespace } = old;
+  const { access, namespace, client } = old;
+  if (client !== undefined) throw ofClient("the application must ask for another one itself");
   const scope = { access, ...(namespace !== undefined && { namespace }) };
   return { name: name === "" ? old.name : name, ...scope, replaces: old.id, graceMs };
 }
@@ -171,7 +183,8 @@ function parseGraceSeconds({ graceSeconds = 0 }: Pick<CreateKeyRequest, "graceSe
   return graceSeconds;
 }
 
-function tooMany(): MemoryError {
+/** Creates the error for an account that has all the keys it may have. */
+export function tooManyKeys(): MemoryError {
   return new MemoryError("failed_precondition", `the account has ${KEYS_MAX} keys; revoke one first`, {
     reason: "KEYS_LIMIT",
   });

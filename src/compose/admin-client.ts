@@ -53,11 +53,12 @@ export async function openAdminClient(
 async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
-  const { accounts, usage, systemRecords, backUp } = storage;
+  const { accounts, grants, usage, systemRecords, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;
   const ports = {
     accounts,
+    grants,
     usage,
     systemRecords,
     plans,

@@ -1,6 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
+import type { Grants } from "../accounts/oauth/grants.js";
+import { openDocuments } from "../client-metadata/documents.js";
 import type { Config } from "../config.js";
 import { packageRoot } from "../embedding/download/package-root.js";
 import { type AppOptions, createApp } from "../server/app.js";
@@ -24,6 +26,9 @@ interface DoorsOptions
   readonly calls: CallsInFlight;
   readonly telemetry: Telemetry;
   readonly closers: Closers;
+  readonly grants: Grants;
+  /** Fetches the document of a client, in tests otherwise than from the internet. */
+  readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
   /** Number of lines of the log that were dropped. */
   readonly droppedLines: () => number;
 }
@@ -40,7 +45,7 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   const connections = new ConnectionCounts();
   const app = createApp({
     ...options,
-    load,
+    ...{ load, oauth: oauthOf(config, options) },
     shutdownSignal: shutdown.signal,
     portal: await loadPortal(join(packageRoot(), "dist/web")),
     signUps: { perHour: config.signUpsPerHour, perHourTotal: config.signUpsPerHourTotal },
@@ -64,6 +69,16 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   const abandon = () => leave({ noticeMs: 0, hastened: AbortSignal.abort() });
   closers.push(() => (readiness.leaving ? undefined : abandon()));
   return { address, metricsAddress, leave };
+}
+
+/** Chooses what OAuth needs, where the server has a public address. */
+function oauthOf(
+  { publicUrl: issuer }: Config,
+  { accounts, grants, fetchDocument }: DoorsOptions,
+): AppOptions["oauth"] {
+  if (issuer === undefined) return undefined;
+  const granting = { accounts: accounts.accounts, grants, parseNamespace: accounts.parseNamespace };
+  return { issuer, granting, findDocument: openDocuments(fetchDocument) };
 }
 
 /** Opens the certificate, if any, before all else, so that a mistake in it is found at once. */

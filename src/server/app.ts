@@ -17,6 +17,8 @@ import { addResourcePaths } from "./http/resource-paths.js";
 import { addSessionPaths } from "./http/session-paths.js";
 import { addStreamPaths } from "./http/stream-paths.js";
 import { addMcp } from "./mcp/door.js";
+import { addOAuth, type OAuthOptions } from "./oauth/door.js";
+import { challengeOf } from "./oauth/metadata.js";
 import { clientAddresses, clientAddressKey } from "./port/client-address.js";
 import { sessionCookies } from "./port/session-cookie.js";
 import { addPortal } from "./portal/portal.js";
@@ -24,7 +26,7 @@ import type { PortalFile } from "./portal/portal-files.js";
 import { type AccountPorts, accountService } from "./rpc/account-service.js";
 import { handMessage } from "./rpc/bodies.js";
 import { BodyRoom, bodyRoomKey } from "./rpc/body-room.js";
-import { admit, browserContextOf, gate, identify } from "./rpc/caller.js";
+import { type Admitted, admit, browserContextOf, gate, identify } from "./rpc/caller.js";
 import { CALL_TIMEOUT_MS, deadline } from "./rpc/deadline.js";
 import { dressHandlers, dressOpenHandlers } from "./rpc/handlers.js";
 import { registerHealth } from "./rpc/health.js";
@@ -60,6 +62,8 @@ export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies
   authenticate(credential: Credential | undefined): Promise<Principal>;
   readonly plans: Plans;
   readonly load: Pick<Load, "admit">;
+  /** Ports and address of OAuth; undefined where it is off. */
+  readonly oauth: Pick<OAuthOptions, "issuer" | "granting" | "findDocument"> | undefined;
   /** Called with each call as it begins. */
   readonly onCall?: ObserveOptions["onBegin"];
 }
@@ -114,18 +118,26 @@ export function createApp(options: AppOptions): FastifyInstance {
   const handlerOf = (rpc: string) => handlers.get(rpc) as UniversalHandler;
   addResourcePaths(app, handlerOf);
   addStreamPaths(app, handlerOf);
-  addSessionPaths(app, {
-    ...sessionService(options.accounts),
-    ...{ cookies, bodyRoom, onFault, onEnd: (call) => logCall(logger, call) },
-    identify: (context) => identify(context, admission),
-    admit: async (context) => {
+  const plainly = {
+    ...{ bodyRoom, onFault, onEnd: (call: Call) => logCall(logger, call) },
+    admit: async (context: Admitted) => {
       options.load.admit(undefined);
       await admit(context, admission);
     },
+  };
+  addSessionPaths(app, {
+    ...{ ...sessionService(options.accounts), ...plainly, cookies },
+    identify: (context) => identify(context, admission),
   });
+  const { oauth } = options;
+  if (oauth !== undefined) {
+    const limits = options.signUps;
+    addOAuth(app, { ...plainly, ...oauth, limits, addressOf, load: options.load, portal: options.portal });
+  }
   addMcp(app, {
     ...{ gate: admission, load: options.load, corsOrigins: options.corsOrigins, onFault },
     ...{ bodyRoom, bodyBytesMax: BODY_BYTES_MAX, handlerOf, addressOf },
+    ...(oauth && { challenge: (hasKey) => challengeOf(oauth.issuer, { hasKey }) }),
   });
   return app;
 }

@@ -1,4 +1,5 @@
 import type { Accounts } from "../accounts/account.js";
+import type { Grants } from "../accounts/oauth/grants.js";
 import type { Usage } from "../accounts/usage.js";
 import type { Formats } from "../memory/format/format.js";
 import type { Migration } from "../memory/format/migrating.js";
@@ -12,6 +13,7 @@ import type { Recent } from "../memory/ports/recent.js";
 export interface Storage {
   readonly log: Log;
   readonly accounts: Accounts;
+  readonly grants: Grants;
   readonly usage: Usage;
   readonly systemRecords: SystemRecords;
   readonly formats: Formats;

@@ -3,6 +3,7 @@ import { claimsContract } from "./claims.js";
 import { erasingContract } from "./erasing.js";
 import { erasuresContract } from "./erasures.js";
 import { formatsContract } from "./formats.js";
+import { grantsContract } from "./grants.js";
 import { keysContract } from "./keys.js";
 import { logContract } from "./log.js";
 import { measureContract } from "./measure.js";
@@ -22,6 +23,7 @@ export const CONTRACTS = [
   measureContract,
   accountsContract,
   keysContract,
+  grantsContract,
   sessionsContract,
   slicesContract,
   usageContract,

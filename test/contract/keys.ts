@@ -71,6 +71,20 @@ export function keysContract(name: string, make: MakeDatabase): void {
       expect(await lives(accountId, keys[0])).toBe(false);
     });
 
+    it("counts no key of an application as the last one, and removes each at once", async () => {
+      const { accountId, keys } = await create({}, { client: "app.example" });
+      const [own, granted] = keys as [Key, Key];
+      const remove = (key: Key) => accounts().removeKey({ accountId, keyId: key.id, force: false });
+      expect(await remove(own)).toBe(false);
+      expect([await lives(accountId, own), await lives(accountId, granted)]).toEqual([true, true]);
+      expect(await keysBy(own)).toEqual(keys);
+      expect([await remove(granted), await remove(own)]).toEqual([true, false]);
+      const other = await create({}, {}, { client: "app.example" });
+      expect(
+        await accounts().removeKey({ accountId: other.accountId, keyId: other.keys[0].id, force: false }),
+      ).toBe(true);
+    });
+
     it("leaves one key when all are removed at once", async () => {
       const { accountId, keys } = await create({}, {}, {}, {});
       const removing = keys.map(({ id }) => accounts().removeKey({ accountId, keyId: id, force: false }));

@@ -30,6 +30,7 @@ describe("docs/configuration.md", () => {
     TRUSTED_PROXIES: "trustedProxies",
     TLS_CERT: "tls",
     TLS_KEY: "tls",
+    PUBLIC_URL: "publicUrl",
     CORS_ORIGINS: "corsOrigins",
     LOG_LEVEL: "logLevel",
     METRICS_PORT: "metricsPort",

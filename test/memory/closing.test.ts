@@ -46,7 +46,12 @@ async function setUp() {
   const ports = { ...room.ports, quota, idempotency };
   const close = () =>
     closeAccount(
-      { accounts, usage: { remove: async () => {} }, eraseMemories: (id) => dropAll(ports, id) },
+      {
+        accounts,
+        grants: house.storage.grants,
+        usage: { remove: async () => {} },
+        eraseMemories: (id) => dropAll(ports, id),
+      },
       { caller, accountId: account.id },
     );
   return { goOn, room, ports, caller, close, accounts };

@@ -103,7 +103,7 @@ export class Process implements Client {
       const usage = { remove: async () => {} };
       const eraseMemories = (accountId: string) => dropAll(room, accountId);
       return closeAccount(
-        { accounts: room.accounts, usage, eraseMemories },
+        { accounts: room.accounts, grants: { removeOf: async () => {} }, usage, eraseMemories },
         { caller, accountId: caller.accountId },
       );
     });

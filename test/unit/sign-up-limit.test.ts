@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 
 function limitAt(perHour: number, perHourTotal: number) {
   let now = 5_000;
-  const limit = new SignUpLimit({ perHour, perHourTotal }, () => now);
+  const limit = new SignUpLimit({ perHour, perHourTotal }, { nowMs: () => now });
   const admit = (address: string): MemoryError | undefined => {
     try {
       limit.admit(address);

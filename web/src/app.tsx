@@ -4,7 +4,7 @@ import { type ComponentType, lazy, Suspense } from "react";
 import { AwayNote } from "./errors";
 import { Boundary } from "./parts/boundary";
 import { Empty, Loading, Page } from "./parts/page";
-import { linkTo, type Route, useRoute } from "./route";
+import { isAuthorizing, linkTo, type Route, useRoute } from "./route";
 import { queryClient, transport } from "./session/client";
 import { useAway } from "./session/reach";
 import { useSession } from "./session/session";
@@ -14,6 +14,7 @@ import { Welcome } from "./welcome/page";
 export type PageComponent = ComponentType<{ rest: readonly string[] }>;
 
 const QuickStart = lazy(() => import("./start/page").then((module) => ({ default: module.QuickStartPage })));
+const Authorize = lazy(() => import("./authorize/app").then((module) => ({ default: module.AuthorizeApp })));
 const Reveal = lazy(() => import("./start/reveal").then((module) => ({ default: module.Reveal })));
 const Usage = lazy(() => import("./usage/page").then(({ UsagePage }) => ({ default: UsagePage })));
 const Calls = lazy(() => import("./calls/page").then(({ CallsPage }) => ({ default: CallsPage })));
@@ -46,9 +47,17 @@ export function App() {
   return (
     <TransportProvider transport={transport}>
       <QueryClientProvider client={queryClient}>
-        <Shell>
-          <Pages />
-        </Shell>
+        {isAuthorizing() ? (
+          <Boundary page="authorize">
+            <Suspense fallback={<Loading />}>
+              <Authorize welcome={Welcome} />
+            </Suspense>
+          </Boundary>
+        ) : (
+          <Shell>
+            <Pages />
+          </Shell>
+        )}
       </QueryClientProvider>
     </TransportProvider>
   );

@@ -38,6 +38,11 @@ export function setQuery(query: Query): void {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
+/** Tells whether the page was opened for an application's request, at an address without other pages. */
+export function isAuthorizing(): boolean {
+  return location.pathname.endsWith("/authorize");
+}
+
 /** Makes a link to a page: `linkTo("memories", "a/b")` is `#/memories/a%2Fb`. */
 export function linkTo(...segments: string[]): string {
   return `#/${segments.map(encodeURIComponent).join("/")}`;

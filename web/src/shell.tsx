@@ -96,7 +96,7 @@ function CallsLeft() {
   );
 }
 
-function ThemeButton() {
+export function ThemeButton() {
   const shown = useStore(theme);
   const other = shown === "dark" ? "light" : "dark";
   return (
@@ -111,7 +111,7 @@ function ThemeButton() {
   );
 }
 
-function SignOutButton() {
+export function SignOutButton() {
   const leaving = useMutation({
     mutationFn: signOut,
     onSuccess: () => {

@@ -557,6 +557,8 @@ export type Reason =
   | "KEY_READ_ONLY"
   /** The key is for another namespace, or the call is about the account. */
   | "KEY_OTHER_NAMESPACE"
+  /** An application got the key by OAuth, and the call is about the account. */
+  | "KEY_OF_CLIENT"
   /** The namespace holds memories, and `force` is not set. */
   | "NAMESPACE_NOT_EMPTY"
   /** It is the account's last key, and `force` is not set. */

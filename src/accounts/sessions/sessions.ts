@@ -1,6 +1,7 @@
 import type { Account, Accounts } from "../account.js";
 import { type Authenticated, unknownKey } from "../authenticate.js";
 import { answersTo, makeSession, type Session } from "../key.js";
+import { isOfClient, ofClient } from "../keys.js";
 import { getAccount } from "../quota.js";
 
 /** Maximum number of living sessions of an account, all its keys together. */
@@ -21,7 +22,8 @@ export interface Opened {
  * Opens a session for the caller's key. When there are too many, the oldest ends.
  *
  * @throws MemoryError `unauthenticated` if the key was revoked, or if the caller is a session itself: it would
- * outlive itself in those that it opens.
+ * outlive itself in those that it opens. MemoryError `permission_denied` (KEY_OF_CLIENT) for the key of an
+ * application.
  */
 export async function openSession(
   accounts: Accounts,
@@ -30,6 +32,7 @@ export async function openSession(
   const account = await getAccount(accounts, caller);
   const key = account.keys.find(({ hash }) => hash === caller.keyHash);
   if (key === undefined || caller.sessionHash !== undefined) throw unknownKey();
+  if (isOfClient(account, caller)) throw ofClient("it cannot sign in to the portal");
   // Two at once may leave one too many; the next one ends it. The adapter bounds those of a key exactly.
   for (const sessionId of crowdedOut(account))
     await accounts.removeSession({ accountId: account.id, sessionId });

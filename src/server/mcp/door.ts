@@ -1,5 +1,7 @@
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { unknownKey } from "../../accounts/authenticate.js";
+import { MemoryError } from "../../errors.js";
 import { clientAddressKey } from "../port/client-address.js";
 import { type BodyRoom, bodyRoomKey } from "../rpc/body-room.js";
 import { admit, callerKey, contextOf, type GateOptions, keyIn } from "../rpc/caller.js";
@@ -23,6 +25,8 @@ export interface McpOptions {
   readonly corsOrigins: readonly string[];
   handlerOf(rpc: string): UniversalHandler;
   addressOf(request: FastifyRequest["raw"]): string;
+  /** Makes the `WWW-Authenticate` of an answer to who has no key, or a wrong one; absent where OAuth is off. */
+  challenge?(hasKey: boolean): string;
   onFault(error: unknown, requestId: string): void;
 }
 
@@ -57,10 +61,21 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
         if (body === "") return reply.code(response.status).send();
         return reply.code(response.status).type("application/json").send(body);
       } catch (error) {
-        return sendThrown(reply, error, (fault) => options.onFault(fault, request.id));
+        const onFault = (fault: unknown) => options.onFault(fault, request.id);
+        return sendThrown(reply, error, onFault, challengeFor(error, { request, options }));
       }
     },
   });
+}
+
+/** Tells who is refused for want of a key how to get one. */
+function challengeFor(
+  error: unknown,
+  { request, options: { challenge } }: { request: FastifyRequest; options: McpOptions },
+): Record<string, string> {
+  const isUnknown = error instanceof MemoryError && error.code === "unauthenticated";
+  if (!isUnknown || challenge === undefined) return {};
+  return { "www-authenticate": challenge(request.headers.authorization !== undefined) };
 }
 
 type Answer = (asked: Asked) => Promise<Response>;
@@ -91,12 +106,19 @@ async function serve(request: FastifyRequest, options: Serving) {
     for (const [name, value] of answered) handedBack.set(name, value);
   };
   const askRpc = asking({ ...options, header, values, onAnswer });
+  let isRevoked = false;
   const ask: Ask = async (...asked) => {
     if (loss !== undefined) throw new Refusal(loss.code, loss.message);
-    return askRpc(...asked);
+    return askRpc(...asked).catch((error) => {
+      isRevoked ||= error instanceof Refusal && error.code === "unauthenticated";
+      throw error;
+    });
   };
   const exchange = { scope, ask, onFault: (fault: unknown) => options.onFault(fault, request.id) };
-  return { response: await answer({ message, header, signal, exchange }), handedBack };
+  const response = await answer({ message, header, signal, exchange });
+  // A model could only say so. The client itself can ask its user for another key.
+  if (isRevoked && options.challenge !== undefined) throw unknownKey();
+  return { response, handedBack };
 }
 
 /** Makes a signal that aborts when the client no longer waits. */

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../wire/plain-errors.js";
 import type { PortalFile } from "./portal-files.js";
 
-const INDEX = "/index.html";
+/** File of the portal's page. */
+export const INDEX = "/index.html";
 /** Pattern of the names that the build gives to what it builds, such as `/assets/index-DiwrgTda.js`. */
 const HASHED = /^\/(?:docs\/)?assets\/.+-[\w-]{8}\.\w+$/;
 const YEAR_SECONDS = 31_536_000;
@@ -62,7 +63,7 @@ function addDocs(app: FastifyInstance, files: readonly PortalFile[]): void {
       const file = pages.get(request.params["*"]);
       if (file === undefined)
         return sendError(reply, 404, "the docs have no such page; they begin at /docs/");
-      return send(file, request, reply);
+      return sendFile(file, request, reply);
     },
   });
 }
@@ -74,13 +75,19 @@ function addressOf({ path }: PortalFile): string {
 
 /** Serves one file at its path. */
 export function addFile(app: FastifyInstance, file: PortalFile, url = file.path): void {
-  app.route({ method: ["GET", "HEAD"], url, handler: (request, reply) => send(file, request, reply) });
+  app.route({ method: ["GET", "HEAD"], url, handler: (request, reply) => sendFile(file, request, reply) });
 }
 
-async function send(file: PortalFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+/** Sends a file; a page with the headers of all pages, but for those that are given. */
+export async function sendFile(
+  file: PortalFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  otherHeaders: Readonly<Record<string, string>> = {},
+): Promise<FastifyReply> {
   reply.headers({ etag: `"${file.etag}"`, "cross-origin-resource-policy": "same-origin" });
   reply.header("cache-control", lifetimeOf(file));
-  if (file.type.startsWith("text/html")) reply.headers(PAGE_HEADERS);
+  if (file.type.startsWith("text/html")) reply.headers({ ...PAGE_HEADERS, ...otherHeaders });
   if (file.gzipped !== undefined) addVary(reply, "accept-encoding");
   // A proxy that compresses marks the tag as weak.
   if (request.headers["if-none-match"]?.includes(`"${file.etag}"`)) return reply.code(304).send();

@@ -116,9 +116,9 @@ function told({ atMs, method, protocol, code, ms: durationMs, requestId, keyId =
 type Showing = Pick<Caller, "keyHash" | "sessionHash">;
 
 function shown(key: Key, caller: Showing) {
-  const { id, name, prefix, namespace = "", replaces = "", sessions = [], expiresAtMs } = key;
+  const { id, name, prefix, namespace = "", replaces = "", sessions = [], client = "", expiresAtMs } = key;
   return {
-    ...{ id, name, prefix, namespace, replaces, ...usedTimes(key) },
+    ...{ id, name, prefix, namespace, replaces, client, ...usedTimes(key) },
     access: key.access === "full" ? KeyAccess.FULL : KeyAccess.READ_ONLY,
     ...(expiresAtMs !== NEVER_MS && { expiresAt: timestampFromMs(expiresAtMs) }),
     current: key.hash === caller.keyHash,

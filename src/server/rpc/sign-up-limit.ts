@@ -24,20 +24,27 @@ export class SignUpLimit {
   readonly #networks = new Map<string, number>();
   #totalMs = 0;
 
+  readonly #nowMs: () => number;
+  readonly #of: string;
+
+  /** Creates a limit; `of` names what is counted, if it is not sign-ups. */
   constructor(
     private readonly limits: SignUpLimits,
-    private readonly nowMs: () => number = () => performance.now(),
-  ) {}
+    { nowMs = () => performance.now(), of = "sign-ups" }: { nowMs?: () => number; of?: string } = {},
+  ) {
+    this.#nowMs = nowMs;
+    this.#of = of;
+  }
 
   /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
   admit(address: string): void {
     const { perHour, perHourTotal } = this.limits;
-    const now = this.nowMs();
+    const now = this.#nowMs();
     const network = networkOf(address);
     const own = take(this.#networks.get(network), hourly(perHour), now);
     const total = take(this.#totalMs, hourly(perHourTotal), now);
-    if (own.waitMs > 0) throw tooMany("too many sign-ups from this address", own.waitMs);
-    if (total.waitMs > 0) throw tooMany("too many sign-ups at this time", total.waitMs);
+    if (own.waitMs > 0) throw tooMany(`too many ${this.#of} from this address`, own.waitMs);
+    if (total.waitMs > 0) throw tooMany(`too many ${this.#of} at this time`, total.waitMs);
     this.#totalMs = total.fullAtMs;
     // Deleted first, so that it comes last: the map is in the order of use.
     this.#networks.delete(network);

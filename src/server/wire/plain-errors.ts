@@ -120,16 +120,21 @@ export function sendError(reply: FastifyReply, status: number, message: string):
   return reply.code(status).type("application/json").send(errorBody(status, message));
 }
 
-/** Sends what a route that is no RPC has thrown, as an RPC would; `onFault` is called with what is masked. */
+/**
+ * Sends what a route that is no RPC has thrown, as an RPC would; `onFault` is called with what is masked. The given
+ * headers come before the error's own.
+ */
 export function sendThrown(
   reply: FastifyReply,
   thrown: unknown,
   onFault: (fault: unknown) => void,
+  headers: Readonly<Record<string, string>> = {},
 ): FastifyReply {
   const known = translated(thrown);
   if (!(known instanceof ConnectError)) onFault(thrown);
   const error = known instanceof ConnectError ? known : masked(thrown);
   error.metadata.forEach((value, name) => void reply.header(name, value));
+  reply.headers(headers);
   const body = errorToJson(error, { useProtoFieldName: true });
   return reply.code(codeToHttpStatus(error.code)).type("application/json").send(JSON.stringify(body));
 }

@@ -103,7 +103,9 @@ export class LocalAccounts implements Accounts {
   removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
     return this.#change(accountId, (account) => {
       const keys = account.keys.filter(({ id }) => id !== keyId);
-      const isLast = keys.length === 0 && !force;
+      const removed = account.keys.find(({ id }) => id === keyId);
+      const isLast =
+        !force && removed?.client === undefined && keys.every(({ client }) => client !== undefined);
       return keys.length === account.keys.length || isLast ? undefined : { ...account, keys };
     });
   }

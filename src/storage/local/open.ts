@@ -12,6 +12,7 @@ import { LocalErasures } from "./erasures.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
 import { LocalFormats } from "./formats.js";
 import { LocalLog } from "./log/log.js";
+import { LocalGrants } from "./oauth/grants.js";
 import { claim } from "./owner/owner.js";
 import type { Answering } from "./owner/request.js";
 import { LocalRecent } from "./recent.js";
@@ -82,6 +83,7 @@ function storageIn(
     // A memory's charge is on the disk before it, or with it.
     log: new LocalLog(root, { beforeAppend: () => charges.send() }),
     accounts,
+    grants: new LocalGrants(root),
     usage: new LocalUsage(root),
     systemRecords: new LocalSystemRecords(meta),
     formats: new LocalFormats(meta),

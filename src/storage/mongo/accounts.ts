@@ -106,7 +106,9 @@ export class MongoAccounts implements Accounts {
   }
 
   async removeKey({ accountId, keyId, force }: Parameters<Accounts["removeKey"]>[0]): Promise<boolean> {
-    const notLast = force ? {} : withKey({ id: { $ne: keyId } });
+    const another = withKey({ id: { $ne: keyId }, client: { $exists: false } });
+    const ofClient = withKey({ id: keyId, client: { $exists: true } });
+    const notLast = force ? {} : { $or: [another, ofClient] };
     const removable = { _id: accountId, "keys.id": keyId, ...notLast };
     const without = { $pull: { keys: { id: keyId } } };
     return (await withTimeout(this.#accounts.findOneAndUpdate(removable, without, ONLY_WHETHER))) !== null;

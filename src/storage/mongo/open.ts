@@ -8,6 +8,7 @@ import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
 import { MongoFormats } from "./formats.js";
 import { MongoLog } from "./log/log.js";
+import { MongoGrants } from "./oauth/grants.js";
 import { MongoRecent } from "./recent.js";
 import { MongoSystemRecords } from "./system-records.js";
 import { MongoUsage } from "./usage.js";
@@ -62,6 +63,7 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const log = new MongoLog(db);
   const accounts = new MongoAccounts(db);
   const claims = new MongoClaims(db);
+  const grants = new MongoGrants(db);
   const recent = new MongoRecent(db);
   const usage = new MongoUsage(db);
   const systemRecords = new MongoSystemRecords(db);
@@ -70,7 +72,7 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     await client.connect();
     // This check comes before the indexes, whose creation would create the database.
     if (!creates) await expectMongo({ name: db.databaseName, systemRecords, formats });
-    await Promise.all([log, accounts, claims, recent, usage].map((each) => each.createIndexes()));
+    await Promise.all([log, accounts, claims, grants, recent, usage].map((each) => each.createIndexes()));
   } catch (error) {
     await client.close();
     throw unreachable(error);
@@ -78,6 +80,7 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   return {
     log,
     accounts,
+    grants,
     usage,
     systemRecords,
     formats,

@@ -44,9 +44,11 @@ export function KeyTable({ keys, onRotate, onRevoke }: KeyTableProps) {
                   {ago(key.lastUsedAt)}
                 </td>
                 <td className="cell-actions">
-                  <button type="button" className="button-small" onClick={() => onRotate(key)}>
-                    Rotate<span className="unseen"> {nameOf(key)}</span>
-                  </button>
+                  {key.client === "" && (
+                    <button type="button" className="button-small" onClick={() => onRotate(key)}>
+                      Rotate<span className="unseen"> {nameOf(key)}</span>
+                    </button>
+                  )}
                   <button type="button" className="button-small" onClick={() => onRevoke(key)}>
                     Revoke<span className="unseen"> {nameOf(key)}</span>
                   </button>
@@ -65,7 +67,7 @@ export function nameOf({ name, prefix }: Key): string {
 }
 
 function KeyName({
-  apiKey: { name, current, expiresAt, replaces },
+  apiKey: { name, current, expiresAt, replaces, client },
   keys,
 }: {
   apiKey: Key;
@@ -76,6 +78,7 @@ function KeyName({
     <div className="key-name">
       <bdi className="clip">{name || <span className="quiet">unnamed</span>}</bdi>
       {current && <span className="badge badge-good">in use here</span>}
+      {client !== "" && <span className="badge">by OAuth</span>}
       {expiresAt && (
         <span className="badge badge-warn" title={dateTime(expiresAt)}>
           ends {ago(expiresAt)}

@@ -25,6 +25,11 @@ export function KeysPage() {
   return manages ? <AllKeys /> : <Loading />;
 }
 
+/** Tells whether nobody can sign in without a key. Those of applications sign nobody in. */
+function isLast(key: Key, keys: readonly Key[]): boolean {
+  return key.client === "" && keys.every(({ id, client }) => id === key.id || client !== "");
+}
+
 /** Page of a key that may manage the others. */
 function AllKeys() {
   const [open, setOpen] = useState<Open>();
@@ -55,7 +60,7 @@ function AllKeys() {
       {open?.what === "create" && <CreateKey onMade={onMade} onClose={close} />}
       {open?.what === "rotate" && <RotateKey keyToRotate={open.key} onMade={onMade} onClose={close} />}
       {open?.what === "revoke" && (
-        <RevokeKey keyToRevoke={open.key} isLast={data?.keys.length === 1} onClose={close} />
+        <RevokeKey keyToRevoke={open.key} isLast={isLast(open.key, data?.keys ?? [])} onClose={close} />
       )}
       {open?.what === "made" && <NewKey made={open.made} onClose={close} />}
     </Page>

@@ -140,7 +140,8 @@ async function isSignedIn(): Promise<boolean> {
   return ((await response.json()) as { signed_in: boolean }).signed_in;
 }
 
-async function errorOf(response: Response): Promise<ConnectError> {
+/** Reads the error of an answer that no RPC gave. */
+export async function errorOf(response: Response): Promise<ConnectError> {
   const fallback = new ConnectError(`HTTP ${response.status}`, Code.Unavailable);
   return errorFromJson(await response.json().catch(() => undefined), response.headers, fallback);
 }

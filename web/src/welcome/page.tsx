@@ -1,11 +1,12 @@
+import type { ReactNode } from "react";
 import { Icon } from "../parts/icon";
 import { Page } from "../parts/page";
 import { useSession } from "../session/session";
 import { SignInForm } from "./sign-in";
 import { SignUpForm } from "./sign-up";
 
-/** First page of a visitor who is not signed in. */
-export function Welcome() {
+/** First page of a visitor who is not signed in, with a note on why to sign in now, if there is one. */
+export function Welcome({ children }: { children?: ReactNode }) {
   const { notice } = useSession();
   return (
     <div className="welcome">
@@ -22,6 +23,7 @@ export function Welcome() {
             </div>
           </div>
         )}
+        {children}
         <div className="welcome-forms">
           <SignUpForm />
           <SignInForm />

@@ -1,0 +1,137 @@
+import { invalid } from "../../errors.js";
+import { type Accounts, KEYS_MAX } from "../account.js";
+import type { Authenticated } from "../authenticate.js";
+import { hashKey, type KeyAccess, makeKey, newCode } from "../key.js";
+import { KEY_NAME_BYTES_MAX, managedBy, tooManyKeys } from "../keys.js";
+import type { OAuthClient } from "./client.js";
+import type { Grant, Grants, KeptGrant } from "./grants.js";
+import { placeOf } from "./redirects.js";
+
+const DAY_MS = 86_400_000;
+/** Longest lifetime of a key that an application gets. */
+export const KEY_DAYS_MAX = 365;
+/** Lifetime of a code. */
+export const CODE_TTL_MS = 60_000;
+/** Time after a consent in which a code that comes again ends the key that it gave. */
+const KEPT_MS = 60 * 60_000;
+
+export interface GrantingOptions {
+  readonly accounts: Accounts;
+  readonly grants: Grants;
+  /** Checks a namespace's name by the rule of `src/memory`. */
+  parseNamespace(value: string): string;
+}
+
+/** Rights that an account's owner gives an application. */
+export interface Choice {
+  readonly access: KeyAccess;
+  /** Empty means all namespaces. */
+  readonly namespace: string;
+  /** Days after which the key ends. */
+  readonly days: number;
+}
+
+/** Consent, and what the application asked for. */
+export interface Consent extends Pick<Grant, "redirectUri" | "challenge" | "resource"> {
+  readonly caller: Authenticated;
+  readonly client: OAuthClient;
+  readonly choice: Choice;
+}
+
+/**
+ * Keeps the caller's consent, and returns the code for it.
+ *
+ * @throws MemoryError `permission_denied` for a key that may not manage the account, `invalid_argument`, or
+ * `failed_precondition` (KEYS_LIMIT).
+ */
+export async function consent(
+  { accounts, grants, parseNamespace }: GrantingOptions,
+  { caller, client, choice, ...request }: Consent,
+): Promise<string> {
+  const { access, days } = choice;
+  if (!Number.isInteger(days) || days < 1 || days > KEY_DAYS_MAX) {
+    throw invalid("days", `is not a whole number from 1 to ${KEY_DAYS_MAX}`);
+  }
+  const namespace = choice.namespace === "" ? {} : { namespace: parseNamespace(choice.namespace) };
+  const { id: accountId, keys } = await managedBy(accounts, caller);
+  if (keys.length >= KEYS_MAX) throw tooManyKeys();
+  const code = newCode();
+  const nowMs = Date.now();
+  await grants.add({
+    ...{ codeHash: hashKey(code), accountId, clientId: client.id, ...request },
+    ...{ client: clientLabel(client, request), keyName: keyNameOf(client, request) },
+    ...{ access, ...namespace, keyTtlMs: days * DAY_MS },
+    ...{ expiresAtMs: nowMs + CODE_TTL_MS, keptUntilMs: nowMs + KEPT_MS },
+  });
+  return code;
+}
+
+/** Finds the grant of a code that was not used yet. One that was used ends the key that it gave. */
+export async function findGrant(
+  { accounts, grants }: GrantingOptions,
+  code: string,
+): Promise<KeptGrant | undefined> {
+  const codeHash = hashKey(code);
+  const found = await grants.find(codeHash);
+  if (found?.keyId === undefined) return found;
+  await endReplayed({ accounts, grants }, codeHash);
+  return undefined;
+}
+
+/** Uses the code of a grant for a key that is yet to be made; answers whether nobody has used it. */
+export async function useCode(
+  { accounts, grants }: GrantingOptions,
+  { codeHash, keyId }: { codeHash: string; keyId: string },
+): Promise<boolean> {
+  if (await grants.take({ codeHash, keyId })) return true;
+  await endReplayed({ accounts, grants }, codeHash);
+  return false;
+}
+
+/** Makes the key of a grant whose code was used; undefined if the account has no room, or the code came again. */
+export async function makeGrantedKey(
+  { accounts, grants }: GrantingOptions,
+  { grant, keyId }: { grant: Grant; keyId: string },
+): Promise<{ secret: string; expiresAtMs: number } | undefined> {
+  const { accountId, codeHash, keyName: name, client, access, namespace, keyTtlMs } = grant;
+  const expiresAtMs = Date.now() + keyTtlMs;
+  const scope = { access, ...(namespace !== undefined && { namespace }) };
+  const { secret, key } = makeKey({ id: keyId, name, client, ...scope, expiresAtMs });
+  if (!(await accounts.addKey({ accountId, key }))) return undefined;
+  // Who replays a code marks it before the key is removed: so either they find the key, or this finds the mark.
+  if ((await grants.find(codeHash))?.replayed !== true) return { secret, expiresAtMs };
+  await accounts.removeKey({ accountId, keyId, force: true });
+  return undefined;
+}
+
+/** Ends the key of a code that came twice: one of the two may be a thief (RFC 6749, 4.1.2). */
+async function endReplayed(
+  { accounts, grants }: Pick<GrantingOptions, "accounts" | "grants">,
+  codeHash: string,
+): Promise<void> {
+  const grant = await grants.markReplayed(codeHash);
+  if (grant?.keyId === undefined) return;
+  await accounts.removeKey({ accountId: grant.accountId, keyId: grant.keyId, force: true });
+}
+
+/** Names an application by what is known of it: where its document is, or where its codes go. */
+function clientLabel({ host }: OAuthClient, { redirectUri }: Pick<Grant, "redirectUri">): string {
+  return host ?? placeOf(redirectUri).host;
+}
+
+function keyNameOf(client: OAuthClient, request: Pick<Grant, "redirectUri">): string {
+  const place = ` (${clientLabel(client, request)})`;
+  if (client.name === "") return shortened(place.slice(2, -1), KEY_NAME_BYTES_MAX);
+  const name = shortened(client.name, KEY_NAME_BYTES_MAX - Math.min(Buffer.byteLength(place), 40));
+  return shortened(`${name}${place}`, KEY_NAME_BYTES_MAX);
+}
+
+/** Cuts a text to a number of bytes, between characters. */
+function shortened(text: string, bytesMax: number): string {
+  let cut = "";
+  for (const char of text) {
+    if (Buffer.byteLength(cut + char) > bytesMax) return cut;
+    cut += char;
+  }
+  return cut;
+}

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from "node:http";
+import { type RequestOptions, request } from "node:https";
+import { isIP } from "node:net";
+import { invalid, MemoryError } from "../errors.js";
+import { guardedLookup } from "./public-address.js";
+
+/** Maximum size of a document. */
+export const DOCUMENT_BYTES_MAX = 5_120;
+const TIMEOUT_MS = 5_000;
+const URL_CHARS_MAX = 512;
+
+/** Way in which a document is fetched; tests give another one. */
+export type Connecting = Pick<RequestOptions, "lookup" | "ca" | "port" | "servername">;
+
+/**
+ * Says why a document may not be fetched from an address, or returns undefined: it must be a plain address of HTTPS,
+ * with a path, at the port of HTTPS and at a name. An address by number would never be looked up, nor checked.
+ */
+export function whyNoDocument(url: string): string | undefined {
+  if (url.length > URL_CHARS_MAX) return `is longer than ${URL_CHARS_MAX} characters`;
+  if (!URL.canParse(url)) return "is not an address";
+  const { protocol, hostname, port, pathname, search, hash, username, password, href } = new URL(url);
+  if (protocol !== "https:") return "is not of HTTPS";
+  if (href !== url) return "is not written as browsers write it";
+  if (port !== "" || username !== "" || password !== "") return "has a port or a user name";
+  if (search !== "" || hash !== "" || url.includes("#") || url.includes("?"))
+    return "has a query or a fragment";
+  if (pathname === "/") return "has no path";
+  const isName =
+    isIP(hostname.replace(/^\[|\]$/g, "")) === 0 && hostname.includes(".") && !hostname.endsWith(".");
+  return isName ? undefined : "names no host of the internet";
+}
+
+/**
+ * Fetches the document at a client's id: from a public address, without following redirects, within five seconds
+ * and five kilobytes.
+ *
+ * @throws MemoryError `invalid_argument`. It never says what was found: the caller chose the address.
+ */
+export async function fetchDocument(
+  url: string,
+  connecting: Connecting = { lookup: guardedLookup() },
+): Promise<unknown> {
+  const wrong = whyNoDocument(url);
+  if (wrong !== undefined) throw invalid("client_id", wrong);
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return JSON.parse(await bodyOf(await ask(url, { ...connecting, signal })));
+  } catch (error) {
+    if (error instanceof MemoryError) throw error;
+    throw new MemoryError("invalid_argument", "client_id: no document of a client can be fetched there", {
+      ...{ field: "client_id", cause: error },
+    });
+  }
+}
+
+function ask(url: string, options: RequestOptions): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // No agent: no connection is kept, and none is used that another request has opened.
+    const headers = { accept: "application/json", "user-agent": "recalld" };
+    request(url, { ...options, agent: false, headers }, resolve)
+      .on("error", reject)
+      .end();
+  });
+}
+
+async function bodyOf(answer: IncomingMessage): Promise<string> {
+  const type = answer.headers["content-type"] ?? "";
+  try {
+    if (answer.statusCode !== 200) throw new Error(`status ${answer.statusCode}`);
+    if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) throw new Error("not JSON");
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > DOCUMENT_BYTES_MAX) throw new Error("too large");
+      chunks.push(chunk);
+    }
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } finally {
+    answer.destroy();
+  }
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from "fastify";
+import type { GrantingOptions } from "../../accounts/oauth/granting.js";
+import { INDEX, sendFile } from "../portal/portal.js";
+import type { PortalFile } from "../portal/portal-files.js";
+import type { Admitted } from "../rpc/caller.js";
+import type { Load } from "../rpc/load.js";
+import { SignUpLimit, type SignUpLimits } from "../rpc/sign-up-limit.js";
+import { type FindDocument, openClients } from "./clients.js";
+import { consentPaths } from "./consent-paths.js";
+import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
+import type { openOAuth } from "./protocol.js";
+import { type ServedOptions, servePath } from "./served.js";
+import { tokenPaths } from "./token-paths.js";
+
+export interface OAuthOptions extends ServedOptions {
+  /** The server's public origin, which is its name. */
+  readonly issuer: string;
+  readonly granting: GrantingOptions;
+  readonly findDocument: FindDocument;
+  readonly portal: readonly PortalFile[];
+  /** Registrations, and consents, of one client address an hour. */
+  readonly limits: SignUpLimits;
+  readonly load: Pick<Load, "admit">;
+  /** Finds the caller and counts the call, like the gate of the RPCs. */
+  admit(context: Admitted): Promise<void>;
+}
+
+/** Serves OAuth 2.1, by which applications get keys of users who consent. */
+export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
+  const { issuer, granting } = options;
+  for (const url of WELL_KNOWN.resource) app.get(url, async () => resourceMetadata(issuer));
+  app.get(WELL_KNOWN.server, async () => serverMetadata(issuer));
+  addPage(app, options.portal);
+  const clients = openClients({ grants: granting.grants, findDocument: options.findDocument });
+  // The library takes a while to load, so the first application that asks waits for it.
+  let opened: ReturnType<typeof openOAuth> | undefined;
+  const protocol = async () => {
+    opened ??= (await import("./protocol.js")).openOAuth({ granting, clients });
+    return opened;
+  };
+  const { accounts } = granting;
+  const registrations = new SignUpLimit(options.limits, { of: "registrations" });
+  const consents = new SignUpLimit(options.limits, { of: "consents" });
+  const paths = [
+    ...consentPaths({ ...options, clients, accounts, protocol, limit: consents }),
+    ...tokenPaths({ ...options, clients, protocol, limit: registrations }),
+  ];
+  for (const path of paths) servePath(app, path, options);
+}
+
+/**
+ * Serves the portal's page at an address of its own. Its headers differ: an application that has opened a window for
+ * it must find that window again, and pages that forbid this cut the tie for good.
+ */
+function addPage(app: FastifyInstance, portal: readonly PortalFile[]): void {
+  const page = portal.find(({ path }) => path === INDEX);
+  if (page === undefined) return;
+  app.get("/authorize", (request, reply) =>
+    sendFile(page, request, reply, { "cross-origin-opener-policy": "unsafe-none" }),
+  );
+}
