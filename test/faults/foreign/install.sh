@@ -36,9 +36,13 @@ python3 -m venv "$scratch/venv" >&2
 
 # Its own Node, or else the one at hand.
 cp -r "$here/node" "$scratch/node"
-(cd "$scratch/node" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >&2
+cd "$scratch/node"
+npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
 for node in node_modules/node-*/bin/node "$(command -v node)"; do
-  (cd "$scratch/node" && [ -x "$node" ] && ln -s "$node" node) && break
+  if [ -x "$node" ]; then
+    ln -s "$node" node
+    break
+  fi
 done
 
 cp -r "$here/go" "$scratch/go"
