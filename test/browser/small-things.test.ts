@@ -111,7 +111,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
   });
 
   it("calls nothing a strong match that the model cannot judge, and says what it reads", async () => {
-    await visit(page, server.url, "usage");
+    await visit(page, server.url, "account");
     await page.getByText("bundled, reads English").waitFor();
     await visit(page, server.url, "playground/people");
     await page.getByText("The model reads English.", { exact: false }).first().waitFor();
