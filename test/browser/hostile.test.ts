@@ -38,7 +38,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
     await signInWith(page, server.url, key);
     const ns = encodeURIComponent(NAMESPACE);
     const places = {
-      usage: EMAIL,
+      account: EMAIL,
       keys: MARKUP[3],
       memories: NAMESPACE,
       [`memories/${ns}`]: MARKUP[2],
