@@ -62,6 +62,12 @@ const SINGLE: readonly Scenario[] = [
     { expire_time: "2090-01-01T00:00:00Z", ttl: "60s" },
     { ...jsonOnly, says: /beside .*expire_time/ },
   ),
+  taken("ttl beside an expire_time that is null", { expire_time: null, ttl: "60s" }, jsonOnly),
+  taken(
+    "expire_time beside a ttl that is null",
+    { expire_time: "2090-01-01T00:00:00Z", ttl: null },
+    jsonOnly,
+  ),
 
   taken("supersedes nothing", { supersedes: [] }),
   refused("supersedes 17", "supersedes", { supersedes: Array(17).fill(NOBODY) }, { says: /17 ids.*16/ }),

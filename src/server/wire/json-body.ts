@@ -85,13 +85,26 @@ export function readPatch(
 
 function decodeChecked(message: DescMessage, value: JsonValue): Message {
   try {
-    const { rest, setIn } = takeMasks(message, value as JsonObject);
+    const { rest, setIn } = takeMasks(message, withoutNulls(message, value as JsonObject));
     const decoded = fromJson(message, rest);
     setIn(decoded);
     return decoded;
   } catch (error) {
     throw ConnectError.from(error, Code.InvalidArgument);
   }
+}
+
+/** Leaves out what is null in a group of which one may be given: Protobuf's decoder takes it for given. */
+function withoutNulls(message: DescMessage, value: JsonObject): JsonObject {
+  const bare = Object.entries(value).map(([key, inner]): [string, JsonValue | undefined] => {
+    const field = fieldOf(message, key);
+    if (inner === null) return [key, field?.oneof === undefined ? null : undefined];
+    if (field?.fieldKind !== "list" || field.message === undefined || !isOurs(field.message))
+      return [key, inner];
+    const { message: each } = field;
+    return [key, (inner as JsonObject[]).map((one) => withoutNulls(each, one))];
+  });
+  return Object.fromEntries(bare.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
 }
 
 function fieldOf(message: DescMessage, key: string): DescField | undefined {
