@@ -1,13 +1,11 @@
-import { ConnectError } from "@connectrpc/connect";
-import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { MemoryError } from "../../errors.js";
 import { isFromPortal, type SessionCookies, sessionOf } from "../port/session-cookie.js";
 import { type BodyRoom, bodyRoomKey } from "../rpc/body-room.js";
 import { type Admitted, browserContextOf, callerKey, contextOf } from "../rpc/caller.js";
 import type { Call } from "../rpc/observe.js";
-import { masked, translated } from "../wire/errors.js";
-import { JSON_TYPE, sendError, sendThrown, unsupported } from "../wire/plain-errors.js";
+import { codeOf } from "../wire/errors.js";
+import { JSON_TYPE, passOn, sendError, sendThrown, unsupported } from "../wire/plain-errors.js";
 import { webHeaders } from "../wire/web-headers.js";
 import { readSessionRequest, type SessionRequest } from "./session-request.js";
 
@@ -81,11 +79,11 @@ async function serve(path: Path, asked: Asked, options: SessionPathsOptions): Pr
   let code = "ok";
   try {
     const answer = await path(asked);
-    passOn(context, reply);
+    passOn(context.responseHeader, reply);
     return reply.send(answer);
   } catch (error) {
     code = codeOf(error);
-    passOn(context, reply);
+    passOn(context.responseHeader, reply);
     return sendThrown(reply, error, (fault) => options.onFault(fault, request.id));
   } finally {
     const call = { method: `${request.method} ${PATH}`, protocol: "json" as const, code };
@@ -143,14 +141,4 @@ async function unlessUnknown(work: () => Promise<void>): Promise<boolean> {
     if (codeOf(error) === "unauthenticated") return false;
     throw error;
   }
-}
-
-/** Hands on how the key stands with its limits. */
-function passOn({ responseHeader }: Admitted, reply: FastifyReply): void {
-  for (const [name, value] of responseHeader) reply.header(name, value);
-}
-
-function codeOf(error: unknown): string {
-  const known = translated(error);
-  return codeToString((known instanceof ConnectError ? known : masked(error)).code);
 }

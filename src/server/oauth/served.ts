@@ -1,12 +1,10 @@
-import { ConnectError } from "@connectrpc/connect";
-import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { clientAddressKey } from "../port/client-address.js";
 import { type BodyRoom, bodyRoomKey } from "../rpc/body-room.js";
 import { type Admitted, browserContextOf, callerKey, contextOf } from "../rpc/caller.js";
 import type { Call } from "../rpc/observe.js";
-import { masked, translated } from "../wire/errors.js";
-import { JSON_TYPE, sendError, sendThrown, unsupported } from "../wire/plain-errors.js";
+import { codeOf } from "../wire/errors.js";
+import { JSON_TYPE, passOn, sendError, sendThrown, unsupported } from "../wire/plain-errors.js";
 
 export interface ServedOptions {
   readonly bodyRoom: BodyRoom;
@@ -59,11 +57,11 @@ async function serve(path: ServedPath, asked: Asked, options: ServedOptions): Pr
   let code = "ok";
   try {
     const answer = await path.answer(asked);
-    passOn(context, reply);
+    passOn(context.responseHeader, reply);
     return reply.send(answer);
   } catch (error) {
     code = codeOf(error);
-    passOn(context, reply);
+    passOn(context.responseHeader, reply);
     const onFault = (fault: unknown) => options.onFault(fault, request.id);
     return (path.refuse ?? sendThrown)(reply, error, onFault);
   } finally {
@@ -72,14 +70,4 @@ async function serve(path: ServedPath, asked: Asked, options: ServedOptions): Pr
     const ms = performance.now() - startMs;
     options.onEnd({ ...call, ms, requestId: request.id, traceId: undefined, accountId });
   }
-}
-
-/** Hands on how the key stands with its limits. */
-function passOn({ responseHeader }: Admitted, reply: FastifyReply): void {
-  for (const [name, value] of responseHeader) reply.header(name, value);
-}
-
-function codeOf(error: unknown): string {
-  const known = translated(error);
-  return codeToString((known instanceof ConnectError ? known : masked(error)).code);
 }

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -98,4 +99,10 @@ function detailsOf({ field, message, reason, metadata, retryAfterMs }: MemoryErr
 function violation(field: string, description: string) {
   const value: MessageInitShape<typeof BadRequestSchema> = { fieldViolations: [{ field, description }] };
   return { desc: BadRequestSchema, value };
+}
+
+/** Names what was thrown by its code on the wire. */
+export function codeOf(error: unknown): string {
+  const known = translated(error);
+  return codeToString((known instanceof ConnectError ? known : masked(error)).code);
 }

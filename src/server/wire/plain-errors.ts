@@ -138,3 +138,8 @@ export function sendThrown(
   const body = errorToJson(error, { useProtoFieldName: true });
   return reply.code(codeToHttpStatus(error.code)).type("application/json").send(JSON.stringify(body));
 }
+
+/** Hands on how the key stands with its limits. */
+export function passOn(header: Headers, reply: FastifyReply): void {
+  for (const [name, value] of header) reply.header(name, value);
+}
