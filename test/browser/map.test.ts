@@ -91,7 +91,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? `the map of ${MEMORIES
     await expect.poll(() => groups.count()).toBe(3);
     const counts = (await groups.locator(".quiet").allTextContents()).map(Number);
     expect(counts.reduce((sum, many) => sum + many)).toBe(1_024);
-    const hues = await page.evaluate(`(() => {
+    const hues = () =>
+      page.evaluate(`(() => {
       const canvas = document.querySelector("canvas");
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       const style = getComputedStyle(canvas);
@@ -103,7 +104,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? `the map of ${MEMORIES
         return [...seen].some((rgb) => rgb.split(",").every((value, i) => Math.abs(value - want[i]) < 12));
       });
     })()`);
-    expect(hues).toEqual([true, true, true, false]);
+    // The canvas is drawn anew in a later frame than the list of groups.
+    await expect.poll(hues).toEqual([true, true, true, false]);
     await page.getByLabel("Colour by").selectOption("");
   });
 
