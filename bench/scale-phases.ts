@@ -15,11 +15,13 @@ import { openLocal } from "../dist/src/storage/local/open.js";
 import { openUsearch } from "../dist/src/vectors/usearch.js";
 import { openWords } from "../dist/src/words/open.js";
 import type { Stored } from "../src/memory/ports/log.js";
+import type { WordIndex } from "../src/memory/ports/words.js";
 import type { OpenIndex } from "../src/vectors/usearch.js";
 import { entriesOf } from "../test/contract/samples.js";
 import { seeded } from "../test/simulation/time.js";
 import { percentile, timed } from "./machine.js";
 import type { ScaleFigure } from "./scale/results.js";
+import { measureWords } from "./scale/words.js";
 import { question, sentence } from "./sentences.js";
 
 const DIMENSIONS = 384;
@@ -49,6 +51,13 @@ const vectors = {
   },
 };
 const words = openWords({ folder: join(dataDir, "words"), folderBytesMax: 2e9, turn });
+/** The index of words that was opened last. */
+let wordIndex: WordIndex | undefined;
+const openIndex = words.open.bind(words);
+words.open = (logId) => {
+  wordIndex = openIndex(logId);
+  return wordIndex;
+};
 // Vectors are made beforehand, so no text is embedded here.
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
 const generations = new Generations("", {
@@ -79,6 +88,7 @@ const phases: Record<string, () => Promise<void>> = {
   fill,
   rebuild,
   restart,
+  words: recallByWords,
   forget,
   killed,
   unbuilt,
@@ -144,6 +154,11 @@ async function restart(): Promise<void> {
   const queries = await queryVectors();
   const first = await timed(() => recallFrom(scopeOf(0), queries[0] as Float32Array, 10));
   report("first recall, from its files, s", first.ms / 1000);
+}
+
+async function recallByWords(): Promise<void> {
+  const bytes = () => (wordIndex?.bytes ?? 0) / perNamespace;
+  await measureWords({ namespaces, scope: scopeOf(0), vectors: await queryVectors(), bytes, report });
 }
 
 /** Deletes memories that lie far apart, sixteen at a time, and then kills its own process. */

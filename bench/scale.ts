@@ -37,6 +37,7 @@ try {
   // The phase ends its process as kill -9 does.
   phase("forget", "one", memories, 1, "SIGKILL");
   phase("killed", "one", memories, 1);
+  phase("words", "one", memories, 1);
   phase("unbuilt", "one", memories, 1);
   phase("fill", "many", 100, namespaces);
   phase("visit", "many", 100, namespaces);

@@ -82,6 +82,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/storage/local/oauth", "mongodb"],
     ["src/storage/mongo/oauth", "lmdb"],
     ["src/server/oauth", "../mcp/door.js"],
+    ["src/server/plain", "../http/plain-paths.js"],
     ["src/storage", "../server/app.js"],
     ["src/storage", "mongodb"],
     ["src/storage/local", "../../server/app.js"],

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { machine } from "../machine.js";
 import { type Busy, recallWhileStoring } from "./busy.js";
 import { agreement, type BareEmbedder } from "./embedders.js";
 import { type Figure, figure } from "./figures.js";
+import { idle } from "./idle.js";
 import { inTurns } from "./in-turns.js";
 import { shareFound, TOP_K } from "./nearest.js";
 import { CALLERS, type Options } from "./options.js";
@@ -17,8 +17,6 @@ import type { Corpus } from "./texts.js";
 const FOUND_QUESTIONS = 200;
 const AGREEMENT_TEXTS = 200;
 const RESTARTS = 3;
-/** Pause after many memories were added at once, for work that a system still does with them. */
-const SETTLE_MS = 3000;
 
 /** Subject of the measurements, and their tools. */
 export interface Bench {
@@ -73,7 +71,7 @@ export class Measuring {
     const { systems, floors } = this.#bench;
     say(`${memories.toLocaleString("en-US")} memories`);
     for (const [id, one] of Object.entries({ ...systems, ...floors })) await this.#fill(id, one, memories);
-    await sleep(SETTLE_MS);
+    await idle(Object.values(systems).flatMap((system) => system.pids().serving));
     const found = await this.#found(memories);
     const recalls = await this.#recalls();
     const stores = await this.#stores();

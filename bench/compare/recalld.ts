@@ -9,6 +9,7 @@ import { openLocal } from "../../dist/src/storage/local/open.js";
 import { VERSION } from "../../dist/src/version.js";
 import type { Stored } from "../../src/memory/ports/log.js";
 import { unhurried } from "../../test/support/server.js";
+import { idle } from "./idle.js";
 import { run } from "./load.js";
 import { processorTimeOf } from "./processor-time.js";
 import { RecalldClient } from "./recalld-client.js";
@@ -92,7 +93,7 @@ export class Recalld implements System {
     return found;
   }
 
-  /** Writes memories to the log by its adapter, because no call takes vectors or many memories. */
+  /** Writes memories to the log by its adapter, because no call takes vectors, and waits until they are indexed. */
   async fill({ from, to }: Filling): Promise<void> {
     await this.stop();
     const storage = await openLocal({ dataDir: this.#dataDir });
@@ -106,6 +107,7 @@ export class Recalld implements System {
     await storage.close();
     await this.start();
     await this.#recall(0);
+    await idle(this.pids().serving);
   }
 
   async restart(question: number): Promise<number> {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -22,7 +22,9 @@ export interface NamedThread {
 /** Reads the processor time of every thread of a process, by thread id. Linux only; undefined elsewhere. */
 export function threadTimes(pid: number): ReadonlyMap<string, ThreadTime> | undefined {
   if (process.platform !== "linux") return undefined;
-  return new Map(readdirSync(`/proc/${pid}/task`).map((thread) => [thread, timeOf(pid, thread)]));
+  return new Map(
+    readdirSync(`/proc/${pid}/task`).map((thread) => [thread, timeIn(`/proc/${pid}/task/${thread}/stat`)]),
+  );
 }
 
 /** Options for Node that let a program note the names of its threads in a folder. */
@@ -40,10 +42,19 @@ export function namedThreads(folder: string, pid: number): NamedThread[] {
 }
 
 /**
+ * Reads the processor time of a process, of threads that have ended too, in milliseconds. Linux only; undefined
+ * elsewhere, and when the process has ended.
+ */
+export function processTime(pid: number): number | undefined {
+  const path = `/proc/${pid}/stat`;
+  return existsSync(path) ? timeIn(path).ms : undefined;
+}
+
+/**
  * Reads fields 14 and 15 of proc(5)'s stat, in hundredths of a second. The name before them may hold spaces.
  */
-function timeOf(pid: number, thread: string): ThreadTime {
-  const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8");
+function timeIn(path: string): ThreadTime {
+  const stat = readFileSync(path, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const systemName = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
   return { systemName, ms: (Number(fields[11]) + Number(fields[12])) * 10 };

@@ -3,32 +3,20 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signUp } from "../support/caller.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { type Place, placesOf } from "./places.js";
 import { sentences } from "./sentences.js";
 import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, visit } from "./visitor.js";
 
 const NAMESPACE = "assistant";
 
-/** Every page and everything that opens on it: a name, an address, and actions to do there. */
-const PLACES: readonly (readonly [name: string, hash: string, act?: (page: Page) => Promise<unknown>])[] = [
-  ["usage", "usage", (page) => page.getByText("Show as a table").click()],
-  ["quick start", "start", runHere],
-  ["calls", "calls"],
-  ["keys", "keys"],
-  ["account", "account"],
-  ["creating a key", "keys", (page) => page.getByRole("button", { name: "Create key" }).click()],
-  ["revoking the last key", "keys", (page) => page.getByRole("button", { name: "Revoke first key" }).click()],
-  ["namespaces", "memories"],
-  ["a namespace", `memories/${NAMESPACE}`],
-  ["a memory", `memories/${NAMESPACE}`, (page) => page.locator(".row").first().click()],
-  ["a namespace with columns and a selection", `memories/${NAMESPACE}?columns=["a"]`, select],
-  ["a search in a namespace", `memories/${NAMESPACE}?q=tea`],
-  ["an empty namespace", "memories/nothing"],
-  ["the playground", `playground/${NAMESPACE}`, recall],
-  ["the map", `map/${NAMESPACE}`, lightUp],
-  ["the API reference", "reference"],
-  ["the reference of a call", "reference/Recall"],
-  ["destroying by the reference", "reference/DeleteMemory", destroy],
+const PLACES = placesOf(NAMESPACE);
+/** Texts from right to left, with letters and numbers from left to right in them. */
+const RIGHT_TO_LEFT = [
+  "قال أحمد إن الاجتماع يوم 12 May في room 4.",
+  "דנה אוהבת תה, not coffee.",
+  "سارة تفضل الشاي",
 ];
+const RIGHT_TO_LEFT_NAMESPACE = "ذاكرة";
 
 describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for everyone", () => {
   let server: TestServer;
@@ -44,11 +32,28 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     key = caller.key;
     reader = await openReader(server.url);
     for (const text of sentences(60)) await caller.store({ text, namespace: NAMESPACE, metadata: { a: 1 } });
+    for (const text of RIGHT_TO_LEFT)
+      await caller.store({ text, namespace: RIGHT_TO_LEFT_NAMESPACE, metadata: { لون: "أحمر" } });
   }, 120_000);
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
   });
+
+  const expectNothingAt = async (
+    page: Page,
+    places: readonly Place[],
+    look?: (name: string) => Promise<void>,
+  ) => {
+    for (const { name, hash, act } of places) {
+      await visit(page, server.url, hash);
+      await page.reload();
+      await settle(page);
+      await act?.(page);
+      expect(await findings(page), name).toEqual([]);
+      await look?.(name);
+    }
+  };
 
   describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
     it("has nothing that axe finds on the welcome page and in the key's reveal", async () => {
@@ -64,16 +69,31 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     it("has nothing that axe finds on any page", async () => {
       const { page } = await openVisitor(browser, server.url, { colorScheme });
       await signInWith(page, server.url, key);
-      for (const [name, hash, act] of PLACES) {
-        await visit(page, server.url, hash);
-        await page.reload();
-        await settle(page);
-        await act?.(page);
-        expect(await findings(page), name).toEqual([]);
-      }
+      await expectNothingAt(page, PLACES);
       await page.context().close();
     }, 300_000);
   });
+
+  it("has nothing that axe finds where texts and names run from right to left", async () => {
+    const { page } = await openVisitor(browser, server.url);
+    await signInWith(page, server.url, key);
+    await expectNothingAt(
+      page,
+      placesOf(RIGHT_TO_LEFT_NAMESPACE).filter(({ hash }) => hash.includes("/%")),
+    );
+    await page.context().close();
+  }, 300_000);
+
+  it("has nothing that axe finds, and nothing out of sight, at 200 %", async () => {
+    // A window of 1,280 by 800 pixels whose page is enlarged to twice its size.
+    const enlarged = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
+    const { page } = await openVisitor(browser, server.url, enlarged);
+    await signInWith(page, server.url, key);
+    await expectNothingAt(page, PLACES, async (name) => {
+      expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(640);
+    });
+    await page.context().close();
+  }, 300_000);
 
   it("has nothing that axe finds for a key that may only read one namespace", async () => {
     const { page } = await openVisitor(browser, server.url);
@@ -95,7 +115,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
   it("fits a phone: nothing but code and tables is wider than the screen", async () => {
     const { page } = await openVisitor(browser, server.url, { viewport: { width: 320, height: 640 } });
     await signInWith(page, server.url, key);
-    for (const [name, hash] of PLACES) {
+    for (const { name, hash } of PLACES) {
       await visit(page, server.url, hash);
       expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(320);
     }
@@ -137,38 +157,4 @@ async function openReader(url: string): Promise<string> {
 async function findings(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
-}
-
-async function select(page: Page): Promise<void> {
-  await page.getByRole("checkbox", { name: "Select all that are shown" }).check();
-  await page.getByRole("button", { name: /^Delete \d+ selected/ }).waitFor();
-  // Its list covers the head of the table.
-  await page.getByText("Columns (1)").click();
-}
-
-async function runHere(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Run it here" }).click();
-  await page.locator(".results").waitFor();
-}
-
-async function recall(page: Page): Promise<void> {
-  await page.getByLabel("Question").fill("Who prefers tea?");
-  await page.getByRole("button", { name: "Recall", exact: true }).click();
-  await page.locator(".results").waitFor();
-  for (const details of await page.locator("summary").all()) await details.click();
-}
-
-async function destroy(page: Page): Promise<void> {
-  await page.getByLabel("namespace").fill(NAMESPACE);
-  await page.getByLabel("id", { exact: true }).fill("mem_01kafz3v2wes8vptq3jbm5yr4x");
-  await page.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("dialog").waitFor();
-}
-
-async function lightUp(page: Page): Promise<void> {
-  await page.getByRole("textbox", { name: "Light up by meaning" }).fill("Who is ill?");
-  await page.getByRole("button", { name: "Light up" }).click();
-  await page.locator(".result-text").first().click();
-  await page.getByRole("heading", { name: "Metadata" }).waitFor();
-  await page.getByText("The map as a table").click();
 }

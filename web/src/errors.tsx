@@ -3,7 +3,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useRef } from "react";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { accounts } from "./api";
-import { CopyButton } from "./parts/copy";
+import { CopyButton } from "./code/copy";
 import { Icon } from "./parts/icon";
 import { linkTo } from "./route";
 import { isUnreachable, useAway } from "./session/reach";

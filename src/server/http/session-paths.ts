@@ -1,11 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { MemoryError } from "../../errors.js";
+import { type PlainPath, type ServeOptions, servePath } from "../plain/served.js";
 import { isFromPortal, type SessionCookies, sessionOf } from "../port/session-cookie.js";
 import { type BodyRoom, bodyRoomKey } from "../rpc/body-room.js";
-import { type Admitted, browserContextOf, callerKey, contextOf } from "../rpc/caller.js";
-import type { Call } from "../rpc/observe.js";
+import { type Admitted, browserContextOf, contextOf } from "../rpc/caller.js";
 import { codeOf } from "../wire/errors.js";
-import { JSON_TYPE, passOn, sendError, sendThrown, unsupported } from "../wire/plain-errors.js";
+import { JSON_TYPE } from "../wire/plain-errors.js";
 import { webHeaders } from "../wire/web-headers.js";
 import { readSessionRequest, type SessionRequest } from "./session-request.js";
 
@@ -17,7 +17,7 @@ interface Opened {
   readonly expiresAtMs: number;
 }
 
-export interface SessionPathsOptions {
+export interface SessionPathsOptions extends ServeOptions {
   readonly cookies: SessionCookies;
   readonly bodyRoom: BodyRoom;
   /** Finds the caller and counts the call, like the gate of the RPCs. */
@@ -28,36 +28,20 @@ export interface SessionPathsOptions {
   /** Proves that the caller's session lives. @throws MemoryError `unauthenticated`. */
   prove(context: Admitted): Promise<void>;
   end(context: Admitted): Promise<void>;
-  onFault(error: unknown, requestId: string): void;
-  onEnd(call: Call): void;
 }
 
-interface Asked {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly context: Admitted;
-}
-
-type Path = (asked: Asked) => Promise<object>;
+type Answer = PlainPath["answer"];
 
 /**
  * Serves the portal's sessions: `POST /session` opens one for the key that it comes with, `GET` tells whether
  * the browser has one, and `DELETE` ends it.
  */
 export function addSessionPaths(app: FastifyInstance, options: SessionPathsOptions): void {
-  const route = (method: string, path: Path, contextOf: (request: FastifyRequest) => Admitted) =>
-    app.route({
-      method,
-      url: PATH,
-      handler: async (request, reply) => {
-        const type = request.headers["content-type"] ?? "none";
-        if (method === "POST" && !JSON_TYPE.test(type)) return sendError(reply, 415, unsupported(type));
-        return serve(path, { request, reply, context: contextOf(request) }, options);
-      },
-    });
-  route("POST", opening(options), (request) => withKey(request, options));
-  route("GET", telling(options), withSession);
-  route("DELETE", ending(options), withSession);
+  const keyed = { url: PATH, contextOf: (request: FastifyRequest) => withKey(request, options) };
+  const browser = { url: PATH, contextOf: withSession };
+  servePath(app, { ...keyed, method: "POST", type: JSON_TYPE, answer: opening(options) }, options);
+  servePath(app, { ...browser, method: "GET", answer: telling(options) }, options);
+  servePath(app, { ...browser, method: "DELETE", answer: ending(options) }, options);
 }
 
 /** Makes the context of a call that needs a key: no session opens another. */
@@ -72,31 +56,10 @@ function withSession({ raw }: FastifyRequest): Admitted {
   return { requestHeader: new Headers(), responseHeader: new Headers(), values: browserContextOf(raw) };
 }
 
-/** Answers a request, and reports it as a call. */
-async function serve(path: Path, asked: Asked, options: SessionPathsOptions): Promise<FastifyReply> {
-  const { request, reply, context } = asked;
-  const startMs = performance.now();
-  let code = "ok";
-  try {
-    const answer = await path(asked);
-    passOn(context.responseHeader, reply);
-    return reply.send(answer);
-  } catch (error) {
-    code = codeOf(error);
-    passOn(context.responseHeader, reply);
-    return sendThrown(reply, error, (fault) => options.onFault(fault, request.id));
-  } finally {
-    const call = { method: `${request.method} ${PATH}`, protocol: "json" as const, code };
-    const accountId = context.values.get(callerKey)?.accountId;
-    const ms = performance.now() - startMs;
-    options.onEnd({ ...call, ms, requestId: request.id, traceId: undefined, accountId });
-  }
-}
-
-function opening({ cookies, admit, open }: SessionPathsOptions): Path {
+function opening({ cookies, admit, open }: SessionPathsOptions): Answer {
   return async ({ request, reply, context }) => {
     await admit(context);
-    const { stay } = await readSessionRequest(request, context.values);
+    const { stay } = await readSessionRequest({ request, values: context.values });
     const { secret, expiresAtMs } = await open(context, { stay });
     const maxAgeSeconds = Math.floor((expiresAtMs - Date.now()) / 1000);
     reply.header("set-cookie", cookies.write(request.raw, { secret, ...(stay && { maxAgeSeconds }) }));
@@ -104,7 +67,7 @@ function opening({ cookies, admit, open }: SessionPathsOptions): Path {
   };
 }
 
-function telling({ admit, prove }: SessionPathsOptions): Path {
+function telling({ admit, prove }: SessionPathsOptions): Answer {
   return async ({ request, context }) => {
     // A browser without a session is told so in a good answer: nothing is wrong.
     if (sessionOf(request.raw) === undefined) return { signed_in: false };
@@ -116,7 +79,7 @@ function telling({ admit, prove }: SessionPathsOptions): Path {
   };
 }
 
-function ending({ cookies, identify, end }: SessionPathsOptions): Path {
+function ending({ cookies, identify, end }: SessionPathsOptions): Answer {
   return async ({ request, reply, context }) => {
     if (!isFromPortal(request.headers)) {
       throw new MemoryError("unauthenticated", "only the portal may end its session");

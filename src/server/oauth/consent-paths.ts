@@ -3,14 +3,15 @@ import { managedBy } from "../../accounts/keys.js";
 import type { Choice } from "../../accounts/oauth/granting.js";
 import { placeOf } from "../../accounts/oauth/redirects.js";
 import { invalid } from "../../errors.js";
+import { jsonIn } from "../plain/body.js";
+import type { Asked } from "../plain/served.js";
 import { clientAddressKey } from "../port/client-address.js";
 import { type Admitted, callerOf } from "../rpc/caller.js";
 import type { SignUpLimit } from "../rpc/sign-up-limit.js";
 import { type AuthorizationRequest, answerAddress, readAuthorization } from "./authorization.js";
-import { jsonIn } from "./body.js";
 import type { Clients } from "./clients.js";
+import { BODY_BYTES_MAX, type OAuthPath } from "./oauth-path.js";
 import type { openOAuth } from "./protocol.js";
-import type { Asked, ServedPath } from "./served.js";
 
 export interface ConsentOptions {
   readonly issuer: string;
@@ -29,12 +30,12 @@ const DENIED = { error: "access_denied", error_description: "the user has denied
  * Makes the paths that the portal asks: what an application wants, and the user's answer. Both need the portal's
  * session, whose cookie no other site's page can use.
  */
-export function consentPaths(options: ConsentOptions): ServedPath[] {
+export function consentPaths(options: ConsentOptions): OAuthPath[] {
   const asked = async ({ request, context }: Asked) => {
     await options.admit(context);
     // Before anything is looked up: a document's address is chosen by the caller.
     await managedBy(options.accounts, callerOf(context));
-    const { query, ...answer } = await jsonIn(request, context.values);
+    const { query, ...answer } = await jsonIn({ request, values: context.values, bytesMax: BODY_BYTES_MAX });
     if (typeof query !== "string") throw invalid("query", "is not a text");
     return { answer, read: await readAuthorization(query, options) };
   };

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { GrantingOptions } from "../../accounts/oauth/granting.js";
+import { servePath } from "../plain/served.js";
 import { INDEX, sendFile } from "../portal/portal.js";
 import type { PortalFile } from "../portal/portal-files.js";
 import type { Admitted } from "../rpc/caller.js";
@@ -8,11 +9,11 @@ import { SignUpLimit, type SignUpLimits } from "../rpc/sign-up-limit.js";
 import { type FindDocument, openClients } from "./clients.js";
 import { consentPaths } from "./consent-paths.js";
 import { resourceMetadata, serverMetadata, WELL_KNOWN } from "./metadata.js";
+import { type OAuthPathOptions, plainPathOf } from "./oauth-path.js";
 import type { openOAuth } from "./protocol.js";
-import { type ServedOptions, servePath } from "./served.js";
 import { tokenPaths } from "./token-paths.js";
 
-export interface OAuthOptions extends ServedOptions {
+export interface OAuthOptions extends OAuthPathOptions {
   /** The server's public origin, which is its name. */
   readonly issuer: string;
   readonly granting: GrantingOptions;
@@ -45,7 +46,7 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
     ...consentPaths({ ...options, clients, accounts, protocol, limit: consents }),
     ...tokenPaths({ ...options, clients, protocol, limit: registrations }),
   ];
-  for (const path of paths) servePath(app, path, options);
+  for (const path of paths) servePath(app, plainPathOf(path, options), options);
 }
 
 /**

@@ -1,14 +1,15 @@
 import { parseClient } from "../../accounts/oauth/client.js";
+import { jsonIn, textIn } from "../plain/body.js";
+import type { Asked } from "../plain/served.js";
 import { clientAddressKey } from "../port/client-address.js";
 import type { Load } from "../rpc/load.js";
 import type { SignUpLimit } from "../rpc/sign-up-limit.js";
 import { targetProblem } from "./authorization.js";
-import { jsonIn, textIn } from "./body.js";
 import type { Clients } from "./clients.js";
+import { BODY_BYTES_MAX, type OAuthPath } from "./oauth-path.js";
 import { parametersIn } from "./parameters.js";
 import type { openOAuth, Refused } from "./protocol.js";
 import { refuseInOAuth, sendRefusal } from "./refusals.js";
-import type { Asked, ServedPath } from "./served.js";
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?$/i;
 
@@ -33,11 +34,11 @@ class Refusing extends Error {
   }
 }
 
-const refuse: NonNullable<ServedPath["refuse"]> = (reply, thrown, onFault) =>
+const refuse: NonNullable<OAuthPath["refuse"]> = (reply, thrown, onFault) =>
   thrown instanceof Refusing ? sendRefusal(reply, thrown.refused) : refuseInOAuth(reply, thrown, onFault);
 
 /** Makes the paths that applications ask: to register, and to exchange a code for a key. */
-export function tokenPaths(options: TokenOptions): ServedPath[] {
+export function tokenPaths(options: TokenOptions): OAuthPath[] {
   return [
     { url: "/register", refuse, answer: (asked) => register(asked, options) },
     { url: "/token", type: FORM, refuse, answer: (asked) => exchange(asked, options) },
@@ -48,7 +49,9 @@ export function tokenPaths(options: TokenOptions): ServedPath[] {
 async function register({ request, reply, context }: Asked, { clients, limit, load }: TokenOptions) {
   load.admit(undefined);
   limit.admit(context.values.get(clientAddressKey));
-  const { name, redirectUris } = parseClient(await jsonIn(request, context.values));
+  const { name, redirectUris } = parseClient(
+    await jsonIn({ request, values: context.values, bytesMax: BODY_BYTES_MAX }),
+  );
   const client_id = await clients.issue({ name, redirectUris });
   reply.code(201);
   return {
@@ -64,7 +67,7 @@ async function register({ request, reply, context }: Asked, { clients, limit, lo
 
 async function exchange({ request, context }: Asked, { issuer, load, protocol }: TokenOptions) {
   load.admit(undefined);
-  const form = parametersIn(await textIn(request, context.values));
+  const form = parametersIn(await textIn({ request, values: context.values, bytesMax: BODY_BYTES_MAX }));
   if (form.grant_type !== undefined && form.grant_type !== "authorization_code") {
     throw new Refusing({ ...OTHER_GRANT, status: 400 });
   }

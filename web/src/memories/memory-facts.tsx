@@ -1,8 +1,8 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useRef } from "react";
 import type { Memory } from "../api";
+import { CopyButton } from "../code/copy";
 import { count, dateTime } from "../format";
-import { CopyButton } from "../parts/copy";
 import { linkTo } from "../route";
 
 /** Shows all of a memory's fields. Stored content is shown as text, never as markup. */

@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { useDeferredValue, useState } from "react";
 import { memories, type Namespace } from "../api";
+import { Code } from "../code/code";
 import { ErrorNote } from "../errors";
 import { bytes, count, counted } from "../format";
-import { Code } from "../parts/code";
 import { Icon } from "../parts/icon";
 import { KeyNote, READ_ONLY } from "../parts/key-note";
 import { More } from "../parts/more";
@@ -181,7 +181,11 @@ function NoMemories() {
             Store one in the <a href={linkTo("playground")}>playground</a>, or from a terminal:
           </p>
           <SampleKeyNote />
-          <Code text={curlOf({ url: SERVICE_URL, key }, "/store", body)} what="curl command" />
+          <Code
+            text={curlOf({ url: SERVICE_URL, key }, "/store", body)}
+            what="curl command"
+            language="bash"
+          />
         </>
       )}
     </Empty>

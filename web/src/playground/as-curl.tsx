@@ -1,4 +1,4 @@
-import { Code } from "../parts/code";
+import { Code } from "../code/code";
 import { SERVICE_URL } from "../session/client";
 import { SampleKeyNote, useSampleKey } from "../start/sample-key";
 import { curlOf } from "../start/samples";
@@ -10,7 +10,7 @@ export function AsCurl({ path, body }: { path: string; body: object }) {
     <details>
       <summary>The same with curl</summary>
       <SampleKeyNote />
-      <Code text={curlOf({ url: SERVICE_URL, key }, path, body)} what="curl command" />
+      <Code text={curlOf({ url: SERVICE_URL, key }, path, body)} what="curl command" language="bash" />
     </details>
   );
 }

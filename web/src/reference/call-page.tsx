@@ -1,4 +1,4 @@
-import { Code } from "../parts/code";
+import { Code } from "../code/code";
 import { ScrollRegion } from "../parts/scroll-region";
 import { Tabs } from "../parts/tabs";
 import { SERVICE_URL } from "../session/client";
@@ -47,12 +47,12 @@ function descriptionOf({ description = "", method, path }: Call): string {
 
 function Samples({ call }: { call: Call }) {
   const key = useSampleKey();
-  const tabs = samplesOf(call, { url: SERVICE_URL, key }).map(({ name, needs, code }) => ({
+  const tabs = samplesOf(call, { url: SERVICE_URL, key }).map(({ name, needs, code, language }) => ({
     name,
     content: (
       <>
         <p className="hint">{needs}</p>
-        <Code text={code} what={`${name} sample`} />
+        <Code text={code} what={`${name} sample`} language={language} />
       </>
     ),
   }));
@@ -132,7 +132,7 @@ function Fields({ title, fields, children }: FieldsProps) {
 function Example({ value }: { value: unknown }) {
   if (value === undefined) return null;
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  return <Code text={text} what="example answer" />;
+  return <Code text={text} what="example answer" language="json" />;
 }
 
 function Errors({ errors }: { errors: readonly Answer[] }) {

@@ -30,16 +30,18 @@ const NO_CLIENT = "The client is for memories; this call is plain HTTP.";
 export function samplesOf(call: Call, access: Access): readonly Sample[] {
   const plain = call.name in METHODS ? undefined : NO_CLIENT;
   return [
-    { name: "curl", needs: "Paste it into a terminal.", code: curl(call, access) },
+    { name: "curl", needs: "Paste it into a terminal.", code: curl(call, access), language: "bash" },
     {
       name: "TypeScript",
       needs: plain ?? "npm install @recalld/client",
       code: plain ? byFetch(call, access) : byClient(call, access),
+      language: "typescript",
     },
     {
       name: "Python",
       needs: plain ?? "pip install recalld",
       code: plain ? byUrllib(call, access) : byPythonClient(call, access),
+      language: "python",
     },
   ];
 }

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { Code } from "../parts/code";
+import { Code } from "../code/code";
 import { Confirm } from "../parts/confirm";
 import { refresh, refreshMemories } from "../session/refresh";
 import { useSession } from "../session/session";
@@ -66,7 +66,7 @@ export function TryIt({ document, call, example }: TryItProps) {
           </button>
           <Outcome answer={attempt.data} error={attempt.error} />
         </div>
-        {attempt.data && <Code text={attempt.data.text} what="answer" />}
+        {attempt.data && <Code text={attempt.data.text} what="answer" language="json" />}
       </form>
       {asking && (
         <Confirm

@@ -1,5 +1,5 @@
 import { useId, useRef } from "react";
-import { CopyButton } from "../parts/copy";
+import { CopyButton } from "../code/copy";
 import { Icon } from "../parts/icon";
 import { SERVICE_URL } from "../session/client";
 

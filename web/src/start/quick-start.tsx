@@ -1,4 +1,4 @@
-import { Code } from "../parts/code";
+import { Code } from "../code/code";
 import { Tabs } from "../parts/tabs";
 import { SERVICE_URL } from "../session/client";
 import { RunHere } from "./run-here";
@@ -14,12 +14,12 @@ export interface QuickStartProps {
 /** Shows the first calls in some languages and the settings of an agent, with the key filled in. */
 export function QuickStart({ apiKey, namespace = NAMESPACE, stores = true }: QuickStartProps) {
   const samples = samplesOf({ url: SERVICE_URL, key: apiKey, namespace, stores });
-  const tabs = samples.map(({ name, needs, code }) => ({
+  const tabs = samples.map(({ name, needs, code, language }) => ({
     name,
     content: (
       <>
         <p className="hint">{needs}</p>
-        <Code text={code} what={`${name} sample`} />
+        <Code text={code} what={`${name} sample`} language={language} />
       </>
     ),
   }));

@@ -1,3 +1,4 @@
+import type { Language } from "../code/language.js";
 import { questionOf, STORY } from "./story.js";
 
 /** Namespace of the samples, unless the key is for another one. */
@@ -22,6 +23,8 @@ export interface Sample {
   /** Requirements on the user's machine, as sentences. */
   readonly needs: string;
   readonly code: string;
+  /** Language of the code; a shell's, where that runs the program in it, may surround it. */
+  readonly language: Language;
 }
 
 /**
@@ -30,23 +33,31 @@ export interface Sample {
  */
 export function samplesOf(filling: Filling): readonly Sample[] {
   return [
-    { name: "curl", needs: "Paste it into a terminal.", code: curl(filling) },
+    { name: "curl", needs: "Paste it into a terminal.", code: curl(filling), language: "bash" },
     {
       name: "TypeScript",
       needs: "This needs Node.js 20 or newer. It creates a folder and installs Connect's client in it.",
       code: typeScript(filling),
+      language: "typescript",
     },
-    { name: "Python", needs: "This needs only Python 3.8 or newer.", code: python(filling) },
+    {
+      name: "Python",
+      needs: "This needs only Python 3.8 or newer.",
+      code: python(filling),
+      language: "python",
+    },
     {
       name: "gRPC",
       needs: "This runs buf through npx, which reads the contract by the server's reflection.",
       code: grpc(filling),
+      language: "bash",
     },
     {
       name: "MCP",
       needs:
         "Paste it into an agent's settings: .mcp.json of Claude Code, or mcp.json of Cursor. The docs have the lines for others. The agent then stores and recalls by itself.",
       code: mcp(filling),
+      language: "json",
     },
   ];
 }

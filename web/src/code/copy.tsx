@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useState } from "react";
-import { Icon } from "./icon";
+import { Icon } from "../parts/icon";
 
 type Outcome = "idle" | "copied" | "press";
 

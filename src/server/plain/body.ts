@@ -5,15 +5,19 @@ import { reservationOf } from "../rpc/body-room.js";
 import { checkNothingIsLost } from "../wire/json-text.js";
 import { readBody } from "../wire/request-body.js";
 
-/** Maximum size of a request: addresses and a name, or a code and its verifier. */
-const BODY_BYTES_MAX = 16_384;
+/** Request whose body is read, and the body's largest size. */
+export interface Reading {
+  readonly request: FastifyRequest;
+  readonly values: ContextValues;
+  readonly bytesMax: number;
+}
 
 /** Reads a body as text. @throws MemoryError `invalid_argument` or `resource_exhausted`. */
-export async function textIn({ raw, headers }: FastifyRequest, values: ContextValues): Promise<string> {
+export async function textIn({ request: { raw, headers }, values, bytesMax }: Reading): Promise<string> {
   const place = reservationOf(values);
   const said = headers["content-length"];
   const bytes = await readBody(raw, {
-    bytesMax: BODY_BYTES_MAX,
+    bytesMax,
     bytesSaid: said === undefined ? undefined : Number(said),
     compression: headers["content-encoding"] ?? null,
     claim: (size) => place.resize(size),
@@ -26,11 +30,8 @@ export async function textIn({ raw, headers }: FastifyRequest, values: ContextVa
 }
 
 /** Reads a body as an object of JSON. @throws like `textIn`. */
-export async function jsonIn(
-  request: FastifyRequest,
-  values: ContextValues,
-): Promise<Readonly<Record<string, unknown>>> {
-  const text = await textIn(request, values);
+export async function jsonIn(reading: Reading): Promise<Readonly<Record<string, unknown>>> {
+  const text = await textIn(reading);
   try {
     const value = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {

@@ -1,0 +1,69 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Namespaces } from "../../dist/src/memory/log/namespaces.js";
+import { rank } from "../../dist/src/memory/log/score.js";
+import { HOSTILE_QUERIES } from "../../test/words/hostile.js";
+import { percentile, timed } from "../machine.js";
+import { question } from "../sentences.js";
+
+const ROUNDS = 5;
+const WANTED = 10;
+/** Candidates by which a recall by meaning is surer of its last results. */
+const SPARE = 8;
+
+export interface WordsOptions {
+  readonly namespaces: Namespaces;
+  readonly scope: { readonly accountId: string; readonly namespace: string };
+  /** Vectors of the questions of the same places. */
+  readonly vectors: readonly Float32Array[];
+  /** Bytes of the index of words for each memory. */
+  bytes(): number;
+  report(what: string, value: number): void;
+}
+
+/** Builds a namespace's index of words from the log, and compares recalls by meaning with those by both. */
+export async function measureWords({ namespaces, scope, vectors, bytes, report }: WordsOptions) {
+  const queries = vectors.map((vector, i) => ({ text: question(i), vector }));
+  const by = {
+    meaning: ({ vector }: Query) =>
+      namespaces.reading(scope, async ({ replica }) => {
+        await replica.current();
+        return rank(await replica.nearest({ vectors: [vector], limit: WANTED + SPARE }), WANTED);
+      }),
+    both: ({ text, vector }: Query) =>
+      namespaces.reading(scope, async ({ replica }) => {
+        await replica.current();
+        const hearing = await replica.hear({ text });
+        return replica.placed({ vectors: [vector], wanted: WANTED, hearing });
+      }),
+  };
+  const [first] = queries as [Query];
+  await by.meaning(first);
+  const built = await timed(() => by.both(first));
+  report("words built from the log, s", built.ms / 1000);
+  report("bytes of words per memory", bytes());
+  const times = { meaning: [] as number[], both: [] as number[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const query of queries) {
+      times.meaning.push((await timed(() => by.meaning(query))).ms);
+      times.both.push((await timed(() => by.both(query))).ms);
+    }
+  }
+  for (const [way, ms] of Object.entries(times)) {
+    report(`search by ${way} and fetch, p50, ms`, percentile(ms, 0.5));
+    report(`search by ${way} and fetch, p99, ms`, percentile(ms, 0.99));
+  }
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const hostile: number[] = [];
+  // Nearly every sentence has the first word.
+  for (const text of ["note", ...Object.values(HOSTILE_QUERIES)])
+    hostile.push((await timed(() => by.both({ ...first, text }))).ms);
+  delay.disable();
+  report("the slowest hostile query, ms", Math.max(...hostile));
+  report("event loop delay meanwhile, max, ms", delay.max / 1e6);
+}
+
+interface Query {
+  readonly text: string;
+  readonly vector: Float32Array;
+}

@@ -1,0 +1,2 @@
+/** Languages of the code that the portal shows. */
+export type Language = "bash" | "json" | "python" | "typescript";
