@@ -13,16 +13,24 @@ export interface Found {
   readonly all: boolean;
 }
 
+/** Number of memories to find, and of vectors to look at. */
+export interface Depth {
+  readonly limit: number;
+  readonly depthMax: number;
+  /** Number of vectors to look for at first beyond one for each memory. */
+  readonly spare?: number | undefined;
+}
+
 /**
  * Finds the `limit` memories nearest to a query, with a few vectors each. A long memory has many
  * vectors, which may fill the first places, so it asks `search` for more until it has enough or reaches
  * `depthMax`. `search` returns at least as many vectors as asked for, or all.
  */
 export async function searchDistinct(
-  { limit, depthMax }: { limit: number; depthMax: number },
+  { limit, depthMax, spare = limit * (HITS_PER_MEMORY - 1) }: Depth,
   search: (count: number) => Promise<Found>,
 ): Promise<Hit[]> {
-  for (let depth = limit * HITS_PER_MEMORY; ; depth *= 4) {
+  for (let depth = limit + spare; ; depth *= 4) {
     const count = Math.min(depth, depthMax);
     const found = await search(count);
     const { hits, memories } = firstOf(found, limit);

@@ -101,12 +101,13 @@ export class UsearchIndex implements VectorIndex {
     this.#wipe(sequences);
   }
 
-  async search({ vector, limit, depthMax, among }: VectorQuery): Promise<Hit[]> {
+  async search({ vector, limit, depthMax, spare, among }: VectorQuery): Promise<Hit[]> {
     this.#check([vector]);
     // The vector is copied, because usearch reads from the start of its buffer, whatever its offset.
     const query = vector.slice();
     const vectors = this.#tail.rows + this.#segments.sum("vectors");
-    const bounds = { limit: Math.min(limit, this.size), depthMax: Math.min(depthMax ?? vectors, vectors) };
+    const depth = Math.min(depthMax ?? vectors, vectors);
+    const bounds = { limit: Math.min(limit, this.size), depthMax: depth, spare };
     if (bounds.limit === 0) return [];
     if (among !== undefined) {
       return this.#among.search(query, { among, limit: bounds.limit, depthMax: vectors });

@@ -8,7 +8,6 @@ import { sentences } from "./sentences.js";
 import { NO_CHROMIUM, needPortal, openBrowser, openVisitor, settle, signInWith, visit } from "./visitor.js";
 
 const NAMESPACE = "assistant";
-
 const PLACES = placesOf(NAMESPACE);
 /** Texts from right to left, with letters and numbers from left to right in them. */
 const RIGHT_TO_LEFT = [
@@ -40,24 +39,29 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
     await server?.stop();
   });
 
-  const expectNothingAt = async (
-    page: Page,
-    places: readonly Place[],
-    look?: (name: string) => Promise<void>,
-  ) => {
+  const visitAll = async (page: Page, places: readonly Place[]) => {
+    const { width } = page.viewportSize() as { width: number };
     for (const { name, hash, act } of places) {
       await visit(page, server.url, hash);
       await page.reload();
       await settle(page);
       await act?.(page);
       expect(await findings(page), name).toEqual([]);
-      await look?.(name);
+      expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(width);
     }
   };
 
-  describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
+  describe.each([
+    { colorScheme: "light", percent: 100 },
+    { colorScheme: "dark", percent: 200 },
+  ] as const)("in the $colorScheme theme, at $percent %", ({ colorScheme, percent }) => {
+    const deviceScaleFactor = percent / 100;
+    // A browser that enlarges a page shows less of it at a time.
+    const viewport = { width: 1_280 / deviceScaleFactor, height: 800 / deviceScaleFactor };
+    const looks = { colorScheme, deviceScaleFactor, viewport };
+
     it("has nothing that axe finds on the welcome page and in the key's reveal", async () => {
-      const { page } = await openVisitor(browser, server.url, { colorScheme });
+      const { page } = await openVisitor(browser, server.url, looks);
       await visit(page, server.url, "");
       expect(await findings(page)).toEqual([]);
       await page.getByRole("button", { name: "Create my key" }).click();
@@ -66,10 +70,10 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
       await page.context().close();
     }, 120_000);
 
-    it("has nothing that axe finds on any page", async () => {
-      const { page } = await openVisitor(browser, server.url, { colorScheme });
+    it("has nothing that axe finds, and nothing out of sight, on any page and in any dialog", async () => {
+      const { page } = await openVisitor(browser, server.url, looks);
       await signInWith(page, server.url, key);
-      await expectNothingAt(page, PLACES);
+      await visitAll(page, PLACES);
       await page.context().close();
     }, 300_000);
   });
@@ -77,21 +81,11 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal, for every
   it("has nothing that axe finds where texts and names run from right to left", async () => {
     const { page } = await openVisitor(browser, server.url);
     await signInWith(page, server.url, key);
-    await expectNothingAt(
+    const places = placesOf(RIGHT_TO_LEFT_NAMESPACE);
+    await visitAll(
       page,
-      placesOf(RIGHT_TO_LEFT_NAMESPACE).filter(({ hash }) => hash.includes("/%")),
+      places.filter(({ hash }) => hash.includes("/%")),
     );
-    await page.context().close();
-  }, 300_000);
-
-  it("has nothing that axe finds, and nothing out of sight, at 200 %", async () => {
-    // A window of 1,280 by 800 pixels whose page is enlarged to twice its size.
-    const enlarged = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
-    const { page } = await openVisitor(browser, server.url, enlarged);
-    await signInWith(page, server.url, key);
-    await expectNothingAt(page, PLACES, async (name) => {
-      expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(640);
-    });
     await page.context().close();
   }, 300_000);
 

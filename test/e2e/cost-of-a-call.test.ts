@@ -30,6 +30,8 @@ interface Cost {
   readonly searches: number;
   /** Memories that the index is asked for. */
   readonly candidates: number;
+  /** Vectors that the index looks for at first, in each of its graphs. */
+  readonly vectors: number;
   readonly messagesToThreads: number;
   readonly jsonParsed: number;
   readonly abortControllers: number;
@@ -54,6 +56,7 @@ const RECALL: Cost = {
   recordsRead: 2,
   searches: 1,
   candidates: 13,
+  vectors: 52,
   // None if the text is read on the main thread.
   messagesToThreads: 1,
   // The body and the empty one that Connect gets, the account twice, five entries and their metadata.
@@ -75,7 +78,15 @@ const STORE: Cost = {
   recordsRead: 6,
   searches: 0,
   candidates: 0,
+  vectors: 0,
   jsonParsed: 7,
+};
+/** A recall by meaning and words. */
+const HYBRID: Cost = {
+  ...RECALL,
+  entriesRead: 6,
+  candidates: 50,
+  vectors: 64,
 };
 /** Transactions that write the charges of all calls, if they come at once. */
 const GROUPS = CALLS / 2;
@@ -118,6 +129,12 @@ describe("one warm call does no more than it did", () => {
     expect(await costOf(recall)).toEqual(expectedAtMost(RECALL));
   });
 
+  it("a recall by meaning and words", async () => {
+    // The first one builds the index of words.
+    await recallByBoth();
+    expect(await costOf(recallByBoth)).toEqual(expectedAtMost(HYBRID));
+  });
+
   it("a store", async () => {
     expect(await costOf(store)).toEqual(expectedAtMost(STORE));
   });
@@ -149,6 +166,7 @@ function expectedAtMost(cost: Cost): Cost {
 
 const store = () => post("/store", { namespace: "n", text: newText(), metadata: { n: texts } });
 const recall = () => post("/recall", { namespace: "n", query: newText() });
+const recallByBoth = () => post("/recall", { namespace: "n", query: newText(), mode: "HYBRID" });
 /** Makes a text whose vector is not known yet. */
 const newText = () => `the ${++texts}th thing to remember`;
 
@@ -181,8 +199,9 @@ function watchGlobals(): void {
   count(globalThis, "setInterval", "timers");
   count(JSON, "parse", "jsonParsed");
   count(Worker.prototype, "postMessage", "messagesToThreads");
-  count(UsearchIndex.prototype, "search", "searches", ([{ limit }]) => {
+  count(UsearchIndex.prototype, "search", "searches", ([{ limit, spare = 3 * limit }]) => {
     counted.candidates += limit;
+    counted.vectors += limit + spare;
   });
 }
 

@@ -21,7 +21,7 @@ import type { VectorIndex } from "../ports/vectors.js";
 import type { Words } from "../ports/words.js";
 import { Hidden } from "../versions/hidden.js";
 import type { Hearing } from "../words/hearing.js";
-import { HEARD_CANDIDATES, NEAR_CANDIDATES, type Placement, placeBest } from "../words/hybrid.js";
+import { HEARD_CANDIDATES, NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest } from "../words/hybrid.js";
 import { LogWords } from "../words/log-words.js";
 import { Restoration } from "./restoration.js";
 import type { Scored } from "./score.js";
@@ -218,7 +218,7 @@ export class Replica {
 
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
-    const near = { ...query, limit: NEAR_CANDIDATES };
+    const near = { ...query, limit: NEAR_CANDIDATES, spare: NEAR_SPARE };
     return this.#complete(query, async ({ log, among }) => {
       const asked = { ...near, among };
       const { searched, ...found } = await steps.time("search", () => this.#searchShown(asked));

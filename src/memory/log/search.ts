@@ -13,6 +13,8 @@ export interface Query {
   readonly vectors: readonly Float32Array[];
   /** Number of memories that the index is asked for. */
   readonly limit: number;
+  /** Number of vectors to look for at first beyond one for each memory; three for each when left out. */
+  readonly spare?: number | undefined;
   /** Number of memories that the caller wants, the best of those; all of them when left out. */
   readonly wanted?: number | undefined;
   /** The memories that may be found; all when left out. */
@@ -40,14 +42,14 @@ export interface Near {
 /** Finds the memories near to any of a query's vectors, the nearest first. */
 export async function findNearby(
   { index, search, clock }: Searched,
-  { vectors, limit, among, signal }: Query,
+  { vectors, limit, spare, among, signal }: Query,
 ): Promise<Map<number, Near>> {
   const nearby = new Nearby();
   const { size } = among ?? index;
   const look = async (query: number, depthMax: number) => {
     signal?.throwIfAborted();
     const vector = vectors[query] as Float32Array;
-    const hits = await search({ vector, limit, depthMax, among });
+    const hits = await search({ vector, limit, depthMax, spare, among });
     for (const hit of hits) nearby.add(query, hit);
   };
   for (const query of vectors.keys()) {

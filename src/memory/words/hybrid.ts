@@ -8,6 +8,11 @@ import { type Hearing, type Judged, UNHEARD } from "./hearing.js";
 /** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
 export const NEAR_CANDIDATES = 50;
 export const HEARD_CANDIDATES = 50;
+/**
+ * Vectors looked for beyond one for each near memory. With three for each, as recalls by meaning have, every graph
+ * of a large namespace would be searched four times as broadly, for memories that are hardly ever among the best.
+ */
+export const NEAR_SPARE = 14;
 
 /** Difference of two ranks that may be due to rounding. */
 const RANK_ERROR = 1e-9;

@@ -32,7 +32,7 @@ function useColoured(text: string, language: Language): readonly ReactNode[] {
     import("./highlight").then(setLoaded, () => undefined);
   }, []);
   return useMemo(() => {
-    const pieces = loaded?.highlight(text, language) ?? [{ text }];
+    const pieces = loaded?.highlight(text, language) ?? [{ text, className: undefined }];
     // Keys would say nothing: pieces never move.
     return pieces.map(({ text, className }) =>
       className ? createElement("span", { className }, text) : text,
