@@ -8,6 +8,7 @@ export const PORTAL = [
   "@connectrpc/connect-query",
   "@connectrpc/connect-web",
   "@tanstack/react-query",
+  "highlight.js",
   "minisearch",
   "react",
   "react-dom",

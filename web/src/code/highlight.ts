@@ -20,7 +20,7 @@ const CHARACTERS_MAX = 50_000;
 /** A program that a shell reads from the lines up to END. */
 const HERE_DOCUMENT = /^([\s\S]*<<'END'\n)([\s\S]*\n)(END[\s\S]*)$/;
 
-/** What highlight.js writes: spans, and text between them. */
+/** Markup that highlight.js writes: spans, and text between them. */
 const MARKUP = /<span class="([^"]*)">|<\/span>|([^<]+)/g;
 const ESCAPED: Readonly<Record<string, string>> = {
   "&amp;": "&",
