@@ -131,8 +131,8 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await open("map/assistant");
   await page.getByRole("textbox", { name: "Light up by meaning" }).fill("health of the family");
   await page.getByRole("button", { name: "Light up" }).click();
-  await page.locator(".results").waitFor();
-  await page.locator(".result-text").first().click();
+  await page.locator("ol.results").waitFor();
+  await page.locator("ol .result-text").first().click();
   await page.getByText("Metadata").waitFor();
   await page.waitForTimeout(200);
   await shoot("map");
