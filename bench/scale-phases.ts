@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { exactSearch, MetricKind } from "usearch";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { deleteMemory } from "../dist/src/memory/calls/delete-memory.js";
+import { SPARE_CANDIDATES } from "../dist/src/memory/calls/recall.js";
 import { drop } from "../dist/src/memory/erasure/drop.js";
 import { Generations } from "../dist/src/memory/generations/generations.js";
 import { Mover } from "../dist/src/memory/generations/mover.js";
@@ -236,7 +237,7 @@ async function searches(queries: readonly Float32Array[]): Promise<void> {
   let hits = 0;
   for (let round = 0; round < 5; round++) {
     for (const [i, query] of queries.entries()) {
-      const found = await timed(() => searchIn(scopeOf(0), query, 10 + 8));
+      const found = await timed(() => searchIn(scopeOf(0), query, 10 + SPARE_CANDIDATES));
       ms.push(found.ms);
       if (round > 0) continue;
       const ranked = found.value.slice(0, 10);

@@ -71,6 +71,7 @@ export class Measuring {
     const { systems, floors } = this.#bench;
     say(`${memories.toLocaleString("en-US")} memories`);
     for (const [id, one] of Object.entries({ ...systems, ...floors })) await this.#fill(id, one, memories);
+    // recalld is idle by now; others have work left that no answer waits for.
     await idle(Object.values(systems).flatMap((system) => system.pids().serving));
     const found = await this.#found(memories);
     const recalls = await this.#recalls();

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { SPARE_CANDIDATES } from "../../dist/src/memory/calls/recall.js";
 import type { Namespaces } from "../../dist/src/memory/log/namespaces.js";
 import { rank } from "../../dist/src/memory/log/score.js";
 import { HOSTILE_QUERIES } from "../../test/words/hostile.js";
@@ -7,8 +8,6 @@ import { question } from "../sentences.js";
 
 const ROUNDS = 5;
 const WANTED = 10;
-/** Candidates by which a recall by meaning is surer of its last results. */
-const SPARE = 8;
 
 export interface WordsOptions {
   readonly namespaces: Namespaces;
@@ -27,7 +26,7 @@ export async function measureWords({ namespaces, scope, vectors, bytes, report }
     meaning: ({ vector }: Query) =>
       namespaces.reading(scope, async ({ replica }) => {
         await replica.current();
-        return rank(await replica.nearest({ vectors: [vector], limit: WANTED + SPARE }), WANTED);
+        return rank(await replica.nearest({ vectors: [vector], limit: WANTED + SPARE_CANDIDATES }), WANTED);
       }),
     both: ({ text, vector }: Query) =>
       namespaces.reading(scope, async ({ replica }) => {

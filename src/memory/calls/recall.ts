@@ -22,7 +22,7 @@ import type { Ports, RecallMode } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
-const SPARE_CANDIDATES = 8;
+export const SPARE_CANDIDATES = 8;
 
 export interface RecallRequest {
   readonly caller: Caller;

@@ -1,8 +1,8 @@
 import { Code } from "../code/code";
 import { ScrollRegion } from "../parts/scroll-region";
-import { Tabs } from "../parts/tabs";
 import { SERVICE_URL } from "../session/client";
 import { SampleKeyNote, useSampleKey } from "../start/sample-key";
+import { SampleTabs } from "../start/sample-tabs";
 import { type Call, streams } from "./calls";
 import { MethodAndPath } from "./method-and-path";
 import { type Body, type Document, jsonMedia, resolve } from "./openapi";
@@ -47,20 +47,11 @@ function descriptionOf({ description = "", method, path }: Call): string {
 
 function Samples({ call }: { call: Call }) {
   const key = useSampleKey();
-  const tabs = samplesOf(call, { url: SERVICE_URL, key }).map(({ name, needs, code, language }) => ({
-    name,
-    content: (
-      <>
-        <p className="hint">{needs}</p>
-        <Code text={code} what={`${name} sample`} language={language} />
-      </>
-    ),
-  }));
   return (
     <section className="card stack">
       <h2>Samples</h2>
       <SampleKeyNote />
-      <Tabs label="Languages" tabs={tabs} />
+      <SampleTabs label="Languages" samples={samplesOf(call, { url: SERVICE_URL, key })} />
     </section>
   );
 }

@@ -1,7 +1,6 @@
-import { Code } from "../code/code";
-import { Tabs } from "../parts/tabs";
 import { SERVICE_URL } from "../session/client";
 import { RunHere } from "./run-here";
+import { SampleTabs } from "./sample-tabs";
 import { NAMESPACE, samplesOf } from "./samples";
 
 export interface QuickStartProps {
@@ -14,15 +13,6 @@ export interface QuickStartProps {
 /** Shows the first calls in some languages and the settings of an agent, with the key filled in. */
 export function QuickStart({ apiKey, namespace = NAMESPACE, stores = true }: QuickStartProps) {
   const samples = samplesOf({ url: SERVICE_URL, key: apiKey, namespace, stores });
-  const tabs = samples.map(({ name, needs, code, language }) => ({
-    name,
-    content: (
-      <>
-        <p className="hint">{needs}</p>
-        <Code text={code} what={`${name} sample`} language={language} />
-      </>
-    ),
-  }));
   return (
     <>
       {stores && (
@@ -31,7 +21,7 @@ export function QuickStart({ apiKey, namespace = NAMESPACE, stores = true }: Qui
           question that has no word of its answer.
         </p>
       )}
-      <Tabs label="Language" tabs={tabs} />
+      <SampleTabs label="Language" samples={samples} />
       <RunHere {...{ namespace, stores }} />
     </>
   );
