@@ -8,9 +8,9 @@ import { exactSearch, MetricKind } from "usearch";
 import { openEmbedder } from "../dist/src/embedding/open.js";
 import { parseFilter } from "../dist/src/memory/filter/parse.js";
 import { Replica } from "../dist/src/memory/log/replica.js";
-import { rank } from "../dist/src/memory/log/score.js";
 import { systemClock } from "../dist/src/memory/pacing/clock.js";
 import { turn } from "../dist/src/memory/pacing/turn.js";
+import { rank } from "../dist/src/memory/search/score.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { openUsearch } from "../dist/src/vectors/usearch.js";
 import { openWords } from "../dist/src/words/open.js";
@@ -118,7 +118,7 @@ async function recalld({ folder, vectors, values, queries, truths, oneIn }: Data
   const bytes = replica.bytes;
   const pauses = monitorEventLoopDelay({ resolution: 1 });
   pauses.enable();
-  const built = await timed(() => replica.select(filterBelow(0)));
+  const built = await timed(() => replica.searching((search) => search.select(filterBelow(0))));
   pauses.disable();
   const each = Math.round((replica.bytes - bytes) / values.length);
   const pauseMs = (pauses.max / 1e6).toFixed(0);
@@ -156,9 +156,11 @@ function filterBelow(bound: number) {
 
 async function recall(replica: Replica, query: Float32Array, bound: number): Promise<number[]> {
   await replica.current();
-  const among = await replica.select(filterBelow(bound));
-  const wanted = { vectors: [query], wanted: TOP_K, limit: TOP_K + SPARE, among };
-  return rank(await replica.nearest(wanted), TOP_K).map(({ sequence }) => sequence);
+  const scored = await replica.searching(async (search) => {
+    const among = await search.select(filterBelow(bound));
+    return search.nearest({ vectors: [query], wanted: TOP_K, limit: TOP_K + SPARE, among });
+  });
+  return rank(scored, TOP_K).map(({ sequence }) => sequence);
 }
 
 /** Finds the truly nearest of those below a bound, by comparing all. */

@@ -9,9 +9,9 @@ import { drop } from "../dist/src/memory/erasure/drop.js";
 import { Generations } from "../dist/src/memory/generations/generations.js";
 import { Mover } from "../dist/src/memory/generations/mover.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
-import { rank } from "../dist/src/memory/log/score.js";
 import { systemClock } from "../dist/src/memory/pacing/clock.js";
 import { turn } from "../dist/src/memory/pacing/turn.js";
+import { rank } from "../dist/src/memory/search/score.js";
 import { openLocal } from "../dist/src/storage/local/open.js";
 import { openUsearch } from "../dist/src/vectors/usearch.js";
 import { openWords } from "../dist/src/words/open.js";
@@ -21,6 +21,7 @@ import type { OpenIndex } from "../src/vectors/usearch.js";
 import { entriesOf } from "../test/contract/samples.js";
 import { seeded } from "../test/simulation/time.js";
 import { percentile, timed } from "./machine.js";
+import { madeUp } from "./made-up.js";
 import type { ScaleFigure } from "./scale/results.js";
 import { measureWords } from "./scale/words.js";
 import { question, sentence } from "./sentences.js";
@@ -103,12 +104,15 @@ await storage.close();
 async function fill(): Promise<void> {
   const base = await embedAll(Array.from({ length: SENTENCES }, (_, i) => sentence(i * 17)));
   const random = seeded(1);
+  const { text } = madeUp({ memories: perNamespace, seed: 1 });
   const { ms } = await timed(async () => {
     for (let n = 0; n < count; n++) {
       const logId = await storage.log.create(scopeOf(n));
       for (let from = 1; from <= perNamespace; from += BATCH) {
         const size = Math.min(BATCH, perNamespace - from + 1);
-        const entries = Array.from({ length: size }, (_, i) => entry(from + i, near(base, random)));
+        const entries = Array.from({ length: size }, (_, i) =>
+          entry(from + i, { text: text(), vectors: near(base, random) }),
+        );
         await storage.log.append({ logId, from, entries });
         progress(n * perNamespace + from, count * perNamespace);
       }
@@ -124,7 +128,11 @@ async function rebuild(): Promise<void> {
   const before = memory();
   const small = { accountId: "acc_bench", namespace: "small" };
   const other = await storage.log.create(small);
-  await storage.log.append({ logId: other, from: 1, entries: [entry(1, queries[0] as Float32Array)] });
+  await storage.log.append({
+    logId: other,
+    from: 1,
+    entries: [entry(1, { text: "small", vectors: queries[0] as Float32Array })],
+  });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const others: number[] = [];
   let rebuilding = true;
@@ -159,7 +167,9 @@ async function restart(): Promise<void> {
 
 async function recallByWords(): Promise<void> {
   const bytes = () => (wordIndex?.bytes ?? 0) / perNamespace;
-  await measureWords({ namespaces, scope: scopeOf(0), vectors: await queryVectors(), bytes, report });
+  const { question } = madeUp({ memories: perNamespace, seed: 3 });
+  const queries = (await queryVectors()).map((vector) => ({ text: question(), vector }));
+  await measureWords({ namespaces, scope: scopeOf(0), queries, bytes, report });
 }
 
 /** Deletes memories that lie far apart, sixteen at a time, and then kills its own process. */
@@ -256,7 +266,7 @@ async function searchIn(
   limit: number,
 ): Promise<number[]> {
   const found = await namespaces.reading(scope, ({ replica }) =>
-    replica.nearest({ vectors: [vector], limit }),
+    replica.searching((search) => search.nearest({ vectors: [vector], limit })),
   );
   return rank(found ?? [], limit).map(({ sequence }) => sequence);
 }
@@ -268,7 +278,7 @@ async function recallFrom(
 ): Promise<void> {
   await namespaces.reading(scope, async ({ replica }) => {
     await replica.current();
-    await replica.nearest({ vectors: [vector], limit });
+    await replica.searching((search) => search.nearest({ vectors: [vector], limit }));
   });
 }
 
@@ -321,18 +331,9 @@ function near(base: readonly Float32Array[], random: () => number): Float32Array
   return moved.map((x) => x / length);
 }
 
-function entry(i: number, vector: Float32Array): Stored {
+function entry(i: number, of: Pick<Stored, "text" | "vectors">): Stored {
   const id = idOf(i);
-  return {
-    op: "store",
-    opId: id,
-    id,
-    text: sentence(i),
-    metadata: "{}",
-    vectors: vector,
-    tokens: 12,
-    createdAtMs: 1_700_000_000_000,
-  };
+  return { op: "store", opId: id, id, metadata: "{}", tokens: 12, createdAtMs: 1_700_000_000_000, ...of };
 }
 
 function idOf(i: number): string {

@@ -7,8 +7,9 @@ import { machine } from "./machine.js";
 import { keepScale, type ScaleFigure } from "./scale/results.js";
 
 // Measures the log and the indexes at large sizes: one namespace of many memories, and many namespaces of
-// few. Vectors are those of real sentences with noise added, written straight to the log. Each phase runs in
-// its own process, so that memory and start-up are its own. A run of the whole size keeps its figures in
+// few. Vectors are those of real sentences with noise added, and texts are made up of words as unevenly common as
+// those of a language; both are written straight to the log. Each phase runs in its own process, so that memory
+// and start-up are its own. A run of the whole size keeps its figures in
 // bench/scale.json, and docs/performance.md shows one of them the next time that it is written.
 //
 //   npm run bench:scale -- [--memories 1000000] [--namespaces 10000] [--keep]

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { openWords } from "../dist/src/words/open.js";
 import { turn } from "../src/memory/pacing/turn.js";
 import type { WordIndex } from "../src/memory/ports/words.js";
-import { chanceOf } from "../test/support/chance.js";
 import { machine, percentile, timed } from "./machine.js";
+import { type MadeUp, madeUp } from "./made-up.js";
 
 // Measures the word index of one namespace at several sizes, with made-up texts whose words are as unevenly
 // common as those of a language: how long it takes to build, its bytes for each memory, how long searches
@@ -19,23 +19,6 @@ const sizes = (at < 0 ? "10000,100000" : (process.argv[at + 1] ?? "")).split(","
 /** Number of texts added at a time, as a replica reads them. */
 const BATCH = 512;
 const QUERIES = 300;
-/** Words of a text, stop words included: about 100 characters. */
-const TEXT_WORDS = 18;
-/** Exponent of Heaps' law: the vocabulary grows with the number of words read. */
-const HEAPS = 0.6;
-const STOP = "the of a to and in is it that was".split(" ");
-
-const { next: chance } = chanceOf(1);
-
-/** Makes a word by Zipf's law. Half of all words are stop words, as in English. */
-function word(vocabulary: number): string {
-  if (chance() < 0.5) return STOP[Math.floor(chance() * STOP.length)] as string;
-  return `w${Math.floor(vocabulary ** chance()).toString(36)}`;
-}
-
-function text(words: number, vocabulary: number): string {
-  return Array.from({ length: words }, () => word(vocabulary)).join(" ");
-}
 
 /** Watches for how long other work of this thread has to wait. */
 function watchLoop(): () => number {
@@ -51,13 +34,13 @@ function watchLoop(): () => number {
   };
 }
 
-async function build(index: WordIndex, memories: number, vocabulary: number): Promise<number> {
+async function build(index: WordIndex, memories: number, { text }: MadeUp): Promise<number> {
   let ms = 0;
   for (let from = 0; from < memories; from += BATCH) {
     const length = Math.min(BATCH, memories - from);
     const rows = Array.from({ length }, (_, i) => ({
       sequence: from + i + 1,
-      text: text(TEXT_WORDS, vocabulary),
+      text: text(),
     }));
     ms += (await timed(() => index.add(rows))).ms;
   }
@@ -76,11 +59,11 @@ async function measure(memories: number): Promise<void> {
   const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "recalld-words-"));
   const words = openWords({ folder, folderBytesMax: 1e10, turn });
   const index = words.open("log");
-  const vocabulary = Math.round(8 * (memories * TEXT_WORDS) ** HEAPS);
+  const texts = madeUp({ memories, seed: 1 });
   const longest = watchLoop();
-  const builtMs = await build(index, memories, vocabulary);
+  const builtMs = await build(index, memories, texts);
   const bytes = index.bytes / memories;
-  const queries = Array.from({ length: QUERIES }, () => text(8, vocabulary));
+  const queries = Array.from({ length: QUERIES }, texts.question);
   await search(index, queries.slice(0, 50));
   const times = await search(index, queries);
   const common = await search(

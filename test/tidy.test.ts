@@ -113,6 +113,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory/versions", "../log/replica.js"],
     ["src/memory/generations", "../log/namespaces.js"],
     ["src/memory/log", "../calls/store.js"],
+    ["src/memory/search", "../log/replica.js"],
     ["src/memory/words", "../calls/store.js"],
     ["src/memory/filter", "../log/replica.js"],
     ["src/memory/fields", "../log/replica.js"],

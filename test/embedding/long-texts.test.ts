@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
-import { vectorsOf } from "../../src/memory/log/windows.js";
 import { QUERY_WINDOWS_MAX, TEXT_WINDOWS_MAX } from "../../src/memory/ports/embedder.js";
+import { vectorsOf } from "../../src/memory/ports/windows.js";
 import { FACT, needles, partOf, QUESTION } from "../support/needles.js";
 import { openEmbedder } from "./built.js";
 

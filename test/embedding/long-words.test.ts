@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { packageRoot } from "../../src/embedding/download/package-root.js";
 import { readLongWords } from "../../src/embedding/encode/long-words.js";
 import type { OpenEmbedder } from "../../src/embedding/open.js";
-import { vectorsOf } from "../../src/memory/log/windows.js";
+import { vectorsOf } from "../../src/memory/ports/windows.js";
 import { prose } from "../support/prose.js";
 import { openEmbedder } from "./built.js";
 

@@ -48,6 +48,13 @@ describe("the fields of a log", () => {
     expect(fields.bytes).toBeGreaterThan(1201 * 20);
   });
 
+  test("are read to the log's end, where the new versions are of memories that are erased", async () => {
+    const { log, select } = setUp();
+    log.add(...many(256), versionOf(5, { n: 5 }));
+    log.erase(5);
+    expect(await select({ n: 5 }, 256)).toEqual([257]);
+  });
+
   test("let other work run between a read and what is added of it, and before the next read", async () => {
     const clock = new HandClock();
     const steps: string[] = [];

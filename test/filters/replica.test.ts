@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Filter } from "../../src/memory/filter/condition.js";
 import { parseFilter } from "../../src/memory/filter/parse.js";
 import type { JsonObject } from "../../src/memory/input/metadata.js";
-import type { Log } from "../../src/memory/ports/log.js";
 import { DIMENSIONS, House, memoryOf, type Room, scopeOf } from "../memory/room.js";
 import { cloud } from "../vectors/clouds.js";
 
@@ -33,11 +32,13 @@ function recall(filter: JsonObject) {
   return room.namespaces.reading(scopeOf("n"), async ({ replica }) => {
     await replica.current();
     const before = replica.bytes;
-    const among = await replica.select(filterOf(filter));
-    const bytes = { before, after: replica.bytes };
-    const found = await replica.nearest({ vectors: [query], limit: 8, among });
-    const hearing = await replica.hear({ text: "word", among });
-    return { found: found.map(({ sequence }) => sequence), heard: hearing.heard, bytes, size: among.size };
+    return replica.searching(async (search) => {
+      const among = await search.select(filterOf(filter));
+      const bytes = { before, after: replica.bytes };
+      const found = await search.nearest({ vectors: [query], limit: 8, among });
+      const hearing = await search.hear({ text: "word", among });
+      return { found: found.map(({ sequence }) => sequence), heard: hearing.heard, bytes, size: among.size };
+    });
   });
 }
 
@@ -67,7 +68,7 @@ test("a replica of another process sees what this one stored and deleted", async
   const count = () =>
     other.namespaces.reading(scopeOf("n"), async ({ replica }) => {
       await replica.current();
-      return (await replica.select(filterOf({ group: 3 }))).size;
+      return (await replica.searching((search) => search.select(filterOf({ group: 3 })))).size;
     });
   expect(await count()).toBe(60);
   await room.append("n", memoryOf({ sequence: 601, vector: query }, { metadata: '{"group":3}' }));
@@ -77,46 +78,3 @@ test("a replica of another process sees what this one stored and deleted", async
   expect(await house.storage.log.append({ logId, from: 602, entries: [tombstone] })).toBe(1);
   expect(await count()).toBe(60);
 });
-
-test("a memory that is updated during a recall with a filter is found in its new version", async () => {
-  const { log } = house.storage;
-  const logId = (await log.find(scopeOf("n"))) as string;
-  let update: (() => Promise<void>) | undefined;
-  const fetch: typeof log.fetch = async (of) => {
-    const [once] = [update];
-    update = undefined;
-    await once?.();
-    return log.fetch(of);
-  };
-  const busy = house.room({ log: changed(log, { fetch }) });
-  const found = await busy.namespaces.reading(scopeOf("n"), async ({ replica }) => {
-    await replica.current();
-    const reselect = () => replica.select(filterOf({ group: 3 }));
-    const among = await reselect();
-    const first = await replica.nearest({ vectors: [query], limit: 8, among });
-    const target = first[0]?.sequence as number;
-    update = async () => {
-      const newer = memoryOf({ sequence: target, vector: query }, { metadata: '{"group":3}' });
-      await log.append({ logId, from: 601, entries: [{ ...newer, opId: "newer", replaces: target }] });
-      await log.erase({ logId, sequences: [target] });
-    };
-    return {
-      target,
-      again: await replica.nearest({ vectors: [query], limit: 8, wanted: 8, among, reselect }),
-    };
-  });
-  const numbers = found?.again.map(({ sequence }) => sequence);
-  expect(numbers).toContain(601);
-  expect(numbers).not.toContain(found?.target);
-  expect(numbers?.length).toBe(8);
-});
-
-/** Makes a log that has some methods of its own. */
-function changed(log: Log, own: Partial<Log>): Log {
-  return new Proxy(log, {
-    get: (target, name) => {
-      const method = own[name as keyof Log] ?? target[name as keyof Log];
-      return typeof method === "function" ? method.bind(target) : method;
-    },
-  });
-}

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { rank } from "../../src/memory/log/score.js";
-import { findNearby, type Searched, scoreBest } from "../../src/memory/log/search.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Log, Numbered, Stored } from "../../src/memory/ports/log.js";
 import type { Hit } from "../../src/memory/ports/vectors.js";
+import { findNearby, type Searched, scoreBest } from "../../src/memory/search/nearby.js";
+import { rank } from "../../src/memory/search/score.js";
 import { aMemory } from "../contract/samples.js";
 import { chanceOf } from "../support/chance.js";
 
@@ -66,9 +66,11 @@ async function search({ memories, queries, error, missing = [] }: Searching) {
     search: async ({ vector, limit }) => hitsOf(vector, { memories, error }).slice(0, limit),
   };
   const nearby = await findNearby(searched, { vectors: queries, limit: LIMIT });
-  const all = rank(await scoreBest(searched, { vectors: queries, nearby, error }), WANTED);
+  const newVersions = { numbers: [], accepts: () => true };
+  const found = { vectors: queries, nearby, error, newVersions };
+  const all = rank(await scoreBest(searched, found), WANTED);
   read.length = 0;
-  const best = rank(await scoreBest(searched, { vectors: queries, nearby, error, wanted: WANTED }), WANTED);
+  const best = rank(await scoreBest(searched, { ...found, wanted: WANTED }), WANTED);
   return { all, best, read: read.length };
 }
 

@@ -12,6 +12,7 @@ import type { Appended, Log, Stored } from "../../src/memory/ports/log.js";
 import { compactLocal } from "../../src/storage/local/backup/compact.js";
 import { encode } from "../../src/storage/local/log/record.js";
 import { entriesOf as entriesIn } from "../contract/samples.js";
+import { withChanges } from "../support/with-changes.js";
 import { cloud, type Point } from "../vectors/clouds.js";
 import { HandClock } from "./clock.js";
 import { plainWords } from "./plain-words.js";
@@ -359,14 +360,11 @@ describe("the sweep", () => {
     await expect(remove(dyingRoom(1), 1, "a")).rejects.toThrow("died");
     await expect(remove(dyingRoom(1), 3, "b")).rejects.toThrow("died");
     clock.atMs += 61_000;
-    const logId = await house.storage.log.find(scopeOf("a"));
+    const { log } = house.storage;
+    const logId = await log.find(scopeOf("a"));
     const room = house.room({
-      log: new Proxy(house.storage.log, {
-        get: (target, name: keyof Log) => {
-          if (name !== "erase") return target[name].bind(target as never);
-          return (of: Parameters<Log["erase"]>[0]) =>
-            of.logId === logId ? Promise.reject(new Error("stuck")) : target.erase(of);
-        },
+      log: withChanges(log, {
+        erase: (of) => (of.logId === logId ? Promise.reject(new Error("stuck")) : log.erase(of)),
       }),
     });
     await expect(sweep(room.ports)).rejects.toThrow("stuck");

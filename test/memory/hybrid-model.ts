@@ -1,4 +1,4 @@
-import { vectorsOf } from "../../src/memory/log/windows.js";
+import { vectorsOf } from "../../src/memory/ports/windows.js";
 import { shareOf } from "../../src/memory/ports/words.js";
 import { Model } from "../words/model.js";
 import { toyEmbedding } from "./toy-embedder.js";

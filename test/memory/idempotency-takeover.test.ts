@@ -3,6 +3,7 @@ import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import type { IdempotentWork } from "../../src/memory/idempotency/idempotency.js";
 import type { Stored } from "../../src/memory/ports/log.js";
+import { withChanges } from "../support/with-changes.js";
 import {
   aProcess,
   asked,
@@ -16,7 +17,6 @@ import {
   start,
   undone,
   vector,
-  withChanges,
   writing,
 } from "./idempotent-stores.js";
 import { CALLER, memoryOf, scopeOf } from "./room.js";

@@ -3,6 +3,7 @@ import { unavailable } from "../../src/errors.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { IDEMPOTENCY_KEPT_MS } from "../../src/memory/idempotency/request.js";
+import { withChanges } from "../support/with-changes.js";
 import {
   aProcess,
   asked,
@@ -14,7 +15,6 @@ import {
   room,
   start,
   undone,
-  withChanges,
   writing,
   written,
 } from "./idempotent-stores.js";

@@ -63,15 +63,6 @@ export const writing = (
   },
   undo: async () => void undone++,
 });
-/** Wraps a port and replaces some of its methods. */
-export function withChanges<T extends object>(port: T, changes: Partial<T>): T {
-  return new Proxy(port, {
-    get: (_, name) => {
-      const method = changes[name as keyof T] ?? port[name as keyof T];
-      return typeof method === "function" ? method.bind(port) : method;
-    },
-  });
-}
 const dies = () => new Promise<never>(() => {});
 export const never: IdempotentWork = {
   write: async () => {

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import type { Log, Range, What } from "../../src/memory/ports/log.js";
 import { memories } from "../contract/samples.js";
+import { withChanges } from "../support/with-changes.js";
 import { cloud, nearest, type Point } from "../vectors/clouds.js";
 import { hit } from "./plain-index.js";
 import {
@@ -37,13 +38,10 @@ const answersOf = (room: Room, namespace: string) =>
 
 /** Wraps a log and reports what is read from it. */
 function watched(log: Log, onRead: (range: Range) => void): Log {
-  return new Proxy(log, {
-    get: (target, name: keyof Log) => {
-      if (name !== "read") return target[name].bind(target as never);
-      return <W extends What>(range: Range<W>) => {
-        onRead(range);
-        return target.read(range);
-      };
+  return withChanges(log, {
+    read: <W extends What>(range: Range<W>) => {
+      onRead(range);
+      return log.read(range);
     },
   });
 }

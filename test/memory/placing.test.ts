@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { findNearby } from "../../src/memory/log/search.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Log, Numbered, Stored } from "../../src/memory/ports/log.js";
 import type { Hit } from "../../src/memory/ports/vectors.js";
+import { HEARD_CANDIDATES, NEAR_CANDIDATES, placeBest } from "../../src/memory/search/hybrid.js";
+import { findNearby } from "../../src/memory/search/nearby.js";
 import { UNHEARD } from "../../src/memory/words/hearing.js";
-import { HEARD_CANDIDATES, NEAR_CANDIDATES, placeBest } from "../../src/memory/words/hybrid.js";
 import { aMemory } from "../contract/samples.js";
 import { chanceOf } from "../support/chance.js";
 
@@ -79,7 +79,8 @@ async function placing({ memories, queries, error, missing = [], ...given }: Pla
       hitsOf(vector, { memories, error, limit }),
   };
   const nearby = await findNearby(searched, { vectors: queries, limit: NEAR_CANDIDATES });
-  const found = { vectors: queries, nearby, error, hearing };
+  const newVersions = { numbers: [], accepts: () => true };
+  const found = { vectors: queries, nearby, error, hearing, newVersions };
   const all = await placeBest(searched, { ...found, wanted: memories.length });
   const readAll = read;
   const best = await placeBest(searched, { ...found, wanted: WANTED });

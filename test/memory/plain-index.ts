@@ -3,6 +3,8 @@ import type { Hit, VectorIndex, VectorRow } from "../../src/memory/ports/vectors
 /** An index that only remembers what it was told. A test may change all of it. */
 export interface PlainIndex extends VectorIndex {
   readonly rows: Map<number, VectorRow>;
+  /** Answers the first memories that a search may find. */
+  first(query: Parameters<VectorIndex["search"]>[0]): Hit[];
   closed: number;
 }
 
@@ -36,7 +38,11 @@ export function plainIndex(changes: Partial<VectorIndex> = {}): PlainIndex {
     remove: async (sequences) => {
       for (const sequence of sequences) rows.delete(sequence);
     },
-    search: async ({ limit }) => [...rows.keys()].slice(0, limit).map(hit),
+    search: async (query) => index.first(query),
+    first: ({ limit, among }) => {
+      const numbers = [...rows.keys()].filter((sequence) => among?.has(sequence) ?? true);
+      return numbers.slice(0, limit).map(hit);
+    },
     close: async () => {
       index.closed++;
     },

@@ -69,7 +69,8 @@ describe("a replica", () => {
     await replica.current();
     expect(lost.map(({ sequence }) => sequence)).toEqual([2, 4]);
     expect([...index.rows.keys()]).toEqual([1, 3, 5]);
-    const found = await replica.nearest({ vectors: [new Float32Array(8)], limit: 10 });
+    const query = { vectors: [new Float32Array(8)], limit: 10 };
+    const found = await replica.searching((search) => search.nearest(query));
     expect(found.map(({ sequence }) => sequence)).toEqual([1, 3, 5]);
   });
 
@@ -125,7 +126,8 @@ describe("a replica", () => {
     });
     log.add(aMemory());
     await replica.current();
-    await expect(replica.nearest({ vectors: [new Float32Array(8)], limit: 1 })).rejects.toMatchObject({
+    const query = { vectors: [new Float32Array(8)], limit: 1 };
+    await expect(replica.searching((search) => search.nearest(query))).rejects.toMatchObject({
       code: "unavailable",
       cause: { message: "the index thread ended" },
     });
@@ -144,7 +146,8 @@ describe("a replica", () => {
       },
     });
     const applied = replica.apply([{ sequence: 1, entry: aMemory() }]).catch(() => "failed");
-    await expect(replica.nearest({ vectors: [new Float32Array(8)], limit: 1 })).rejects.toMatchObject({
+    const query = { vectors: [new Float32Array(8)], limit: 1 };
+    await expect(replica.searching((search) => search.nearest(query))).rejects.toMatchObject({
       code: "unavailable",
     });
     expect(await applied).toBe("failed");

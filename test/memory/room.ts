@@ -5,13 +5,13 @@ import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
 import type { Generations } from "../../src/memory/generations/generations.js";
 import { Mover } from "../../src/memory/generations/mover.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
-import { rank } from "../../src/memory/log/score.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/ports/log.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
 import type { Vectors } from "../../src/memory/ports/vectors.js";
 import type { Words } from "../../src/memory/ports/words.js";
+import { rank } from "../../src/memory/search/score.js";
 import { openLocal } from "../../src/storage/local/open.js";
 import type { Storage } from "../../src/storage/storage.js";
 import type { Usearch } from "../../src/vectors/usearch.js";
@@ -147,7 +147,8 @@ export class Room {
   recall(namespace: string, vector: Float32Array, limit = 5): Promise<string[] | undefined> {
     return this.namespaces.reading(scopeOf(namespace), async ({ replica }) => {
       await replica.current();
-      const found = rank(await replica.nearest({ vectors: [vector], limit: limit + 8 }), limit);
+      const query = { vectors: [vector], limit: limit + 8 };
+      const found = rank(await replica.searching((search) => search.nearest(query)), limit);
       return found.map(({ entry }) => entry.id);
     });
   }

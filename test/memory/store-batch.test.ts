@@ -3,9 +3,9 @@ import { unavailable } from "../../src/errors.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { storeBatch } from "../../src/memory/calls/several/store-batch.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
-import type { Namespaces } from "../../src/memory/log/namespaces.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Claims } from "../../src/memory/ports/claims.js";
+import { withChanges } from "../support/with-changes.js";
 import { CALLER, House } from "./room.js";
 
 /** More than are appended at a time. */
@@ -21,16 +21,10 @@ afterEach(() => house.close());
 async function storeWithFailure(nth: number) {
   const { ports, namespaces } = house.room();
   let appends = 0;
-  const failing = new Proxy(namespaces, {
-    get(target, name) {
-      if (name === "appendAll") {
-        return async (...args: Parameters<Namespaces["appendAll"]>) => {
-          if (++appends === nth) throw unavailable("lost");
-          return target.appendAll(...args);
-        };
-      }
-      const member = Reflect.get(target, name);
-      return typeof member === "function" ? member.bind(target) : member;
+  const failing = withChanges(namespaces, {
+    appendAll: async (...args) => {
+      if (++appends === nth) throw unavailable("lost");
+      return namespaces.appendAll(...args);
     },
   });
   const { claims, log } = house.storage;

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
 import { eraseExpired, eraseReplaced } from "../../src/memory/erasure/expired.js";
+import { countShown } from "../../src/memory/log/counting.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import { entriesOf } from "../contract/samples.js";
+import { withChanges } from "../support/with-changes.js";
 import { hit } from "./plain-index.js";
 import { CALLER, DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf, until } from "./room.js";
 
@@ -39,11 +41,15 @@ const read = (logId: string) => entriesOf(house.storage.log, { logId, from: 1, l
 
 /** Makes the log of a process that dies before it erases anything. */
 function dying(log: Log): Log {
-  return new Proxy(log, {
-    get: (target, name) => {
-      if (name === "erase") return () => Promise.reject(new Error("died"));
-      const method = target[name as keyof Log];
-      return typeof method === "function" ? method.bind(target) : method;
+  return withChanges(log, { erase: () => Promise.reject(new Error("died")) });
+}
+
+/** Makes a log in which others do something each time before it tells what hides memories. */
+function beforeSpecial(log: Log, doing: () => Promise<void>): Log {
+  return withChanges(log, {
+    special: async (of) => {
+      await doing();
+      return log.special(of);
     },
   });
 }
@@ -157,7 +163,7 @@ describe("a search that runs", () => {
     await room.recall("a", query);
     await house.write("a", [memory(2, { expiresAtMs: 1 })]);
     const heard = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
-      return (await replica.hear({ text: "text" })).heard;
+      return (await replica.searching((search) => search.hear({ text: "text" }))).heard;
     });
     expect(heard).toEqual([1]);
   });
@@ -173,5 +179,27 @@ describe("a memory that has expired", () => {
     expect(entries.slice(2).every(({ entry }) => entry.op === "delete" && entry.target === 1)).toBe(true);
     expect(await eraseExpired(rooms[0].ports)).toBe(0);
     expect(await house.storage.erasures.pending(9)).toEqual([]);
+  });
+
+  it("is not counted, though it is erased in the middle of the counting", async () => {
+    const expired = [1, 2].map((n) => memory(n, { expiresAtMs: Date.now() - 1 }));
+    const logId = await house.write("a", [...expired, memory(3)]);
+    const { ports } = house.room();
+    const log = beforeSpecial(ports.log, async () => {
+      await eraseExpired(ports);
+    });
+    expect(await countShown({ ...ports, log }, { logId })).toBe(1);
+  });
+
+  it("is not counted for long, though others change the namespace all the time", async () => {
+    const logId = await house.write("a", [memory(1, { expiresAtMs: Date.now() - 1 })]);
+    const { ports } = house.room();
+    let stored = 0;
+    const log = beforeSpecial(ports.log, async () => {
+      await house.write("a", [memory(2 + stored++)]);
+    });
+    const counted = await countShown({ ...ports, log }, { logId });
+    expect(counted).toBe(stored);
+    expect(stored).toBeLessThan(10);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { rank } from "../../src/memory/log/score.js";
+import { rank } from "../../src/memory/search/score.js";
 import { aMemory } from "../contract/samples.js";
 import { DIMENSIONS, House, type Room, scopeOf } from "./room.js";
 
@@ -29,7 +29,7 @@ const windows = (count: number) =>
 async function recall(room: Room, vectors: Float32Array[], limit = 5) {
   const found = await room.namespaces.reading(scopeOf("a"), async ({ replica }) => {
     await replica.current();
-    return rank(await replica.nearest({ vectors, limit: limit + 8 }), limit);
+    return rank(await replica.searching((search) => search.nearest({ vectors, limit: limit + 8 })), limit);
   });
   return (found ?? []).map(({ entry: { id }, score, match }) => ({ id, score, match }));
 }

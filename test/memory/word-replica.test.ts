@@ -46,6 +46,13 @@ describe("the words of a log", () => {
     expect(log.reads).toBe(4);
   });
 
+  it("are read to the log's end, where the new versions are of memories that are erased", async () => {
+    const { log, hear } = setUp();
+    log.add(...texts(512), { ...aMemory({ text: "word number4" }), replaces: 5 });
+    log.erase(5);
+    expect(await hear("number4", 512)).toEqual([513]);
+  });
+
   it("are not read again where they are handed over", async () => {
     const { log, replica, hear } = setUp();
     log.add(...texts(3));

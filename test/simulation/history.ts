@@ -136,7 +136,9 @@ export class History {
     version.attempts++;
     this.#versions.set(version.text, version);
     const { name } = described;
-    const removals = supersedes.map((id) => ({ how: "superseded" as const, name, id, startedMs }));
+    // An attempt that is answered may tell of what the first one stored.
+    const since = { startedMs: version.startedMs };
+    const removals = supersedes.map((id) => ({ how: "superseded" as const, name, id, ...since }));
     this.#removals.push(...removals);
     return { version, removals, startedMs };
   }

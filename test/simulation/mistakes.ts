@@ -45,7 +45,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall does not wait until the words have caught up with the log",
-    changes: [["memory/log/replica.ts", "{ ...hearing, until: this.#applied }", "{ ...hearing, until: 0 }"]],
+    changes: [["memory/search/search.ts", "until: this.of.applied() }))", "until: 0 }))"]],
   },
   {
     what: "a call that fails stays paid",
@@ -123,7 +123,7 @@ export const MISTAKES: readonly Mistake[] = [
         "const target = entry.op === 'delete' ? entry.target : undefined;",
       ],
       [
-        "memory/log/score.ts",
+        "memory/search/score.ts",
         "    return latest.get(entry.id) === sequence;",
         "    return latest.get(entry.id) === sequence || true;",
       ],
@@ -220,11 +220,15 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall misses a memory that is updated while it searches",
+    changes: [["memory/search/search.ts", "if (overtaken === undefined) return found;", "return found;"]],
+  },
+  {
+    what: "a recall with a filter misses a memory that is updated before the filter is applied to it",
     changes: [
       [
-        "memory/log/replica.ts",
-        "if (missing === 0 || searches === SEARCHES_MAX) return found;",
-        "return found;",
+        "memory/search/search.ts",
+        "const all = [...versions.values()].filter((version) => version !== undefined);",
+        "const all: number[] = [];",
       ],
     ],
   },

@@ -2,8 +2,7 @@ import { closeAccount } from "../../src/accounts/close.js";
 import { charge, getAccount } from "../../src/accounts/quota.js";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
-import type { RecallMode } from "../../src/memory/calls/ports.js";
-import { recall } from "../../src/memory/calls/recall.js";
+import { type RecallRequest, recall } from "../../src/memory/calls/recall.js";
 import {
   type DeleteMemoriesRequest,
   deleteMemories,
@@ -21,7 +20,7 @@ import { warm } from "../../src/memory/log/warm.js";
 import { generationFor, modelFor } from "../../src/memory/model-change/pin.js";
 import { type OpenModel, Reembedding } from "../../src/memory/model-change/reembedding.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
-import { hit, plainIndex } from "../memory/plain-index.js";
+import { plainIndex } from "../memory/plain-index.js";
 import { plainWords } from "../memory/plain-words.js";
 import type { Client, Database } from "./database.js";
 import { accountsOf, claimsOf, erasuresOf, logOf, recentOf, systemRecordsOf } from "./ports.js";
@@ -39,6 +38,9 @@ export interface Caller {
   readonly keyHash: string;
   readonly access: "full";
 }
+
+/** Way to recall: by meaning alone or by words too, among all memories or those of some time. */
+type RecallHow = Pick<RecallRequest, "mode" | "after">;
 
 export interface ProcessOptions {
   /** True if it is the only process that can work on the database. */
@@ -81,8 +83,8 @@ export class Process implements Client {
     return this.#call((room, signal) => updateMemory(room, { caller, ...of, signal }));
   }
 
-  recall(caller: Caller, { namespace, mode }: { namespace: string; mode: RecallMode }) {
-    const of = { caller, query: "text", namespace, topK: 20, mode };
+  recall(caller: Caller, { namespace, ...how }: { namespace: string } & RecallHow) {
+    const of = { caller, query: "text", namespace, topK: 20, ...how };
     return this.#call((room, signal) => recall(room, { ...of, signal }));
   }
 
@@ -268,11 +270,11 @@ function roomOf(
 /** Makes an index that finds everything in it, and fails if vectors are not of the query's model. */
 function indexOfOneModel() {
   const index = plainIndex({
-    search: async ({ vector, limit }) => {
+    search: async (query) => {
       for (const { vectors } of index.rows.values()) {
-        if (vectors[0]?.[0] !== vector[0]) throw new Error("two models met in one recall");
+        if (vectors[0]?.[0] !== query.vector[0]) throw new Error("two models met in one recall");
       }
-      return [...index.rows.keys()].slice(0, limit).map(hit);
+      return index.first(query);
     },
   });
   return index;

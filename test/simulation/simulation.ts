@@ -260,7 +260,9 @@ class Schedule {
     const of = { accountId: caller.accountId, name: keyOf({ ...caller, namespace }) };
     await this.#history.recalling(of, async () => {
       const mode = this.time.chance(0.5) ? "hybrid" : "cosine";
-      const { results } = await process.recall(caller, { namespace, mode });
+      // Every memory is later than that, but the memories must be selected first.
+      const after = this.time.chance(0.3) ? 0 : undefined;
+      const { results } = await process.recall(caller, { namespace, mode, after });
       return results.map(({ entry, words }) => ({ id: entry.id, text: entry.text, words }));
     });
   }

@@ -12,7 +12,6 @@ const SLOWEST = [
   "e2e/backup",
   "clients/python",
   "e2e/mcp-stdio",
-  "e2e/flood",
   "e2e/admin",
   "simulation/planted",
 ];

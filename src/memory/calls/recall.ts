@@ -8,14 +8,14 @@ import { scopeOf } from "../input/namespace.js";
 import { parseText } from "../input/text.js";
 import { parseTopK } from "../input/top-k.js";
 import { countShown } from "../log/counting.js";
-import type { PlacedOptions, Replica } from "../log/replica.js";
-import { type Ranked, rank } from "../log/score.js";
-import { vectorsOf } from "../log/windows.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Log } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { vectorsOf } from "../ports/windows.js";
+import { type Ranked, rank } from "../search/score.js";
+import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
 import { fitOf, fitting, type Omitted } from "./fit.js";
 import type { Ports, RecallMode } from "./ports.js";
@@ -120,16 +120,22 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
       // The log's end decides first: a log that has moved does not need its model any more.
       embedding.catch(() => {});
       await Promise.all([current, paid]);
-      const reselect = filter && (() => replica.select(filter, { includeSuperseded, signal, steps }));
-      const among = await reselect?.();
-      const hearing = mode === "hybrid" ? replica.hear({ text, among, includeSuperseded, steps }) : undefined;
-      hearing?.catch(() => {});
+      const ordered = await replica.searching(async (search) => {
+        const among = filter && (await search.select(filter, { includeSuperseded, signal, steps }));
+        const asked = { among, includeSuperseded, steps };
+        const hearing = mode === "hybrid" ? search.hear({ ...asked, text }) : undefined;
+        hearing?.catch(() => {});
+        const query = {
+          ...asked,
+          vectors: vectorsOf(await embedding),
+          wanted: topK,
+          explain,
+          minScore,
+          signal,
+        };
+        return hearing ? byBoth(search, { ...query, hearing: await hearing }) : byMeaning(search, query);
+      });
       const embedded = await embedding;
-      const wanted = { wanted: topK, among, reselect, explain, minScore, includeSuperseded };
-      const search = { vectors: vectorsOf(embedded), ...wanted, signal, steps };
-      const ordered = hearing
-        ? await byBoth(replica, { ...search, hearing: await hearing })
-        : await byMeaning(replica, search);
       const { results, omitted } = fitting(ordered, { minFit, explain });
       const marked = includeSuperseded ? await withSuccessors(ports, replica.logId, results) : results;
       const answer = { results: marked, queryTokens: embedded.tokens, fields, omitted };
@@ -146,22 +152,22 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
   });
 }
 
-interface Search extends PlacedOptions {
+interface Ordering extends PlacedOptions {
   readonly explain: boolean;
 }
 
 async function byMeaning(
-  replica: Replica,
-  { explain, wanted, minScore = 0, ...query }: Omit<Search, "hearing">,
+  search: Search,
+  { explain, wanted, minScore = 0, ...query }: Omit<Ordering, "hearing">,
 ): Promise<Found[]> {
-  const scored = await replica.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
+  const scored = await search.nearest({ ...query, wanted, limit: wanted + SPARE_CANDIDATES });
   const ranked = rank(scored, wanted).filter(({ score }) => score >= minScore);
   if (!explain) return ranked;
   return ranked.map((each) => ({ ...each, explanation: { rank: each.score, weight: 0, matched: [] } }));
 }
 
-async function byBoth(replica: Replica, { explain, ...query }: Search): Promise<Found[]> {
-  const { weight, placed } = await replica.placed(query);
+async function byBoth(search: Search, { explain, ...query }: Ordering): Promise<Found[]> {
+  const { weight, placed } = await search.placed(query);
   return placed.map(({ share, matched, rank, ...each }) => {
     const fit = fitOf({ score: each.score, words: share });
     return { ...each, words: share, ...(explain && { explanation: { rank, weight, matched, fit } }) };

@@ -3,14 +3,14 @@ import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
 import type { Answered, Attempt, Similar } from "../idempotency/idempotency.js";
 import type { Appending, Changed } from "../log/namespaces.js";
 import type { Replica } from "../log/replica.js";
-import { rank } from "../log/score.js";
-import { vectorsOf } from "../log/windows.js";
 import { weightOf } from "../pacing/bounds.js";
 import type { StoreOutcome } from "../ports/claims.js";
 import { generationOf } from "../ports/generation.js";
 import type { Entry, Erased, Scope, Seen, Stored } from "../ports/log.js";
 import type { Caller } from "../ports/quota.js";
 import type { CallStep, Steps } from "../ports/steps.js";
+import { vectorsOf } from "../ports/windows.js";
+import { rank } from "../search/score.js";
 import type { Conditional, LogView } from "../versions/condition.js";
 import { checkStore, decideStore } from "../versions/deciding-stores.js";
 import { etagOf } from "../versions/etag.js";
@@ -155,8 +155,8 @@ async function findSimilar(
   if (above === undefined) return undefined;
   await options.steps.time("catch_up", () => replica.current());
   const wanted = SIMILAR_MAX + 1;
-  const query = { vectors: vectorsOf(memory), wanted, limit: wanted + SPARE_CANDIDATES };
-  const ranked = rank(await replica.nearest({ ...query, ...options }), wanted);
+  const query = { vectors: vectorsOf(memory), wanted, limit: wanted + SPARE_CANDIDATES, ...options };
+  const ranked = rank(await replica.searching((search) => search.nearest(query)), wanted);
   const near = ranked.filter(({ score }) => score >= above);
   return near.map(({ entry, score }) => ({ id: entry.id, text: entry.text, score }));
 }

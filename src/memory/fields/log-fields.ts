@@ -155,22 +155,24 @@ export class LogFields {
     this.#forgotten.clear();
   }
 
+  /** Reads to the log's end, where the new versions are of memories that it finds erased. */
   async #catchUp(): Promise<void> {
-    while (this.#index === undefined || this.#applied < this.#wanted) {
+    for (let isAtEnd = false; !isAtEnd || this.#index === undefined || this.#applied < this.#wanted; ) {
       if (this.#stopped) throw unavailable("the service is stopping");
       this.#index ??= new FieldIndex(this.options.fieldsBytesMax ?? FIELDS_BYTES_MAX);
-      await this.#read();
+      isAtEnd = await this.#read();
       // A long log is read in slices, so that other calls are served in between.
       await this.options.clock.yield();
     }
     this.#isBuilt = true;
   }
 
-  async #read(): Promise<void> {
+  /** Reads some entries; answers whether they were the log's last ones. */
+  async #read(): Promise<boolean> {
     const { log, clock } = this.options;
     const index = this.#index;
     const range = { logId: this.logId, from: this.#applied + 1, limit: READ_MANY, what: "text" } as const;
-    const { entries } = await log.read(range);
+    const { entries, complete } = await log.read(range);
     if (entries.length === 0 && this.#applied < this.#wanted) {
       throw unavailable("the log ends before an entry that was read");
     }
@@ -179,12 +181,13 @@ export class LogFields {
     let piece = new Piece();
     for (const each of entries) {
       // It was thrown away meanwhile, or has been stopped.
-      if (this.#index !== index || this.#stopped) return;
+      if (this.#index !== index || this.#stopped) return false;
       this.#apply(each);
       if (!piece.isOver) continue;
       await clock.yield();
       piece = new Piece();
     }
+    return complete;
   }
 
   #apply({ sequence, entry }: Numbered<Entry<"text">>): void {

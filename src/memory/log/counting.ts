@@ -6,8 +6,13 @@ import { fetchAll } from "./fetch.js";
 
 /** Numbers read at a time. */
 const READ_MANY = 256;
+/** Maximum number of attempts to count a log that others change meanwhile. */
+const ATTEMPTS_MAX = 3;
 
-/** Counts the memories of a log that lists show. */
+/**
+ * Counts the memories of a log that lists show. If others change the log all the time, those that they store or erase
+ * in the last attempt may count or not.
+ */
 export async function countShown(
   { log, clock }: { log: Log; clock: Clock },
   {
@@ -17,9 +22,15 @@ export async function countShown(
   }: { logId: string; includeSuperseded?: boolean | undefined; signal?: AbortSignal | undefined },
 ): Promise<number> {
   const showing = { log, logId, nowMs: clock.wallMs(), includeSuperseded };
-  const { memories } = await log.measure({ logId });
-  // Others may have stored or deleted some between the two.
-  return Math.max(0, memories - (await countHidden({ ...showing, clock, signal })));
+  let before = await log.measure({ logId });
+  for (let attempts = 1; ; attempts++) {
+    const hidden = await countHidden({ ...showing, clock, signal });
+    const after = await log.measure({ logId });
+    // A sweep may have erased memories that had expired, before they were known as hidden.
+    const isSame = after.memories === before.memories && after.bytes === before.bytes;
+    if (isSame || attempts === ATTEMPTS_MAX) return Math.max(0, after.memories - hidden);
+    before = after;
+  }
 }
 
 interface Counting extends ShowingOptions {

@@ -1,11 +1,7 @@
 import { MemoryError, unavailable } from "../../errors.js";
 import { LogFields } from "../fields/log-fields.js";
-import type { Selection } from "../fields/selection.js";
-import { shownAmong } from "../fields/shown-among.js";
-import type { Filter } from "../filter/condition.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
-import { inPieces } from "../pacing/pieces.js";
 import {
   type Dropped,
   type Entry,
@@ -16,23 +12,18 @@ import {
   type Moved,
   type Numbered,
 } from "../ports/log.js";
-import { type CallStep, type SharedStep, type Steps, untimed } from "../ports/steps.js";
+import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import type { VectorIndex } from "../ports/vectors.js";
+import { vectorsOf } from "../ports/windows.js";
 import type { Words } from "../ports/words.js";
+import { type Search, type Searchable, searching } from "../search/search.js";
 import { Hidden } from "../versions/hidden.js";
-import type { Hearing } from "../words/hearing.js";
-import { HEARD_CANDIDATES, NEAR_CANDIDATES, NEAR_SPARE, type Placement, placeBest } from "../words/hybrid.js";
 import { LogWords } from "../words/log-words.js";
 import { Restoration } from "./restoration.js";
-import type { Scored } from "./score.js";
-import { findNearby, type Query, scoreBest } from "./search.js";
-import { vectorsOf } from "./windows.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;
 const READ_MANY = 512;
-/** Maximum number of searches for one recall, if others change what it finds meanwhile. */
-const SEARCHES_MAX = 3;
 /** Numbers that hide memories read at a time. */
 const SPECIAL_MANY = 1_000;
 
@@ -41,41 +32,6 @@ const UNFIT: Lost = { op: "lost", opId: "", reason: "its vector does not fit the
 
 /** Error of a replica whose log has ended: its name may have a new log. */
 export class Sealed extends Error {}
-
-/** Memories that a search may show: others' superseded ones are hidden if left out. */
-export interface Showing {
-  readonly includeSuperseded?: boolean | undefined;
-}
-
-/** Memories that a search may find: all when left out. */
-export interface Narrowing {
-  readonly among?: Selection | undefined;
-  /** Selects them again, when others have changed memories meanwhile. */
-  readonly reselect?: (() => Promise<Selection>) | undefined;
-}
-
-export interface HearOptions extends Pick<Narrowing, "among">, Showing {
-  readonly text: string;
-  readonly steps?: Steps<CallStep> | undefined;
-}
-
-export interface NearestOptions extends Omit<Query, "among">, Narrowing, Showing {
-  readonly steps?: Steps<CallStep> | undefined;
-}
-
-export interface PlacedOptions extends Pick<Query, "vectors" | "signal">, Narrowing, Showing {
-  readonly hearing: Hearing;
-  /** Number of memories that the caller wants. */
-  readonly wanted: number;
-  /** Lowest score that they may have. */
-  readonly minScore?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
-}
-
-export interface SelectOptions extends Showing {
-  readonly signal?: AbortSignal | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
-}
 
 export interface ReplicaOptions {
   readonly log: Log;
@@ -114,6 +70,7 @@ export class Replica {
   readonly #words: LogWords;
   readonly #hidden = new Hidden();
   readonly #fields: LogFields;
+  readonly #searchable: Searchable;
   /** Memories to forget that this replica has not read yet. */
   readonly #forgotten = new Set<number>();
   /** True once it has read its log to the end. */
@@ -134,6 +91,13 @@ export class Replica {
     this.#restoration = new Restoration({ ...options, logId });
     this.#words = new LogWords(logId, { ...options, fits: (vectors) => options.index.fits(vectors) });
     this.#fields = new LogFields(logId, options);
+    this.#searchable = {
+      ...{ logId, log: options.log, index: options.index, clock: options.clock },
+      ...{ words: this.#words, fields: this.#fields, hidden: this.#hidden },
+      applied: () => this.#applied,
+      current: () => this.current(),
+      search: (query) => this.#search(query),
+    };
     options.index.onLost = () => {
       this.broken = true;
     };
@@ -174,56 +138,9 @@ export class Replica {
     if (this.sealed) throw new Sealed();
   }
 
-  /**
-   * Finds the `limit` memories nearest to any of a query's vectors, with their scores, in no particular
-   * order; fewer if the log holds fewer. Some that are not among the `wanted` best may be missing.
-   */
-  async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
-    return this.#complete(query, async ({ log, among }) => {
-      const asked = { ...query, among };
-      const { searched, ...found } = await steps.time("search", () => this.#searchShown(asked));
-      return steps.time("fetch", () => scoreBest({ ...searched, log }, { ...query, ...found }));
-    });
-  }
-
-  /**
-   * Finds the memories whose words fit a query best; it sees all that `current` has seen. The first call for
-   * a log builds an index of its words.
-   */
-  hear({ steps = untimed, ...hearing }: HearOptions): Promise<Hearing> {
-    return steps.time("words", () => this.#hearShown({ ...hearing, until: this.#applied }));
-  }
-
-  /**
-   * Selects the memories that match a filter; it sees all that `current` has seen. The first call for a log
-   * builds an index of its fields.
-   */
-  select({ condition }: Filter, options: SelectOptions = {}): Promise<Selection> {
-    const { signal, steps = untimed, includeSuperseded = false } = options;
-    return steps.time("filter", () =>
-      this.#hidden.during(async (forgotten) => {
-        const selected = await this.#fields.select({ condition, until: this.#applied, signal });
-        // An id may belong to a version that another process has just stored.
-        if ((selected.last ?? 0) > this.#applied) await this.current();
-        const { clock } = this.options;
-        const viewing = { nowMs: clock.wallMs(), includeSuperseded };
-        let shown = selected;
-        for (const hidden of [this.#hidden, forgotten]) {
-          if (!hidden.isEmpty) shown = await inPieces(shownAmong(shown, { hidden, viewing }), clock);
-        }
-        return shown;
-      }),
-    );
-  }
-
-  /** Places the memories that are best by meaning and by words together. */
-  async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
-    const near = { ...query, limit: NEAR_CANDIDATES, spare: NEAR_SPARE };
-    return this.#complete(query, async ({ log, among }) => {
-      const asked = { ...near, among };
-      const { searched, ...found } = await steps.time("search", () => this.#searchShown(asked));
-      return steps.time("fetch", () => placeBest({ ...searched, log }, { ...query, ...found }));
-    });
+  /** Searches its indexes, again if others change meanwhile what is found. It sees all that `current` has seen. */
+  searching<T>(work: (search: Search) => Promise<T>): Promise<T> {
+    return searching(this.#searchable, work);
   }
 
   /**
@@ -276,77 +193,11 @@ export class Replica {
     }
   }
 
-  /**
-   * Runs a search again if a memory that it found is missing in the log: an update may have replaced it, and
-   * then its new version must be found.
-   */
-  async #complete<T>(
-    { among: first, reselect }: Narrowing,
-    search: (by: { readonly log: Pick<Log, "fetch">; readonly among?: Selection | undefined }) => Promise<T>,
-  ): Promise<T> {
-    for (let among = first, searches = 1; ; searches++) {
-      let missing = 0;
-      const { log } = this.options;
-      const before = this.#applied;
-      const fetch: Log["fetch"] = async (of) => {
-        const fetched = await log.fetch(of);
-        missing += of.sequences.length - fetched.rest.length - fetched.found.length;
-        return fetched;
-      };
-      const found = await search({ log: { fetch }, among });
-      if (missing === 0 || searches === SEARCHES_MAX) return found;
-      await this.current();
-      // What is missing was missing before: it is damaged.
-      if (this.#applied === before) return found;
-      among = await reselect?.();
-    }
-  }
-
-  /** Tells whether a search may show a memory now, though it may have been forgotten since the search began. */
-  #isShown(sequence: number, { includeSuperseded = false }: Showing, forgotten: Hidden): boolean {
-    const viewing = { nowMs: this.options.clock.wallMs(), includeSuperseded };
-    return this.#hidden.isShown(sequence, viewing) && forgotten.isShown(sequence, viewing);
-  }
-
-  /** Searches further until enough of what is found may be shown. */
-  #searchShown(query: Query & Showing) {
-    return this.#hidden.during(async (forgotten) => {
-      for (let limit = query.limit; ; limit *= 2) {
-        const found = await this.#search({ ...query, limit });
-        if (this.#hidden.isEmpty && forgotten.isEmpty) return found;
-        const shown = [...found.nearby].filter(([sequence]) => this.#isShown(sequence, query, forgotten));
-        const isAll = found.nearby.size < limit || limit >= this.size;
-        if (!isAll && shown.length < query.limit) continue;
-        return { ...found, nearby: new Map(shown.slice(0, query.limit)) };
-      }
-    });
-  }
-
-  #hearShown({ text, among, until, ...showing }: HearOptions & { readonly until: number }): Promise<Hearing> {
-    return this.#hidden.during(async (forgotten) => {
-      for (let limit = HEARD_CANDIDATES; ; limit *= 2) {
-        const hearing = await this.#words.hear({ text, limit, among: among?.sequences, until });
-        // Words may have read on further, and what of that is hidden is not known here yet.
-        if (hearing.heard.some((sequence) => sequence > this.#applied)) await this.current();
-        if (this.#hidden.isEmpty && forgotten.isEmpty) return hearing;
-        const shown = hearing.heard.filter((sequence) => this.#isShown(sequence, showing, forgotten));
-        if (hearing.heard.length >= limit && shown.length < HEARD_CANDIDATES) continue;
-        return hearing.of(new Set(shown.slice(0, HEARD_CANDIDATES)));
-      }
-    });
-  }
-
-  /** Searches the vectors; answers what is found, and the bound of its errors. */
-  async #search(query: Query) {
-    const { index } = this.options;
-    const search: VectorIndex["search"] = (query) => this.#guard(index.search(query));
-    const searched = { ...this.options, logId: this.logId, search };
-    const before = index.error;
-    const nearby = await findNearby(searched, query);
+  async #search(query: Parameters<VectorIndex["search"]>[0]) {
+    const hits = await this.#guard(this.options.index.search(query));
     // A memory that was answered as stored just before the index failed may be missing.
     if (this.broken) throw failed();
-    // The index may have changed its kind meanwhile.
-    return { searched, nearby, error: Math.max(before, index.error) };
+    return hits;
   }
 
   /** Begins where the index's files end, if they were made of this log. */
@@ -395,7 +246,7 @@ export class Replica {
       const target = forgottenBy(entry);
       if (target !== undefined && !this.#restoration.confirm(target)) forgotten.push(target);
       this.#hidden.take(sequence, entry);
-      if (target !== undefined) this.#hidden.forget(target);
+      if (target !== undefined) this.#hidden.forget(target, entry.op === "delete" ? undefined : sequence);
     }
     await Promise.all([
       rows.length > 0 ? index.add(rows) : undefined,

@@ -2,9 +2,9 @@ import type { Erasure, Erasures } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
 import { type Entry, forgottenBy, isEnd, type Log, type Numbered, type Stored } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
+import { vectorsOf } from "../ports/windows.js";
 import type { Words } from "../ports/words.js";
 import { allLogIds, allNames } from "./walk.js";
-import { vectorsOf } from "./windows.js";
 
 const ENTRIES_MANY = 512;
 const ERASURES_MAX = 100_000;

@@ -5,18 +5,36 @@ const NUMBER_BYTES = 40;
 /** Number of memories listed before other work may get its turn. */
 const SLICE = 16_384;
 
+/** Maximum number of memories that are noted as forgotten during a search; one with more is done again. */
+const FORGOTTEN_MAX = 1_000;
+
 export interface Viewing {
   readonly nowMs: number;
   /** True if memories that others superseded are wanted, too. */
   readonly includeSuperseded: boolean;
 }
 
+/** Memories that were forgotten since a search began, which may have found them before. */
+export interface Forgotten {
+  /** Number of the new version of each; undefined for those that were deleted. */
+  readonly versions: ReadonlyMap<number, number | undefined>;
+  /** Those that were hidden. */
+  readonly hidden: Hidden;
+  /** True if there were more of them: what the search finds is of no use. */
+  readonly isIncomplete: boolean;
+}
+
+interface Forgetting extends Forgotten {
+  readonly versions: Map<number, number | undefined>;
+  isIncomplete: boolean;
+}
+
 /** The memories of one log that searches must not show, or only until some time. */
 export class Hidden {
   readonly #superseded = new Set<number>();
   readonly #expiring = new Map<number, number>();
-  /** Memories that were forgotten since each of the running searches began: it may have found them before. */
-  readonly #forgottenDuring = new Set<Hidden>();
+  /** Memories that were forgotten since each of the running searches began. */
+  readonly #forgottenDuring = new Set<Forgetting>();
 
   /** True if every memory is shown. */
   get isEmpty(): boolean {
@@ -71,8 +89,8 @@ export class Hidden {
   }
 
   /** Runs a search, which must leave out what `forgotten` hides as well. */
-  async during<T>(search: (forgotten: Hidden) => Promise<T>): Promise<T> {
-    const forgotten = new Hidden();
+  async during<T>(search: (forgotten: Forgotten) => Promise<T>): Promise<T> {
+    const forgotten: Forgetting = { versions: new Map(), hidden: new Hidden(), isIncomplete: false };
     this.#forgottenDuring.add(forgotten);
     try {
       return await search(forgotten);
@@ -81,12 +99,15 @@ export class Hidden {
     }
   }
 
-  /** Forgets a memory that is not in the index any more. */
-  forget(sequence: number): void {
+  /** Forgets a memory that is not in the index any more, because it was deleted or has a new version. */
+  forget(sequence: number, version: number | undefined): void {
     const expiresAtMs = this.#expiring.get(sequence);
     for (const forgotten of this.#forgottenDuring) {
-      if (this.#superseded.has(sequence)) forgotten.#superseded.add(sequence);
-      if (expiresAtMs !== undefined) forgotten.#expiring.set(sequence, expiresAtMs);
+      forgotten.isIncomplete ||= forgotten.versions.size === FORGOTTEN_MAX;
+      if (forgotten.isIncomplete) continue;
+      forgotten.versions.set(sequence, version);
+      if (this.#superseded.has(sequence)) forgotten.hidden.#superseded.add(sequence);
+      if (expiresAtMs !== undefined) forgotten.hidden.#expiring.set(sequence, expiresAtMs);
     }
     this.#superseded.delete(sequence);
     this.#expiring.delete(sequence);

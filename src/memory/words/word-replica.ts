@@ -1,11 +1,11 @@
 import { MemoryError, unavailable } from "../../errors.js";
 import { fetchAll } from "../log/fetch.js";
 import { Restoration } from "../log/restoration.js";
-import { vectorsOf } from "../log/windows.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import { type Entry, forgottenBy, type Log, type Numbered } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
+import { vectorsOf } from "../ports/windows.js";
 import type { TextRow, WordIndex } from "../ports/words.js";
 import { Hearing } from "./hearing.js";
 import { type MeanVector, VectorMean, type WithVectors } from "./vector-mean.js";
@@ -137,11 +137,12 @@ export class WordReplica {
     if (!this.isAt(until)) await this.#catchUpOnce();
   }
 
+  /** Reads to the log's end, where the new versions are of memories that it finds erased. */
   async #catchUp(): Promise<void> {
-    for (;;) {
+    for (let isAtEnd = false; ; ) {
       if (this.#stopped) throw unavailable("the service is stopping");
       if (this.#restoration.pending) await this.#restore();
-      if (this.#applied < this.#wanted) await this.#read();
+      if (!isAtEnd || this.#applied < this.#wanted) isAtEnd = await this.#read();
       else if (await this.#isConfirmed()) break;
       // A long log is read in slices, so that other calls are served in between.
       await this.options.clock.yield();
@@ -164,12 +165,15 @@ export class WordReplica {
     return confirmed;
   }
 
-  async #read(): Promise<void> {
+  /** Reads some entries; answers whether they were the log's last ones. */
+  async #read(): Promise<boolean> {
     const { logId, log } = this.options;
     const range = { logId, from: this.#applied + 1, limit: READ_MANY, what: "text" } as const;
-    const { entries } = await log.read(range);
-    if (entries.length === 0) throw unavailable("the log ends before an entry that was read");
+    const { entries, complete } = await log.read(range);
+    if (entries.length === 0 && this.#applied < this.#wanted)
+      throw unavailable("the log ends before an entry that was read");
     await this.#take(entries);
+    return complete;
   }
 
   /** Applies entries in their order, and skips those already applied. */

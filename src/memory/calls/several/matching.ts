@@ -36,7 +36,8 @@ export function selectIn(
 ): Promise<Matching | undefined> {
   return namespaces.reading(scope, async ({ replica }) => {
     await replica.current();
-    return { logId: replica.logId, selection: await replica.select(filter, options) };
+    const selection = await replica.searching((search) => search.select(filter, options));
+    return { logId: replica.logId, selection };
   });
 }
 

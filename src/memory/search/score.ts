@@ -1,6 +1,6 @@
 import type { Window } from "../ports/embedder.js";
 import { type Numbered, type Seen, type Stored, seen } from "../ports/log.js";
-import { vectorsOf, wholeOf } from "./windows.js";
+import { vectorsOf, wholeOf } from "../ports/windows.js";
 
 /** A memory that an index found. */
 export interface Candidate extends Numbered<Stored> {

@@ -1,5 +1,5 @@
-import type { Embedding, Window } from "../ports/embedder.js";
-import type { Stored } from "../ports/log.js";
+import type { Embedding, Window } from "./embedder.js";
+import type { Stored } from "./log.js";
 
 /** Splits an embedding into its vectors: views into it, in the order of its windows. */
 export function vectorsOf({ vectors, windows }: Pick<Embedding, "vectors" | "windows">): Float32Array[] {

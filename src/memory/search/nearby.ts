@@ -1,5 +1,5 @@
 import type { Clock } from "../pacing/clock.js";
-import type { Log } from "../ports/log.js";
+import type { Log, Seen } from "../ports/log.js";
 import { type Among, type Hit, SEARCH_DEPTH_MAX, type VectorIndex } from "../ports/vectors.js";
 import { type Pair, type Scored, score } from "./score.js";
 
@@ -39,6 +39,13 @@ export interface Near {
   readonly pairs: Pair[];
 }
 
+/** Memories that an index may not have had when it was searched. Every one of them may be among the best. */
+export interface NewVersions {
+  readonly numbers: readonly number[];
+  /** Tells whether one may be shown. */
+  accepts(entry: Seen["text"]): boolean;
+}
+
 /** Finds the memories near to any of a query's vectors, the nearest first. */
 export async function findNearby(
   { index, search, clock }: Searched,
@@ -70,6 +77,7 @@ interface Found extends Pick<Query, "vectors" | "signal"> {
 interface FoundBest extends Found, Pick<Query, "wanted"> {
   /** Bound of the error of a similarity. */
   readonly error: number;
+  readonly newVersions: NewVersions;
 }
 
 /**
@@ -77,16 +85,22 @@ interface FoundBest extends Found, Pick<Query, "wanted"> {
  * among them, unless one of the others is missing in the log.
  */
 export async function scoreBest(of: Searched, found: FoundBest): Promise<Scored[]> {
+  const { newVersions } = found;
+  const scored = await scoreNearest(of, found);
+  if (newVersions.numbers.length === 0) return scored;
+  const others = await scoreAll(of, { ...found, sequences: newVersions.numbers });
+  return [...scored, ...others.filter(({ entry }) => newVersions.accepts(entry))];
+}
+
+async function scoreNearest(of: Searched, found: FoundBest): Promise<Scored[]> {
   const { nearby, wanted = nearby.size, error } = found;
   const lowest = similarityNeeded(nearby, wanted, error + SCORE_ERROR);
-  const entries = [...nearby];
-  const [near, far] = [
-    entries.filter(([, { similarity }]) => similarity >= lowest),
-    entries.filter(([, { similarity }]) => similarity < lowest),
-  ];
-  const scored = await scoreAll(of, { ...found, nearby: new Map(near) });
+  const all = [...nearby.keys()];
+  const isNear = (sequence: number) => (nearby.get(sequence) as Near).similarity >= lowest;
+  const [near, far] = [all.filter(isNear), all.filter((sequence) => !isNear(sequence))];
+  const scored = await scoreAll(of, { ...found, sequences: near });
   if (scored.length === near.length || far.length === 0) return scored;
-  return [...scored, ...(await scoreAll(of, { ...found, nearby: new Map(far) }))];
+  return [...scored, ...(await scoreAll(of, { ...found, sequences: far }))];
 }
 
 /**
@@ -100,9 +114,12 @@ function similarityNeeded(nearby: Map<number, Near>, wanted: number, error: numb
 }
 
 /** Scores the memories slice by slice, so that few vectors are held at a time. */
-async function scoreAll(of: Searched, { vectors, nearby, signal }: Found): Promise<Scored[]> {
+async function scoreAll(
+  of: Searched,
+  { vectors, nearby, signal, sequences }: Found & { readonly sequences: readonly number[] },
+): Promise<Scored[]> {
   const all: Scored[] = [];
-  for (let rest = [...nearby.keys()]; rest.length > 0; ) {
+  for (let rest = sequences; rest.length > 0; ) {
     const scored = await scoreSome(of, { vectors, nearby, sequences: rest });
     all.push(...scored.some);
     rest = scored.rest;
@@ -116,13 +133,11 @@ async function scoreAll(of: Searched, { vectors, nearby, signal }: Found): Promi
 /** Scores one slice and releases its vectors: hundreds of recalls may wait between two slices. */
 async function scoreSome(
   { logId, log }: Searched,
-  { vectors, nearby, sequences }: Found & { sequences: number[] },
-): Promise<{ some: Scored[]; rest: number[] }> {
+  { vectors, nearby, sequences }: Found & { readonly sequences: readonly number[] },
+): Promise<{ some: Scored[]; rest: readonly number[] }> {
   const { found, rest } = await log.fetch({ logId, sequences, what: "all" });
-  const some = found.map((each) =>
-    score(vectors, { ...each, pairs: nearby.get(each.sequence)?.pairs ?? [] }),
-  );
-  return { some, rest: [...rest] };
+  const some = found.map((each) => score(vectors, { ...each, pairs: nearby.get(each.sequence)?.pairs }));
+  return { some, rest };
 }
 
 /** Hits near any of a query's vectors, by memory. */

@@ -1,9 +1,9 @@
-import { latestOf, type Pair, type Ranked, type Scored, score, withMatch } from "../log/score.js";
-import { type Near, SCORE_ERROR, type Searched } from "../log/search.js";
-import { vectorsOf } from "../log/windows.js";
 import { Piece } from "../pacing/bounds.js";
 import type { VectorIndex } from "../ports/vectors.js";
-import { type Hearing, type Judged, UNHEARD } from "./hearing.js";
+import { vectorsOf } from "../ports/windows.js";
+import { type Hearing, type Judged, UNHEARD } from "../words/hearing.js";
+import { type Near, type NewVersions, SCORE_ERROR, type Searched } from "./nearby.js";
+import { latestOf, type Pair, type Ranked, type Scored, score, withMatch } from "./score.js";
 
 /** Memories that each way of finding contributes; measured: fewer lose results, more gain none. */
 export const NEAR_CANDIDATES = 50;
@@ -29,6 +29,7 @@ export interface FoundBoth {
   readonly nearby: ReadonlyMap<number, Near>;
   /** Bound of the error of a similarity. */
   readonly error: number;
+  readonly newVersions: NewVersions;
   readonly hearing: Pick<Hearing, "heard" | "judge" | "meanCosine">;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
@@ -69,7 +70,9 @@ export async function placeBest(of: SearchedBoth, found: FoundBoth): Promise<Pla
 /** A candidate, with bounds of its score before its record is read. */
 interface Candidate extends Judged {
   readonly sequence: number;
-  /** Undefined if only its words were found. */
+  /** True unless only its words were found. */
+  readonly isNear: boolean;
+  /** Undefined if the index did not find it. */
   readonly pairs: readonly Pair[] | undefined;
   readonly lowest: number;
   readonly highest: number;
@@ -81,8 +84,8 @@ interface Scoring extends Judged {
 }
 
 /** Gathers the candidates of both ways, with their words. */
-async function gather({ vectors, nearby, hearing, error }: FoundBoth): Promise<Candidate[]> {
-  const sequences = [...new Set([...nearby.keys(), ...hearing.heard])];
+async function gather({ vectors, nearby, hearing, error, newVersions }: FoundBoth): Promise<Candidate[]> {
+  const sequences = [...new Set([...nearby.keys(), ...hearing.heard, ...newVersions.numbers])];
   const judged = await hearing.judge(sequences);
   const off = error + SCORE_ERROR;
   const last = [...nearby.values()].at(-1)?.similarity ?? 1;
@@ -92,15 +95,17 @@ async function gather({ vectors, nearby, hearing, error }: FoundBoth): Promise<C
   const beyond = isDeep ? clamp(last + off) : 1;
   return sequences.map((sequence) => {
     const near = nearby.get(sequence);
+    const isNew = newVersions.numbers.includes(sequence);
     const lowest = near === undefined ? 0 : clamp(near.similarity - off);
-    const highest = near === undefined ? beyond : clamp(near.similarity + off);
-    return { sequence, pairs: near?.pairs, lowest, highest, ...(judged.get(sequence) ?? UNHEARD) };
+    const highest = near === undefined ? (isNew ? 1 : beyond) : clamp(near.similarity + off);
+    const bounds = { isNear: near !== undefined || isNew, lowest, highest };
+    return { sequence, pairs: near?.pairs, ...bounds, ...(judged.get(sequence) ?? UNHEARD) };
   });
 }
 
 /** Selects the candidates that may be among the best or be the nearest, whatever the errors are. */
 function mayBeBest(candidates: readonly Candidate[], { wanted, mean, minScore = 0 }: Placing): Candidate[] {
-  const near = candidates.filter(({ pairs }) => pairs !== undefined);
+  const near = candidates.filter(({ isNear }) => isNear);
   const [bestLowest, bestHighest] = [
     Math.max(0, ...near.map(({ lowest }) => lowest)),
     Math.max(0, ...near.map(({ highest }) => highest)),
@@ -110,16 +115,15 @@ function mayBeBest(candidates: readonly Candidate[], { wanted, mean, minScore = 
   const sorted = sure.map(({ lowest, share }) => lowest + weight.lowest * share).sort((a, b) => b - a);
   const bar = (sorted[wanted - 1] ?? 0) - RANK_ERROR;
   return candidates.filter(
-    ({ pairs, highest, share }) =>
-      (highest >= minScore && highest + weight.highest * share >= bar) ||
-      (pairs !== undefined && highest >= bestLowest),
+    ({ isNear, highest, share }) =>
+      (highest >= minScore && highest + weight.highest * share >= bar) || (isNear && highest >= bestLowest),
   );
 }
 
 /** Scores candidates by their stored vectors, slice by slice. */
 async function scoreAll(
   { logId, log, clock, index }: SearchedBoth,
-  { candidates, vectors, signal }: FoundBoth & { candidates: readonly Candidate[] },
+  { candidates, vectors, newVersions, signal }: FoundBoth & { candidates: readonly Candidate[] },
 ): Promise<Scoring[]> {
   const bySequence = new Map(candidates.map((each) => [each.sequence, each]));
   const all: Scoring[] = [];
@@ -129,10 +133,10 @@ async function scoreAll(
     rest = slice.rest;
     // Each lets go of its vectors once it is scored: hundreds of recalls may wait here.
     for (let each = slice.found.shift(); each !== undefined; each = slice.found.shift()) {
-      const { pairs, share, matched } = bySequence.get(each.sequence) as Candidate;
-      const isNear = pairs !== undefined;
+      const { pairs, isNear, share, matched } = bySequence.get(each.sequence) as Candidate;
       // A damaged memory is not among the vectors, but its words may be.
-      if (!isNear && !index.fits(vectorsOf(each.entry))) continue;
+      if (pairs === undefined && !index.fits(vectorsOf(each.entry))) continue;
+      if (pairs === undefined && isNear && !newVersions.accepts(each.entry)) continue;
       all.push({ scored: score(vectors, { ...each, pairs }), isNear, share, matched });
       const isEnd = slice.found.length === 0 && rest.length > 0;
       if (!piece.isOver && !isEnd) continue;

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Filter } from "../../src/memory/filter/condition.js";
+import { parseFilter } from "../../src/memory/filter/parse.js";
+import type { Replica } from "../../src/memory/log/replica.js";
+import type { Log, Stored } from "../../src/memory/ports/log.js";
+import type { Scored } from "../../src/memory/search/score.js";
+import type { Search } from "../../src/memory/search/search.js";
+import { withChanges } from "../support/with-changes.js";
+import { cloud } from "../vectors/clouds.js";
+import { hit } from "./plain-index.js";
+import { DIMENSIONS, House, memoryOf, plainVectors, type Room, scopeOf } from "./room.js";
+
+const MEMORIES = 20;
+const points = cloud(MEMORIES, { dimensions: DIMENSIONS });
+const query = points[0]?.vector as Float32Array;
+const nearest = { vectors: [query], limit: 8, wanted: 8 };
+const inGroup = parseFilter({ group: 1 }) as Filter;
+
+let house: House;
+let room: Room;
+let log: Log;
+let logId: string;
+/** Number of the log's last entry. */
+let last: number;
+/** Done before the next entries are fetched, and before all later ones. */
+let beforeFetch: (sequences: readonly number[]) => Promise<void>;
+
+beforeEach(async () => {
+  house = await House.open();
+  log = house.storage.log;
+  logId = await house.write(
+    "n",
+    points.map((point) => memoryOf(point, { metadata: '{"group":1}', text: `word ${point.sequence}` })),
+  );
+  last = MEMORIES;
+  beforeFetch = async () => {};
+  const fetch: typeof log.fetch = async (of) => {
+    await beforeFetch(of.sequences);
+    return log.fetch(of);
+  };
+  room = house.room({
+    log: withChanges(log, { fetch }),
+  });
+});
+afterEach(() => house.close());
+
+/** Replaces a memory from another process, as an update does. */
+async function replace(target: number, given: Partial<Stored> = {}): Promise<void> {
+  const changed = { metadata: '{"group":1}', text: "word new", ...given };
+  const newer = memoryOf({ sequence: target, vector: query }, changed);
+  await append({ ...newer, opId: `newer ${last + 1}`, replaces: target });
+  await log.erase({ logId, sequences: [target] });
+}
+
+async function remove(target: number): Promise<void> {
+  await append({ op: "delete", opId: `tombstone ${target}`, target });
+  await log.erase({ logId, sequences: [target] });
+}
+
+async function append(entry: Parameters<Log["append"]>[0]["entries"][number]): Promise<void> {
+  expect(await log.append({ logId, from: ++last, entries: [entry] })).toBe(1);
+}
+
+/** Searches; counts how often, and answers the numbers of what was found. */
+async function search(
+  work: (search: Search, replica: Replica) => Promise<readonly Pick<Scored, "sequence">[]>,
+) {
+  let searches = 0;
+  const found = await room.namespaces.reading(scopeOf("n"), async ({ replica }) => {
+    await replica.current();
+    return replica.searching((search) => {
+      searches++;
+      return work(search, replica);
+    });
+  });
+  return { searches, numbers: found?.map(({ sequence }) => sequence) ?? [] };
+}
+
+/** Makes something that is done the first time only. */
+function once<A>(work: (of: A) => Promise<void>): (of: A) => Promise<void> {
+  let isDone = false;
+  return async (of) => {
+    if (isDone) return;
+    isDone = true;
+    await work(of);
+  };
+}
+
+describe("a memory that is replaced during a search", () => {
+  it("is found in its new version, if it was before its entry was read", async () => {
+    beforeFetch = once(() => replace(1));
+    const { numbers, searches } = await search((search) => search.nearest(nearest));
+    expect(numbers).toContain(21);
+    expect(numbers).not.toContain(1);
+    expect(searches).toBe(2);
+  });
+
+  it("is found with a filter", async () => {
+    beforeFetch = once(() => replace(1));
+    const { numbers } = await search(async (search) => {
+      return search.nearest({ ...nearest, among: await search.select(inGroup) });
+    });
+    expect(numbers).toContain(21);
+    expect(numbers.length).toBe(8);
+  });
+
+  it.each([
+    ["is found with a filter, if it was between the selection and the search", 1, [21]],
+    ["is not found with a filter that its new version does not match", 2, []],
+  ])("%s", async (_, group, found) => {
+    const change = async (replica: Replica) => {
+      await replace(1, { metadata: JSON.stringify({ group }) });
+      await replica.current();
+    };
+    const { numbers } = await search(async (search, replica) => {
+      const among = await search.select(inGroup);
+      await change(replica);
+      return search.nearest({ ...nearest, among });
+    });
+    expect(numbers.filter((number) => number === 1 || number === 21)).toEqual(found);
+  });
+
+  it("is found though the index lost the old version before it had the new one", async () => {
+    const hits = points.slice(1).map(({ sequence }) => hit(sequence));
+    const { vectors } = plainVectors(() => ({
+      search: async () => {
+        await change(room);
+        return hits;
+      },
+    }));
+    const change = once(async (room: Room) => {
+      await replace(1);
+      await room.namespaces.reading(scopeOf("n"), ({ replica }) => replica.current());
+    });
+    room = house.room({ vectors });
+    const { numbers } = await search((search) => search.nearest(nearest));
+    expect(numbers).toContain(21);
+  });
+
+  it("is found by its new words, if it was between the search for words and that for meaning", async () => {
+    const change = once(async (replica: Replica) => {
+      await replace(20);
+      await replica.current();
+    });
+    const shares: number[] = [];
+    const { numbers } = await search(async (search, replica) => {
+      const hearing = await search.hear({ text: "word new" });
+      await change(replica);
+      const { placed } = await search.placed({ vectors: [query], wanted: MEMORIES, hearing });
+      shares.push(placed.find(({ sequence }) => sequence === 21)?.share ?? 0);
+      return placed;
+    });
+    expect(numbers).toContain(21);
+    expect(numbers.length).toBe(MEMORIES);
+    expect(shares.at(-1)).toBeGreaterThan(0);
+  });
+
+  it("is found though other memories are replaced in five searches before", async () => {
+    const targets = [1, 2, 3, 4, 5];
+    beforeFetch = async () => {
+      const target = targets.shift();
+      if (target !== undefined) await replace(target);
+    };
+    const { numbers } = await search((search) => search.nearest({ ...nearest, limit: 28, wanted: 28 }));
+    expect(numbers.length).toBe(MEMORIES);
+    expect(numbers).toEqual(expect.arrayContaining([21, 22, 23, 24, 25]));
+  });
+});
+
+it("a search during which more is deleted than it notes is done again", async () => {
+  const change = once(async (replica: Replica) => {
+    const tombstones = Array.from({ length: 1_001 }, (_, i) => {
+      return { op: "delete", opId: `tombstone ${i}`, target: 1_000 + i } as const;
+    });
+    expect(await log.append({ logId, from: last + 1, entries: tombstones })).toBe(1_001);
+    await replica.current();
+  });
+  const { searches } = await search(async (search, replica) => {
+    await change(replica);
+    return search.nearest(nearest);
+  });
+  expect(searches).toBe(2);
+});
+
+describe("a search in which others change something every time", () => {
+  it("says so rather than leave a memory out", async () => {
+    beforeFetch = ([found]) => replace(found as number);
+    await expect(search((search) => search.nearest(nearest))).rejects.toMatchObject({
+      code: "unavailable",
+      message: "memories of this namespace are replaced faster than they are found; try again",
+    });
+  });
+
+  it("answers what is left when others delete what it finds", async () => {
+    beforeFetch = ([found]) => remove(found as number);
+    const { numbers, searches } = await search((search) => search.nearest({ ...nearest, wanted: 3 }));
+    expect(numbers.length).toBeGreaterThanOrEqual(3);
+    expect(searches).toBe(10);
+  });
+
+  it("does not wait for a damaged memory, whatever others write", async () => {
+    await log.erase({ logId, sequences: [1] });
+    beforeFetch = () => append(memoryOf({ sequence: last + 1, vector: query }));
+    const { searches } = await search((search) => search.nearest(nearest));
+    expect(searches).toBe(1);
+  });
+});
