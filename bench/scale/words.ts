@@ -30,7 +30,7 @@ export async function measureWords({ namespaces, scope, queries, bytes, report }
       namespaces.reading(scope, async ({ replica }) => {
         await replica.current();
         return replica.searching(async (search) => {
-          const hearing = await search.hear({ text });
+          const hearing = search.hear({ text });
           return search.placed({ vectors: [vector], wanted: WANTED, hearing });
         });
       }),

@@ -144,7 +144,8 @@ describe("a memory that is replaced during a search", () => {
     });
     const shares: number[] = [];
     const { numbers } = await search(async (search, replica) => {
-      const hearing = await search.hear({ text: "word new" });
+      const hearing = search.hear({ text: "word new" });
+      await hearing;
       await change(replica);
       const { placed } = await search.placed({ vectors: [query], wanted: MEMORIES, hearing });
       shares.push(placed.find(({ sequence }) => sequence === 21)?.share ?? 0);
@@ -153,6 +154,35 @@ describe("a memory that is replaced during a search", () => {
     expect(numbers).toContain(21);
     expect(numbers.length).toBe(MEMORIES);
     expect(shares.at(-1)).toBeGreaterThan(0);
+  });
+
+  it("is found though the vectors were searched before, and the words lost its old version meanwhile", async () => {
+    const hits = points.slice(0, -1).map(({ sequence }) => hit(sequence));
+    let haveSearched: () => void;
+    const vectorsSearched = new Promise<void>((resolve) => {
+      haveSearched = resolve;
+    });
+    const { vectors } = plainVectors(() => ({
+      search: async () => {
+        haveSearched();
+        return hits;
+      },
+    }));
+    room = house.room({ vectors });
+    const change = once(async (replica: Replica) => {
+      await vectorsSearched;
+      await replace(20);
+      await replica.current();
+    });
+    const { numbers } = await search(async (search, replica) => {
+      const hear = async () => {
+        const hearing = await search.hear({ text: "word new" });
+        await change(replica);
+        return hearing.of(new Set(hearing.heard.filter((sequence) => sequence !== 20)));
+      };
+      return (await search.placed({ vectors: [query], wanted: MEMORIES, hearing: hear() })).placed;
+    });
+    expect(numbers).toContain(21);
   });
 
   it("is found though other memories are replaced in five searches before", async () => {

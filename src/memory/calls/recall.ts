@@ -133,7 +133,7 @@ export async function recall(ports: RecallPorts, request: RecallRequest): Promis
           minScore,
           signal,
         };
-        return hearing ? byBoth(search, { ...query, hearing: await hearing }) : byMeaning(search, query);
+        return hearing ? byBoth(search, { ...query, hearing }) : byMeaning(search, query);
       });
       const embedded = await embedding;
       const { results, omitted } = fitting(ordered, { minFit, explain });

@@ -59,7 +59,8 @@ export interface HearOptions extends Showing, Timed {
 export interface NearestOptions extends Query, Showing, Timed {}
 
 export interface PlacedOptions extends Pick<Query, "vectors" | "among" | "signal">, Showing, Timed {
-  readonly hearing: Hearing;
+  /** Promise of `hear`; the vectors are searched meanwhile. */
+  readonly hearing: Promise<Hearing>;
   /** Number of memories that the caller wants. */
   readonly wanted: number;
   /** Lowest score that they may have. */
@@ -137,15 +138,21 @@ export class Search {
    */
   async nearest({ steps = untimed, ...query }: NearestOptions): Promise<Scored[]> {
     const found = await steps.time("search", () => this.#searchShown(query));
-    return steps.time("fetch", () => scoreBest(this.#searched, { ...query, ...found }));
+    const newVersions = this.#newVersionsBeside(found.nearby, query);
+    return steps.time("fetch", () => scoreBest(this.#searched, { ...query, ...found, newVersions }));
   }
 
   /** Places the memories that are best by meaning and by words together. */
   async placed({ steps = untimed, ...query }: PlacedOptions): Promise<Placement> {
     const near = { ...query, limit: NEAR_CANDIDATES, spare: NEAR_SPARE };
-    const found = await steps.time("search", () => this.#searchShown(near));
-    const { index } = this.of;
-    return steps.time("fetch", () => placeBest({ ...this.#searched, index }, { ...query, ...found }));
+    const nearby = await steps.time("search", () => this.#searchShown(near));
+    const hearing = await query.hearing;
+    // Both indexes may have lost a memory that was replaced while the slower of them was asked.
+    const newVersions = this.#newVersionsBeside(nearby.nearby, query);
+    const found = { ...nearby, hearing, newVersions };
+    return steps.time("fetch", () =>
+      placeBest({ ...this.#searched, index: this.of.index }, { ...query, ...found }),
+    );
   }
 
   /** Tells how others have changed what it found; undefined if they have not. */
@@ -198,12 +205,11 @@ export class Search {
       const nearby = await findNearby(this.#searched, { ...query, limit });
       // The index may have changed its kind meanwhile.
       const error = Math.max(before, index.error);
-      const newVersions = this.#newVersionsBeside(nearby, query);
-      if (this.#hidesNothing) return { nearby, error, newVersions };
+      if (this.#hidesNothing) return { nearby, error };
       const shown = [...nearby].filter(([sequence]) => this.#isShown(sequence, query));
       const isAll = nearby.size < limit || limit >= index.size;
       if (!isAll && shown.length < query.limit) continue;
-      return { nearby: new Map(shown.slice(0, query.limit)), error, newVersions };
+      return { nearby: new Map(shown.slice(0, query.limit)), error };
     }
   }
 
