@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { Storage } from "../../src/storage/storage.js";
 import { admin } from "../support/admin.js";
 import { type Caller, resultsOf, type Sent, signUp } from "../support/caller.js";
@@ -7,18 +8,18 @@ import type { Outcome } from "../support/doors.js";
 import { OTHER_MODEL, otherModelsDir } from "../support/other-model.js";
 import type { TestServer } from "../support/server.js";
 import { type Filled, fillLogs } from "./fill.js";
-import { inParallel, type Kept, keptOf } from "./load.js";
+import { type Kept, keptOf } from "./load.js";
 
 const NAMESPACES = ["a", "b", "c"];
 /** Number of clients. Those that call a stopped process wait for it while the others continue. */
 const CLIENTS = 12;
-const CHECKERS = 8;
+const LIST = "POST /recalld.v1.MemoryService/ListMemories";
 /**
  * Minimum score of a text with its own vector, which differs only by float32's rounding. Two models never
  * reach it.
  */
 const SAME = 0.999;
-const RECALLED_AT_END = 300;
+const CHECKED_AT_END = 300;
 /** Maximum attempts at the end, when a server cannot answer yet. */
 const ATTEMPTS_MAX = 30;
 /** Maximum starts of a killed server while its database is too busy to answer. */
@@ -184,30 +185,51 @@ class Load {
     await Promise.all(Array.from({ length: CLIENTS }, client));
   }
 
-  /** Checks all kept memories by id and some of them by recall, and that every forgotten one is gone. */
+  /** Checks all memories by the lists of their namespaces, and some by id and by recall. */
   async checkAll(): Promise<{ kept: number; forgotten: number }> {
-    const kept = [...this.#kept];
-    await inParallel({ times: kept.length, parallel: CHECKERS }, (i) => this.#expectThere(kept[i] as Kept));
-    for (let i = 0; i < RECALLED_AT_END; i++)
-      await this.#recallCheck(this.#chance.pick(kept), { attempts: ATTEMPTS_MAX });
-    await inParallel({ times: this.#forgotten.length, parallel: CHECKERS }, async (i) => {
-      const { caller, sent, id } = this.#forgotten[i] as Kept;
-      const code = await this.#codeOf({ caller, sent, id });
-      if (code !== "not_found") throw new Error(`${id} was forgotten and is there again: ${code}`);
-    });
-    return { kept: kept.length, forgotten: this.#forgotten.length };
+    const [kept, forgotten] = [[...this.#kept], this.#forgotten];
+    const there = await this.#listAll();
+    for (const { id } of kept) if (!there.has(id)) throw new Error(`${id} was acknowledged and is lost`);
+    for (const { id } of forgotten)
+      if (there.has(id)) throw new Error(`${id} was forgotten and is there again`);
+    for (let i = 0; i < CHECKED_AT_END; i++) {
+      const one = this.#chance.pick(kept);
+      await this.#expectCode(one, "ok");
+      await this.#recallCheck(one, { attempts: ATTEMPTS_MAX });
+      if (forgotten.length > 0) await this.#expectCode(this.#chance.pick(forgotten), "not_found");
+    }
+    return { kept: kept.length, forgotten: forgotten.length };
   }
 
-  async #expectThere(kept: Kept): Promise<void> {
-    const code = await this.#codeOf(kept);
-    if (code !== "ok") throw new Error(`${kept.id} was acknowledged and is lost: ${code}`);
+  /** Lists the ids of all memories of all namespaces, dropped ones too. */
+  async #listAll(): Promise<ReadonlySet<unknown>> {
+    const dropped = Array.from({ length: this.#drops + 1 }, (_, i) => `dropped ${i}`);
+    const all = new Set<unknown>();
+    for (const caller of this.#callers) {
+      for (const namespace of [...NAMESPACES, ...dropped]) {
+        for (let page_token = ""; ; ) {
+          const body = { namespace, page_size: 100, page_token };
+          const page = await this.#answerOf(caller, (at) => at.call(LIST, { body }));
+          if (page.code !== "ok") throw new Error(`a list fails: ${page.code}, ${page.message}`);
+          for (const { id } of page.body.memories as JsonObject[]) all.add(id);
+          page_token = String(page.body.next_page_token);
+          if (page_token === "") break;
+        }
+      }
+    }
+    return all;
   }
 
-  /** Asks until the server answers: one that has just resumed or restarted may not be able to yet. */
-  async #codeOf({ caller, sent, id }: Pick<Kept, "caller" | "sent" | "id">): Promise<string> {
+  async #expectCode({ caller, sent, id }: Kept, expected: string): Promise<void> {
+    const { code } = await this.#answerOf(caller, (at) => at.get(sent.namespace, id));
+    if (code !== expected) throw new Error(`${id} is ${code}, not ${expected}`);
+  }
+
+  /** Asks until a server answers: one that has just resumed or restarted may not be able to yet. */
+  async #answerOf(caller: Caller, call: (at: Caller) => Promise<Outcome>): Promise<Outcome> {
     for (let attempt = 1; ; attempt++) {
-      const { code } = await caller.at(this.#url()).get(sent.namespace, id);
-      if (code !== "unavailable" || attempt === ATTEMPTS_MAX) return code;
+      const outcome = await call(caller.at(this.#url()));
+      if (outcome.code !== "unavailable" || attempt === ATTEMPTS_MAX) return outcome;
       await sleep(1_000);
     }
   }
