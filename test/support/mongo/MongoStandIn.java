@@ -21,7 +21,10 @@ public class MongoStandIn {
 
     /** Hands each change to the file before it is answered, so that a kill -9 loses nothing answered. */
     static class Journaled extends H2Backend {
-        Journaled(String file) { super(MVStore.open(file)); }
+        /** A find reads its whole collection, so the largest one of the tests must fit: two logs of 20,000 memories. */
+        static final int CACHE_MB = 512;
+
+        Journaled(String file) { super(new MVStore.Builder().fileName(file).cacheSize(CACHE_MB).open()); }
 
         @Override
         public Document handleMessage(MongoMessage message) {

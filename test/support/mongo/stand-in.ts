@@ -10,7 +10,7 @@ import type { TestServer } from "./server.js";
 const FOLDER = import.meta.dirname;
 const START_TIMEOUT_MS = 30_000;
 /** Options for a small JVM that starts quickly rather than runs quickly. */
-const JVM = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m"];
+const JVM = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g"];
 
 /** A server that a test can stop and start again. */
 export interface StandIn extends TestServer {
