@@ -115,8 +115,8 @@ async function step(caller: Caller, { lives, chance }: { lives: Life[]; chance: 
   const life = lives[chance.below(Math.max(1, lives.length))];
   if (dice < 7 || life === undefined) return store(caller, { lives, chance });
   if (dice < 9) return forget(life);
-  const { code } = await caller.recall("what was it about", `n${chance.below(NAMESPACES)}`);
-  if (code !== "ok") throw new Error(`recall: ${code}`);
+  const { code, message } = await caller.recall("what was it about", `n${chance.below(NAMESPACES)}`);
+  if (code !== "ok") throw new Error(`recall: ${code}, ${message}`);
 }
 
 async function store(caller: Caller, { lives, chance }: { lives: Life[]; chance: Chance }): Promise<void> {
@@ -124,7 +124,7 @@ async function store(caller: Caller, { lives, chance }: { lives: Life[]; chance:
   const namespace = `n${chance.below(NAMESPACES)}`;
   const sent = { text: chance.text(), namespace, metadata: chance.metadata() };
   const outcome = await caller.store(sent);
-  if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}`);
+  if (outcome.code !== "ok") throw new Error(`store: ${outcome.code}, ${outcome.message}`);
   lives.push({ askedMs, kept: keptOf(caller, sent, outcome), storedMs: performance.now() });
 }
 
@@ -132,7 +132,7 @@ async function forget(life: Life): Promise<void> {
   if (life.forgetAskedMs !== undefined) return;
   life.forgetAskedMs = performance.now();
   const { caller, sent, id } = life.kept;
-  const { code } = await caller.forget(sent.namespace, id);
-  if (code !== "ok") throw new Error(`forget: ${code}`);
+  const { code, message } = await caller.forget(sent.namespace, id);
+  if (code !== "ok") throw new Error(`forget: ${code}, ${message}`);
   life.forgottenMs = performance.now();
 }

@@ -28,7 +28,8 @@ export interface Rounds {
 /** One caller's calls without and with a disturbance. */
 export interface Compared {
   readonly calls: number;
-  readonly failed: number;
+  /** Reasons of the calls that failed. */
+  readonly failures: readonly string[];
   readonly calm: Quantiles;
   readonly disturbed: Quantiles;
   /** Median of the ratios of disturbed to calm rounds. */
@@ -84,7 +85,7 @@ async function compareCalls(
 ): Promise<Omit<Compared, "memory">> {
   const calm: number[][] = [];
   const disturbed: number[][] = [];
-  let failed = 0;
+  const failures: string[] = [];
   for (let round = 0; round < rounds; round++) {
     const before = await callQuietly(quiet, roundMs);
     const stop = await disturb();
@@ -94,14 +95,14 @@ async function compareCalls(
     await sleep(SETTLE_MS);
     calm.push(before.ms);
     disturbed.push(during.ms);
-    failed += before.failed + during.failed;
+    failures.push(...before.failures, ...during.failures);
   }
   const [all, allDisturbed] = [quantilesOf(calm.flat()), quantilesOf(disturbed.flat())];
   const ratio = (q: keyof Quantiles) =>
     median(disturbed.map((ms, i) => quantilesOf(ms)[q] / quantilesOf(calm[i] as number[])[q]));
   return {
     calls: calm.flat().length + disturbed.flat().length,
-    failed,
+    failures,
     calm: all,
     disturbed: allDisturbed,
     p50Ratio: ratio("p50"),
@@ -113,10 +114,10 @@ async function compareCalls(
 export async function callQuietly(
   { url, key }: Caller,
   durationMs: number,
-): Promise<{ ms: number[]; failed: number }> {
+): Promise<{ ms: number[]; failures: string[] }> {
   const agent = new Agent({ keepAlive: true });
   const ms: number[] = [];
-  let failed = 0;
+  const failures: string[] = [];
   const running: Promise<void>[] = [];
   const beganMs = performance.now();
   for (let call = 0; performance.now() - beganMs < durationMs; call++) {
@@ -124,14 +125,14 @@ export async function callQuietly(
     running.push(
       timed({ url, key, agent }, query).then(
         (took) => void ms.push(took),
-        () => void failed++,
+        (error: Error) => void failures.push(error.message),
       ),
     );
     await sleep(Math.max(0, beganMs + ((call + 1) * 1000) / QUIET_PER_SECOND - performance.now()));
   }
   await Promise.all(running);
   agent.destroy();
-  return { ms, failed };
+  return { ms, failures };
 }
 
 async function timed(

@@ -12,9 +12,11 @@ const CONNECTION_BYTES_MAX = 24_000;
 
 /** Lists the broken promises. */
 export function problemsOf(of: Compared): string[] {
-  const { calls, failed, p99Ratio } = of;
+  const { calls, failures, p99Ratio } = of;
   return [
-    ...(failed > 0 ? [`${failed} of ${calls} calls failed`] : []),
+    ...(failures.length > 0
+      ? [`${failures.length} of ${calls} calls failed: ${failures.slice(0, 3).join(", ")}`]
+      : []),
     ...(p99Ratio < P99_RATIO_MAX ? [] : [`p99 is ${p99Ratio.toFixed(2)} times what it is without`]),
     ...(memoryRatioOf(of) < MEMORY_RATIO_MAX
       ? []
@@ -61,7 +63,7 @@ export function tableOf(rows: Readonly<Record<string, Compared>>): string {
   const mb = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
   const ms = (value: number) => `${value.toFixed(1)} ms`;
   const cells = ([name, of]: [string, Compared]) => [
-    ...[name, of.calls, of.failed, ms(of.calm.p50), ms(of.disturbed.p50), of.p50Ratio.toFixed(2)],
+    ...[name, of.calls, of.failures.length, ms(of.calm.p50), ms(of.disturbed.p50), of.p50Ratio.toFixed(2)],
     ...[ms(of.calm.p99), ms(of.disturbed.p99), of.p99Ratio.toFixed(2)],
     ...[mb(of.memory.calm), mb(of.memory.disturbed), memoryRatioOf(of).toFixed(2)],
   ];
