@@ -7,7 +7,7 @@ import { changeModelWhileAsleep } from "./asleep.js";
 import { backUpUnderLoad } from "./backup.js";
 import { count, seconds, total } from "./figures.js";
 import { callByForeignTools } from "./foreign/part.js";
-import { killUnderLoad } from "./kills.js";
+import { type KillFigures, killUnderLoad } from "./kills.js";
 import { floodPart, largestPart, rollingPart } from "./load-parts.js";
 import { FREE_CALLS, inRuns, onMongo, REPLICAS, RUN_MAX } from "./on-mongo.js";
 import { outage } from "./outage.js";
@@ -30,26 +30,30 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
         "",
       ),
     );
-    await Promise.all(simulated);
-    await vitest("test/simulation/planted.test.ts", {}, "");
+    await Promise.all([...simulated, vitest("test/simulation/planted.test.ts", {}, "")]);
     return `${count(cores * each)} schedules, 3 replicas, 0 faults; every planted mistake found`;
   },
 
   async kills(size, seed) {
-    const dataDir = newDataDir();
-    const figures = await killUnderLoad({
-      start: (env) => startServer({ dataDir, env }),
-      chargesBehindMs: LOCAL_CHARGES_BEHIND_MS,
-      kills: size,
-      storesBefore: (chance) => 1 + chance.below(60),
-      // Some accounts reach their limit before the kill, some do not.
-      callsLimit: 25,
-      seed,
-    });
-    const { kills, acknowledged, unanswered, paidUnanswered } = figures;
+    const half = Math.ceil(size / 2);
+    // A start waits for the disk more than for the processor.
+    const done = await Promise.all(
+      [newDataDir(), newDataDir()].map((dataDir, i) =>
+        killUnderLoad({
+          start: (env) => startServer({ dataDir, env }),
+          chargesBehindMs: LOCAL_CHARGES_BEHIND_MS,
+          kills: half,
+          storesBefore: (chance) => 1 + chance.below(60),
+          // Some accounts reach their limit before the kill, some do not.
+          callsLimit: 25,
+          seed: seed + i,
+        }),
+      ),
+    );
+    const sum = (of: keyof KillFigures) => total(done.map((figures) => figures[of]));
     return (
-      `${kills} kills -9: ${count(acknowledged)} stores acknowledged, 0 lost; ` +
-      `${count(unanswered)} calls in flight, ${count(paidUnanswered)} of them paid; no limit passed`
+      `${sum("kills")} kills -9 of two servers: ${count(sum("acknowledged"))} stores acknowledged, 0 lost; ` +
+      `${count(sum("unanswered"))} calls in flight, ${count(sum("paidUnanswered"))} of them paid; no limit passed`
     );
   },
 
@@ -105,12 +109,15 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
 
   async sequences(size, seed) {
     const half = Math.ceil(size / 2);
-    const local = await startServer({ env: { FREE_CALLS } });
-    const alone = await randomSequences({ urls: [local.url], sequences: half, seed });
-    await local.stop();
-    const shared = await inRuns(half, seed + 1, (urls, sequences, seed) =>
-      randomSequences({ urls, sequences, seed }),
-    );
+    const onLocal = async () => {
+      const { url, stop } = await startServer({ env: { FREE_CALLS } });
+      const done = await randomSequences({ urls: [url], sequences: half, seed });
+      await stop();
+      return done;
+    };
+    const onReplicas = () =>
+      inRuns(half, seed + 1, (urls, sequences, seed) => randomSequences({ urls, sequences, seed }));
+    const [alone, shared] = await Promise.all([onLocal(), onReplicas()]);
     const operations = alone.operations + total(shared.map((each) => each.operations));
     const recalls = alone.recalls + total(shared.map((each) => each.recalls));
     return (

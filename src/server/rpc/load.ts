@@ -9,10 +9,12 @@ export const LOOP_DELAY_MS_MAX = 500;
 const LOOP_CHECK_MS = 100;
 
 /**
- * Weight of each new measurement. A single pause of less than 2.5 s, such as a garbage collection, refuses
- * nothing; a loop that is always late does after half a second.
+ * Weight of each new measurement. A single pause, such as a garbage collection, refuses nothing; a loop that is
+ * always late does after half a second.
  */
 const NEW_SHARE = 0.2;
+/** Longest delay that counts: a machine that slept for an hour is not busy when it goes on. */
+const LATE_MAX_MS = 4 * LOOP_DELAY_MS_MAX;
 
 /**
  * Share of each of the model's queues above which new calls are refused. The rest is for calls that are let
@@ -59,7 +61,7 @@ export class Load {
 
   #look(): void {
     const now = performance.now();
-    const late = Math.max(0, now - this.#dueMs);
+    const late = Math.min(Math.max(0, now - this.#dueMs), LATE_MAX_MS);
     this.#dueMs = now + LOOP_CHECK_MS;
     this.#loopDelayMs += (late - this.#loopDelayMs) * NEW_SHARE;
   }
