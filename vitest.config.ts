@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     // On a machine that does much else, starting a linter or a model alone takes seconds.
     testTimeout: 20_000,
+    // Stopping a server and removing a folder with thousands of files take seconds there, too.
+    hookTimeout: 60_000,
     sequence: { sequencer: SlowestFirst },
     // Starts nothing until a test asks for a MongoDB.
     globalSetup: ["test/support/mongo/setup.ts"],

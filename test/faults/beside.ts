@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Caller } from "../support/caller.js";
 import type { TestServer } from "../support/server.js";
 
-/** Rate of the observed caller's calls, far below its limit. */
-const QUIET_PER_SECOND = 15;
+/** Time from one of the observed caller's calls to the next: 15 in a second, far below its limit. */
+const PERIOD_MS = 1000 / 15;
 /**
  * Pause after a disturbance begins or ends, before anything is measured: by then, a bucket or a queue is
  * empty.
@@ -110,7 +110,10 @@ async function compareCalls(
   };
 }
 
-/** Recalls at a steady rate, whether or not calls are answered, and measures each from its sending. */
+/**
+ * Recalls at a steady rate, whether or not calls are answered, and measures each from its sending. A caller that
+ * was itself paused, with its machine, leaves out the calls it missed: all at once, its rate would refuse them.
+ */
 export async function callQuietly(
   { url, key }: Caller,
   durationMs: number,
@@ -120,6 +123,7 @@ export async function callQuietly(
   const failures: string[] = [];
   const running: Promise<void>[] = [];
   const beganMs = performance.now();
+  let dueMs = beganMs;
   for (let call = 0; performance.now() - beganMs < durationMs; call++) {
     const query = `Where does Ada live? ${call} ${beganMs}`;
     running.push(
@@ -128,7 +132,8 @@ export async function callQuietly(
         (error: Error) => void failures.push(error.message),
       ),
     );
-    await sleep(Math.max(0, beganMs + ((call + 1) * 1000) / QUIET_PER_SECOND - performance.now()));
+    dueMs = Math.max(dueMs, performance.now() - PERIOD_MS) + PERIOD_MS;
+    await sleep(Math.max(0, dueMs - performance.now()));
   }
   await Promise.all(running);
   agent.destroy();

@@ -30,14 +30,14 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
         "",
       ),
     );
-    await Promise.all([...simulated, vitest("test/simulation/planted.test.ts", {}, "")]);
+    await allEnded([...simulated, vitest("test/simulation/planted.test.ts", {}, "")]);
     return `${count(cores * each)} schedules, 3 replicas, 0 faults; every planted mistake found`;
   },
 
   async kills(size, seed) {
     const half = Math.ceil(size / 2);
     // A start waits for the disk more than for the processor.
-    const done = await Promise.all(
+    const done = await allEnded(
       [newDataDir(), newDataDir()].map((dataDir, i) =>
         killUnderLoad({
           start: (env) => startServer({ dataDir, env }),
@@ -110,16 +110,14 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
   async sequences(size, seed) {
     const half = Math.ceil(size / 2);
     const onLocal = async () => {
-      const { url, stop } = await startServer({ env: { FREE_CALLS } });
-      const done = await randomSequences({ urls: [url], sequences: half, seed });
-      await stop();
-      return done;
+      const { url, kill } = await startServer({ env: { FREE_CALLS } });
+      return randomSequences({ urls: [url], sequences: half, seed }).finally(kill);
     };
     const onReplicas = () =>
       inRuns(half, seed + 1, (urls, sequences, seed) => randomSequences({ urls, sequences, seed }));
-    const [alone, shared] = await Promise.all([onLocal(), onReplicas()]);
-    const operations = alone.operations + total(shared.map((each) => each.operations));
-    const recalls = alone.recalls + total(shared.map((each) => each.recalls));
+    const done = (await allEnded([onLocal().then((alone) => [alone]), onReplicas()])).flat();
+    const operations = total(done.map((each) => each.operations));
+    const recalls = total(done.map((each) => each.recalls));
     return (
       `${count(half)} on local, ${count(half)} on ${REPLICAS} servers: ` +
       `${count(operations)} operations, ${count(recalls)} recalls, 0 leaks`
@@ -201,6 +199,12 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
       `${count(size)} damaged snapshots: 0 crashes, 0 wrong answers`,
     ),
 };
+
+/** Resolves with all results; rejects only when all have ended, so that nothing runs on beside the next part. */
+async function allEnded<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
 
 /** Runs a part that is also a test and reads its size from the environment. */
 function vitest(path: string, env: Record<string, number>, done: string): Promise<string> {
