@@ -22,6 +22,12 @@ const SAME = 0.999;
 const CHECKED_AT_END = 300;
 /** Maximum attempts at the end, when a server cannot answer yet. */
 const ATTEMPTS_MAX = 30;
+/**
+ * Maximum stops and kills, and namespaces to drop: the change must come to its end on a stand-in that becomes slower
+ * with everything that is written.
+ */
+const DISTURBED_MAX = 12;
+const DROPS_MAX = 20;
 /** Maximum starts of a killed server while its database is too busy to answer. */
 const STARTS_MAX = 10;
 
@@ -105,7 +111,7 @@ class Sandman {
 
   async run(): Promise<void> {
     const { chance, asleepMs } = this.options;
-    while (!this.stopping) {
+    while (!this.stopping && this.stops + this.kills < DISTURBED_MAX) {
       const i = chance.below(this.servers.length);
       if (chance.next() < 0.2) await this.#kill(i);
       else await this.#stop(i, asleepMs.min + chance.next() * (asleepMs.max - asleepMs.min));
@@ -242,7 +248,7 @@ class Load {
     const kind = this.#chance.next();
     if (kind < 0.3) return this.#store();
     if (kind < 0.88) return this.#recall();
-    return kind < 0.99 ? this.#forget() : this.#drop();
+    return kind < 0.99 || this.#drops === DROPS_MAX ? this.#forget() : this.#drop();
   }
 
   /** Returns the outcome; that of a call without a good answer is not known. */

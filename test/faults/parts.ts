@@ -65,8 +65,11 @@ export const PARTS: Record<Name, (size: number, seed: number) => Promise<string>
 
   async retries(size, seed) {
     const done = await inRuns(size, seed, (urls, times, seed) => retryStores({ urls, times, seed }));
-    const replayed = total(done.map((each) => each.replayed));
-    return `${count(size)} keys on ${REPLICAS} servers, ${count(replayed)} retries: 0 duplicates, each paid once`;
+    const sum = (of: "replayed" | "unavailable" | "used") => count(total(done.map((each) => each[of])));
+    return (
+      `${count(size)} keys on ${REPLICAS} servers, ${sum("replayed")} retries, ${sum("unavailable")} calls ` +
+      `unavailable: 0 duplicates, ${sum("used")} paid`
+    );
   },
 
   async races(size, seed) {
