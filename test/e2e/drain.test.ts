@@ -93,7 +93,7 @@ describe("without its database", () => {
       const server = await start({ MONGODB_URI: database.uri, DRAIN_NOTICE_MS: "60000" });
       const caller = await signUp(server.url);
       expect((await caller.store({ text: "Rain in Lisbon.", namespace: "n" })).code).toBe("ok");
-      database.pause();
+      await database.pause();
       await expect.poll(() => statusOf(server, "/readyz"), { timeout: 20_000 }).toBe(503);
       const { value, ms } = await timed(server.stop());
       // The log reports usage that cannot be written, and the shutdown continues.

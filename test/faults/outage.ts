@@ -63,7 +63,7 @@ export async function outage({ url, database, awayMs, seed }: OutageOptions): Pr
   const clients = Promise.all(Array.from({ length: CLIENTS }, client));
   const schedule = async () => {
     await sleep(CALM_MS);
-    database.pause();
+    await database.pause();
     await sleep(awayMs);
     database.resume();
     seen.backMs = performance.now();

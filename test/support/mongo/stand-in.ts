@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { within } from "../../../src/storage/within.js";
 import { findJars } from "./jars.js";
 import type { TestServer } from "./server.js";
@@ -18,8 +19,8 @@ export interface StandIn extends TestServer {
   kill(): Promise<void>;
   /** Starts it again after a kill, on the same port and data. */
   restart(): Promise<void>;
-  /** Freezes it: connections stay open, but no answers come. */
-  pause(): void;
+  /** Freezes it: connections stay open, but once this resolves, no answers come. */
+  pause(): Promise<void>;
   resume(): void;
 }
 
@@ -44,13 +45,33 @@ export async function startStandIn(): Promise<StandIn> {
     restart: async () => {
       ({ jvm, port } = await start(port));
     },
-    pause: () => void jvm.kill("SIGSTOP"),
+    pause: async () => {
+      jvm.kill("SIGSTOP");
+      await untilStopped(jvm.pid as number);
+    },
     resume: () => void jvm.kill("SIGCONT"),
     stop: async () => {
       await end(jvm, () => jvm.kill("SIGKILL"));
       await discard();
     },
   };
+}
+
+/**
+ * Resolves when every thread of a process has stopped: the stop signal returns before it reaches those on other
+ * cores, and they still answer for a moment. Where there is no /proc, that moment is waited for.
+ */
+async function untilStopped(pid: number): Promise<void> {
+  if (process.platform !== "linux") return sleep(100);
+  while (!(await threadStates(pid)).every((state) => state === "T" || state === "")) await sleep(1);
+}
+
+/** Reads the state of each thread: the letter behind its name in /proc (proc_pid_stat(5)); one that just ended has none. */
+async function threadStates(pid: number): Promise<string[]> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const read = (id: string) => readFile(`/proc/${pid}/task/${id}/stat`, "utf8").catch(() => "");
+  const stats = await Promise.all(threads.map(read));
+  return stats.map((stat) => stat.charAt(stat.lastIndexOf(")") + 2));
 }
 
 async function launch(of: { lib: string; port: number; file: string }) {
