@@ -27,7 +27,7 @@ export class HybridModel {
     const all = this.texts.map((text, i) => ({ text, i, cosine: Math.max(...(cosines[i] as number[])) }));
     const near = all.toSorted((a, b) => b.cosine - a.cosine).slice(0, CANDIDATES);
     const heard = [...shares.keys()].slice(0, CANDIDATES);
-    const mean = sum(cosines.flat()) / Math.max(1, cosines.flat().length);
+    const mean = sum(cosines.map((each) => Math.max(...each))) / Math.max(1, cosines.length);
     const weight = clamp(1 - (Math.max(0, ...near.map(({ i }) => scores[i] as number)) - mean));
     const candidates = [...new Set([...near.map(({ i }) => i), ...heard])].map((i) => {
       const [score, words] = [scores[i] as number, shares.get(i) ?? 0];

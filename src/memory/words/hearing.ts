@@ -1,5 +1,5 @@
 import { shareOf, type WordIndex, type WordsFound } from "../ports/words.js";
-import type { MeanVector } from "./vector-mean.js";
+import type { MeanCosine } from "./mean-cosine.js";
 
 /** Judgement of one memory by the words of a query. */
 export interface Judged {
@@ -17,7 +17,7 @@ export class Hearing {
   constructor(
     private readonly index: Pick<WordIndex, "score">,
     private readonly found: WordsFound,
-    private readonly mean: MeanVector,
+    private readonly mean: MeanCosine,
   ) {}
 
   /** Log numbers of the memories whose words fit best, best first. */
@@ -40,9 +40,8 @@ export class Hearing {
     );
   }
 
-  /** Answers the mean cosine of a query's vectors to those of the namespace's memories. */
+  /** Answers the mean cosine of a query to the namespace's memories. */
   meanCosine(vectors: readonly Float32Array[]): number {
-    const sum = vectors.reduce((total, vector) => total + this.mean.cosine(vector), 0);
-    return sum / vectors.length;
+    return this.mean.of(vectors);
   }
 }

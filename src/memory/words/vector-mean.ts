@@ -1,5 +1,5 @@
-/** Integer that stands for 1, so that sums are exact, whatever was added and removed before. */
-const ONE = 2 ** 24;
+import { type Compared, comparedOf, MeanCosine, ONE, toCompare } from "./mean-cosine.js";
+
 /** Memory that a number takes in a set, about. */
 const NUMBER_BYTES = 40;
 
@@ -12,81 +12,86 @@ export interface WithVectors {
 /** Reads the vectors of memories, some at a time; those that are erased are left out. */
 export type ReadVectors = (sequences: readonly number[]) => AsyncIterable<readonly WithVectors[]>;
 
-/** A mean of vectors, which does not change any more. */
-export class MeanVector {
-  constructor(
-    private readonly sums: Float64Array,
-    private readonly vectors: number,
-  ) {}
-
-  /** Answers the mean of a normalised vector's cosines to the vectors; 0 if there are none. */
-  cosine(query: Float32Array): number {
-    let dot = 0;
-    for (let i = 0; i < this.sums.length; i++) dot += (query[i] as number) * (this.sums[i] as number);
-    return this.vectors === 0 ? 0 : dot / (this.vectors * ONE);
-  }
-}
-
 /** Follows a sample of memories, which changes little by little, with the mean of their vectors. */
 export class VectorMean {
+  /** Sum of the memories' mean vectors, in whole numbers. */
   #sums = new Float64Array(0);
-  #vectors = 0;
-  #sampled = new Set<number>();
+  /** Number of windows of each memory in the sum. */
+  #sampled = new Map<number, number>();
+  #compared: Compared = new Map();
   /** The sample is followed by one call at a time. */
   #following: Promise<unknown> = Promise.resolve();
 
   /** Approximate size in memory, in bytes, with the mean that was answered last. */
   get bytes(): number {
-    return 2 * this.#sums.byteLength + this.#sampled.size * NUMBER_BYTES;
+    const windows = [...this.#compared.values()].flat();
+    const compared = windows.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return 2 * this.#sums.byteLength + this.#sampled.size * NUMBER_BYTES + compared;
   }
 
-  /** Answers the mean of a sample's vectors. They are read only of what has changed. */
-  follow(sample: readonly number[], read: ReadVectors): Promise<MeanVector> {
+  /** Answers the mean cosine to a sample's memories. Vectors are read only of what has changed. */
+  follow(sample: readonly number[], read: ReadVectors): Promise<MeanCosine> {
     const following = this.#following.catch(() => {}).then(() => this.#follow(sample, read));
     this.#following = following;
     return following;
   }
 
-  async #follow(sample: readonly number[], read: ReadVectors): Promise<MeanVector> {
+  async #follow(sample: readonly number[], read: ReadVectors): Promise<MeanCosine> {
     const wanted = new Set(sample);
     await this.#leave(
-      [...this.#sampled].filter((sequence) => !wanted.has(sequence)),
+      [...this.#sampled.keys()].filter((sequence) => !wanted.has(sequence)),
       read,
     );
     const come = sample.filter((sequence) => !this.#sampled.has(sequence));
-    for await (const some of come.length > 0 ? read(come) : []) {
-      for (const each of some) {
-        this.#sampled.add(each.sequence);
-        this.#count(each.vectors, 1);
-      }
+    for await (const { sequence, vectors } of each(come, read)) {
+      this.#sampled.set(sequence, vectors.length);
+      this.#count(vectors, 1);
     }
-    return new MeanVector(this.#sums.slice(), this.#vectors);
+    const windows = sample.map((sequence) => [sequence, this.#sampled.get(sequence) ?? 0] as const);
+    await this.#compare(toCompare(windows), read);
+    return this.#meanCosine();
   }
 
   /** Subtracts what has left the sample. If a vector of that is erased, the sum begins anew. */
   async #leave(left: readonly number[], read: ReadVectors): Promise<void> {
-    if (left.length === 0) return;
     let found = 0;
-    for await (const some of read(left)) {
-      for (const each of some) {
-        this.#sampled.delete(each.sequence);
-        this.#count(each.vectors, -1);
-        found++;
-      }
+    for await (const { sequence, vectors } of each(left, read)) {
+      this.#sampled.delete(sequence);
+      this.#count(vectors, -1);
+      found++;
     }
     if (found === left.length) return;
     this.#sums.fill(0);
-    this.#vectors = 0;
     this.#sampled.clear();
   }
 
+  /** Keeps the windows of these memories. */
+  async #compare(chosen: readonly number[], read: ReadVectors): Promise<void> {
+    const before = this.#compared;
+    const news = new Map<number, readonly Float32Array[]>();
+    const missing = chosen.filter((sequence) => !before.has(sequence));
+    for await (const { sequence, vectors } of each(missing, read)) news.set(sequence, comparedOf(vectors));
+    const kept = chosen.map((sequence) => [sequence, before.get(sequence) ?? news.get(sequence)] as const);
+    this.#compared = new Map(kept.filter((pair): pair is [number, Float32Array[]] => pair[1] !== undefined));
+  }
+
+  #meanCosine(): MeanCosine {
+    const memories = Math.max(1, this.#sampled.size);
+    const several = [...this.#sampled.values()].filter((windows) => windows > 1).length;
+    const mean = this.#sums.map((sum) => sum / (memories * ONE));
+    return new MeanCosine(mean, several / memories, this.#compared);
+  }
+
   #count(vectors: readonly Float32Array[], sign: 1 | -1): void {
-    for (const vector of vectors) {
-      if (this.#sums.length === 0) this.#sums = new Float64Array(vector.length);
-      this.#vectors += sign;
-      for (let i = 0; i < vector.length; i++) {
-        this.#sums[i] = (this.#sums[i] as number) + sign * Math.round((vector[i] as number) * ONE);
-      }
+    const { length } = vectors[0] as Float32Array;
+    if (this.#sums.length === 0) this.#sums = new Float64Array(length);
+    for (let i = 0; i < length; i++) {
+      const sum = vectors.reduce((total, vector) => total + (vector[i] as number), 0);
+      this.#sums[i] = (this.#sums[i] as number) + sign * Math.round((sum / vectors.length) * ONE);
     }
   }
+}
+
+async function* each(sequences: readonly number[], read: ReadVectors): AsyncGenerator<WithVectors> {
+  for await (const some of sequences.length > 0 ? read(sequences) : []) yield* some;
 }

@@ -8,7 +8,8 @@ import type { SharedStep, Steps } from "../ports/steps.js";
 import { vectorsOf } from "../ports/windows.js";
 import type { TextRow, WordIndex } from "../ports/words.js";
 import { Hearing } from "./hearing.js";
-import { type MeanVector, VectorMean, type WithVectors } from "./vector-mean.js";
+import type { MeanCosine } from "./mean-cosine.js";
+import { VectorMean, type WithVectors } from "./vector-mean.js";
 
 /** Entries read at a time; a slice's bytes bound them too. */
 const READ_MANY = 512;
@@ -66,7 +67,7 @@ export class WordReplica {
   /** Counts the changes, because the sample of living memories depends on them alone. */
   #changes = 0;
   readonly #mean = new VectorMean();
-  #sampled: { readonly at: number; readonly mean: Promise<MeanVector> } | undefined;
+  #sampled: { readonly at: number; readonly mean: Promise<MeanCosine> } | undefined;
   readonly #restoration: Restoration;
   readonly #catchUpOnce = coalesce(() => this.#catchUp());
 
@@ -209,8 +210,8 @@ export class WordReplica {
     return changing;
   }
 
-  /** Answers the mean vector of a sample of the living memories, which is the same until one more changes. */
-  #meanOfSample(): Promise<MeanVector> {
+  /** Answers the mean cosine to a sample of the living memories, which is the same until one more changes. */
+  #meanOfSample(): Promise<MeanCosine> {
     const at = this.#changes;
     if (this.#sampled?.at === at) return this.#sampled.mean;
     const before = this.#sampled?.mean.catch(() => {});
