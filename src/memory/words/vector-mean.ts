@@ -19,14 +19,14 @@ export class VectorMean {
   /** Number of windows of each memory in the sum. */
   #sampled = new Map<number, number>();
   #compared: Compared = new Map();
+  /** Kept, because the bytes of all open namespaces are asked for often. */
+  #comparedBytes = 0;
   /** The sample is followed by one call at a time. */
   #following: Promise<unknown> = Promise.resolve();
 
   /** Approximate size in memory, in bytes, with the mean that was answered last. */
   get bytes(): number {
-    const windows = [...this.#compared.values()].flat();
-    const compared = windows.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    return 2 * this.#sums.byteLength + this.#sampled.size * NUMBER_BYTES + compared;
+    return 2 * this.#sums.byteLength + this.#sampled.size * NUMBER_BYTES + this.#comparedBytes;
   }
 
   /** Answers the mean cosine to a sample's memories. Vectors are read only of what has changed. */
@@ -73,6 +73,8 @@ export class VectorMean {
     for await (const { sequence, vectors } of each(missing, read)) news.set(sequence, comparedOf(vectors));
     const kept = chosen.map((sequence) => [sequence, before.get(sequence) ?? news.get(sequence)] as const);
     this.#compared = new Map(kept.filter((pair): pair is [number, Float32Array[]] => pair[1] !== undefined));
+    const windows = [...this.#compared.values()].flat();
+    this.#comparedBytes = windows.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   #meanCosine(): MeanCosine {
