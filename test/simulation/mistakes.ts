@@ -10,7 +10,7 @@ export interface Mistake {
 export const MISTAKES: readonly Mistake[] = [
   {
     what: "a copier takes what is missing in the original for deleted",
-    seed: 40,
+    seed: 27,
     changes: [
       [
         "memory/generations/copy.ts",
@@ -26,12 +26,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a retry with its key appends without asking whether the memory was there before",
-    seed: 506,
+    seed: 496,
     changes: [["memory/calls/store.ts", "idempotent: attempt !== undefined", "idempotent: false"]],
   },
   {
     what: "a store that waited for the model brings a closed account's name back, and nobody looks for it",
-    seed: 31,
+    seed: 45,
     changes: [
       ["memory/log/namespaces.ts", "await admit();", ""],
       ["memory/erasure/leftovers.ts", "closed.has(scope.accountId)", "false"],
@@ -45,6 +45,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall does not wait until the words have caught up with the log",
+    seed: 71,
     changes: [["memory/search/search.ts", "until: this.of.applied() }))", "until: 0 }))"]],
   },
   {
@@ -53,7 +54,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "whoever asks joins the look at the log that is under way",
-    seed: 182,
+    seed: 177,
     changes: [
       [
         "memory/pacing/coalesce.ts",
@@ -92,7 +93,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a replica reads the pinned model before the plan that is about to change it",
-    seed: 165,
+    seed: 24,
     changes: [
       [
         "memory/model-change/reembedding.ts",
@@ -108,7 +109,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a namespace that a stopped process began in the model before is never moved",
-    seed: 303,
+    seed: 40,
     changes: [
       ["memory/generations/generations.ts", "!this.needed.has(generation)", "!this.known.has(generation)"],
     ],
@@ -131,7 +132,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    seed: 537,
+    seed: 359,
     changes: [
       [
         "memory/versions/standing.ts",
@@ -153,12 +154,12 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "nobody erases the old version when a process dies after an update",
-    seed: 129,
+    seed: 42,
     changes: [["memory/erasure/sweeping.ts", "eraseReplaced(this.ports)", "Promise.resolve(0)"]],
   },
   {
     what: "a retry of a replacement with its key replaces again",
-    seed: 407,
+    seed: 21,
     changes: [
       [
         "memory/log/namespaces.ts",
@@ -169,7 +170,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store with an external id goes in although another came first",
-    seed: 210,
     changes: [
       [
         "memory/log/appender.ts",
@@ -202,6 +202,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a memory is updated or superseded that was superseded before",
+    seed: 98,
     changes: [["memory/versions/standing.ts", "supersededBy: last?.id }", "supersededBy: undefined }"]],
   },
   {
@@ -224,6 +225,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a recall with a filter misses a memory that is updated before the filter is applied to it",
+    seed: 808,
     changes: [
       [
         "memory/search/search.ts",
@@ -234,7 +236,6 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a store that keeps what is there stays paid",
-    seed: 657,
     changes: [
       [
         "memory/calls/store.ts",
@@ -256,7 +257,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "a delete by filter does not see what other processes have written",
-    seed: 833,
+    seed: 380,
     changes: [["memory/calls/several/matching.ts", "    await replica.current();\n", ""]],
   },
 ];
