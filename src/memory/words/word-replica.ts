@@ -1,15 +1,12 @@
 import { MemoryError, unavailable } from "../../errors.js";
-import { fetchAll } from "../log/fetch.js";
 import { Restoration } from "../log/restoration.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import { type Entry, forgottenBy, type Log, type Numbered } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
-import { vectorsOf } from "../ports/windows.js";
 import type { TextRow, WordIndex } from "../ports/words.js";
 import { Hearing } from "./hearing.js";
-import type { MeanCosine } from "./mean-cosine.js";
-import { VectorMean, type WithVectors } from "./vector-mean.js";
+import { SampledMean } from "./sampled-mean.js";
 
 /** Entries read at a time; a slice's bytes bound them too. */
 const READ_MANY = 512;
@@ -66,12 +63,12 @@ export class WordReplica {
   #changed: Promise<void> = Promise.resolve();
   /** Counts the changes, because the sample of living memories depends on them alone. */
   #changes = 0;
-  readonly #mean = new VectorMean();
-  #sampled: { readonly at: number; readonly mean: Promise<MeanCosine> } | undefined;
+  readonly #mean: SampledMean;
   readonly #restoration: Restoration;
   readonly #catchUpOnce = coalesce(() => this.#catchUp());
 
   constructor(private readonly options: WordReplicaOptions) {
+    this.#mean = new SampledMean({ ...options, sample: () => this.#guard(options.index.sample()) });
     this.#restoration = new Restoration(options);
     options.index.onSnapshotLost = () => {
       this.#kept = 0;
@@ -97,7 +94,7 @@ export class WordReplica {
     const { index } = this.options;
     const [found, mean] = await Promise.all([
       this.#guard(index.search({ text, limit, among })),
-      this.#meanOfSample(),
+      this.#mean.of(this.#changes),
       this.#changed,
     ]);
     return new Hearing({ score: (query, some) => this.#guard(index.score(query, some)) }, found, mean);
@@ -208,34 +205,6 @@ export class WordReplica {
     this.#changed = Promise.all([this.#changed, changing]).then(() => {});
     this.#changed.catch(() => {});
     return changing;
-  }
-
-  /** Answers the mean cosine to a sample of the living memories, which is the same until one more changes. */
-  #meanOfSample(): Promise<MeanCosine> {
-    const at = this.#changes;
-    if (this.#sampled?.at === at) return this.#sampled.mean;
-    const before = this.#sampled?.mean.catch(() => {});
-    const follow = async () => {
-      await before;
-      const sample = await this.#guard(this.options.index.sample());
-      return this.#mean.follow(sample, (sequences) => this.#readVectors(sequences));
-    };
-    const sampled = { at, mean: follow() };
-    this.#sampled = sampled;
-    sampled.mean.catch(() => {
-      // The next call tries again.
-      if (this.#sampled === sampled) this.#sampled = undefined;
-    });
-    return sampled.mean;
-  }
-
-  async *#readVectors(sequences: readonly number[]): AsyncGenerator<WithVectors[]> {
-    const { log, logId, clock, fits } = this.options;
-    for await (const found of fetchAll(log, { logId, sequences, what: "vectors" })) {
-      const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
-      yield some.filter(({ vectors }) => fits(vectors));
-      await clock.yield();
-    }
   }
 
   #keepIfDue(): void {

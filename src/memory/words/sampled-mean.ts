@@ -1,0 +1,54 @@
+import { fetchAll } from "../log/fetch.js";
+import type { Clock } from "../pacing/clock.js";
+import type { Log } from "../ports/log.js";
+import { vectorsOf } from "../ports/windows.js";
+import type { MeanCosine } from "./mean-cosine.js";
+import { VectorMean, type WithVectors } from "./vector-mean.js";
+
+export interface SampledMeanOptions {
+  readonly logId: string;
+  readonly log: Pick<Log, "fetch">;
+  readonly clock: Clock;
+  /** Tells whether a memory's vectors can be compared with those of the log's model. */
+  fits(vectors: readonly Float32Array[]): boolean;
+  /** Lists the log numbers of a sample of the living memories. */
+  sample(): Promise<readonly number[]>;
+}
+
+/** Knows the mean cosine to a sample of the living memories, and reads their vectors from the log for it. */
+export class SampledMean {
+  readonly #mean = new VectorMean();
+  #known: { readonly version: number; readonly mean: Promise<MeanCosine> } | undefined;
+
+  constructor(private readonly options: SampledMeanOptions) {}
+
+  get bytes(): number {
+    return this.#mean.bytes;
+  }
+
+  /** Answers the mean for a version of the memories; it is computed once for each. */
+  of(version: number): Promise<MeanCosine> {
+    if (this.#known?.version === version) return this.#known.mean;
+    const known = { version, mean: this.#follow(this.#known?.mean) };
+    this.#known = known;
+    known.mean.catch(() => {
+      // The next call tries again.
+      if (this.#known === known) this.#known = undefined;
+    });
+    return known.mean;
+  }
+
+  async #follow(before: Promise<unknown> | undefined): Promise<MeanCosine> {
+    await before?.catch(() => {});
+    return this.#mean.follow(await this.options.sample(), (sequences) => this.#readVectors(sequences));
+  }
+
+  async *#readVectors(sequences: readonly number[]): AsyncGenerator<WithVectors[]> {
+    const { log, logId, clock, fits } = this.options;
+    for await (const found of fetchAll(log, { logId, sequences, what: "vectors" })) {
+      const some = found.map(({ sequence, entry }) => ({ sequence, vectors: vectorsOf(entry) }));
+      yield some.filter(({ vectors }) => fits(vectors));
+      await clock.yield();
+    }
+  }
+}
