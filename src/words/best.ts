@@ -6,9 +6,11 @@ export class Best {
 
   constructor(private readonly limit: number) {}
 
-  /** Score below which a memory has no chance. */
+  /** Score below which a memory has no chance: one without any score never has. */
   get bar(): number {
-    return this.#scores.length < this.limit ? 0 : (this.#scores[0] ?? Number.POSITIVE_INFINITY);
+    return this.#scores.length < this.limit
+      ? Number.MIN_VALUE
+      : (this.#scores[0] ?? Number.POSITIVE_INFINITY);
   }
 
   offer(number: number, score: number): void {

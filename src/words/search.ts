@@ -1,6 +1,7 @@
 import type { WeighedQuery, WordQuery } from "../memory/ports/words.js";
 import { Best } from "./best.js";
 import type { Contents, Sought } from "./contents.js";
+import { MEMORIES_MAX } from "./postings/memories.js";
 import { memoryOf, weightPlaceOf } from "./postings/posting.js";
 import { WEIGHTS } from "./postings/weights.js";
 import { gainOf, Norms } from "./scoring.js";
@@ -12,14 +13,16 @@ import { gainOf, Norms } from "./scoring.js";
 const RANGE = 32_768;
 /** Number of postings, or of words without one, read before other work gets its turn. */
 const SLICE_POSTINGS = 8192;
+/** Number of postings up to which a range is searched place by place, and from which on as a whole. */
+const NOTED_MAX = 8192;
 /** Maximum number of unused score tables that are kept. */
 const SPARE_MAX = 4;
 
 /** Scores of a range of memories. All are 0 between two ranges. */
 interface Scores {
   readonly scores: Float64Array;
-  /** Places whose score is not 0, in no particular order; `count` of them. */
-  readonly touched: Uint16Array;
+  /** Places of the range's first postings, some of them several times. */
+  readonly noted: Uint16Array;
 }
 
 const spare: Scores[] = [];
@@ -41,7 +44,7 @@ export function* findBest(
   const best = new Best(limit);
   const allowed = among && (yield* contents.memories.numbersOf(among));
   const norms = new Norms(query.meanLength);
-  const taken = spare.pop() ?? { scores: new Float64Array(RANGE), touched: new Uint16Array(RANGE) };
+  const taken = spare.pop() ?? { scores: new Float64Array(RANGE), noted: new Uint16Array(NOTED_MAX) };
   const range = new Range(contents, { table: taken, norms, allowed });
   let sought = yield* contents.seek(query);
   while (sought.length > 0) {
@@ -61,7 +64,8 @@ export function* findBest(
 class Range {
   #from = 0;
   #to = 0;
-  #count = 0;
+  /** Number of places noted. */
+  #noted = 0;
   #read = 0;
 
   constructor(
@@ -71,7 +75,7 @@ class Range {
 
   /** Begins at the first memory that has any of the words. */
   *begin(sought: readonly Sought[]): Generator<void> {
-    let first = Number.POSITIVE_INFINITY;
+    let first = MEMORIES_MAX;
     for (const { cursor } of sought) {
       first = Math.min(first, memoryOf(cursor.page[cursor.at] as number));
       if (this.#isDue(1)) yield;
@@ -92,35 +96,61 @@ class Range {
 
   /** Offers the scores, and clears them. */
   end(best: Best): void {
-    const { scores, touched } = this.by.table;
-    for (let i = 0; i < this.#count; i++) {
-      const place = touched[i] as number;
-      const score = scores[place] as number;
-      if (score >= best.bar) best.offer(this.#from + place, score);
-      scores[place] = 0;
-    }
-    this.#count = 0;
+    if (this.#noted < NOTED_MAX) this.#endNoted(best);
+    else this.#endAll(best);
+    this.#noted = 0;
   }
 
+  #endNoted(best: Best): void {
+    const { scores, noted } = this.by.table;
+    for (let i = 0; i < this.#noted; i++) {
+      const place = noted[i] as number;
+      const score = scores[place] as number;
+      if (score >= best.bar) this.#offer(place, best);
+      scores[place] = 0;
+    }
+  }
+
+  #endAll(best: Best): void {
+    const { scores } = this.by.table;
+    let { bar } = best;
+    for (let place = 0; place < RANGE; place++) {
+      if ((scores[place] as number) < bar) continue;
+      this.#offer(place, best);
+      bar = best.bar;
+    }
+    scores.fill(0);
+  }
+
+  /** Offers a memory, unless it was removed or must not be found: few get here, so no posting is asked that. */
+  #offer(place: number, best: Best): void {
+    const memory = this.#from + place;
+    if (!this.contents.memories.lives(memory)) return;
+    if (this.by.allowed !== undefined && this.by.allowed[memory] !== 1) return;
+    best.offer(memory, this.by.table.scores[place] as number);
+  }
+
+  /** Has no branch that depends on the scores: a wrong guess of the processor takes as long as five postings. */
   #addBlock(cursor: Sought["cursor"], factor: number): void {
-    const { scores, touched } = this.by.table;
-    const { norms, allowed } = this.by;
-    const { memories } = this.contents;
+    const { scores, noted } = this.by.table;
+    const { norms } = this.by;
+    const { lengths } = this.contents.memories;
     const { page, end } = cursor;
-    const hasGone = memories.gone > 0;
+    const from = this.#from;
+    const to = this.#to;
+    let count = this.#noted;
     let at = cursor.at;
     for (; at < end; at++) {
       const posting = page[at] as number;
       const memory = memoryOf(posting);
-      if (memory >= this.#to) break;
-      if (hasGone && !memories.lives(memory)) continue;
-      if (allowed !== undefined && allowed[memory] !== 1) continue;
-      const place = memory - this.#from;
-      const score = scores[place] as number;
-      if (score === 0) touched[this.#count++] = place;
-      const norm = norms.of(memories.lengthOf(memory));
-      scores[place] = score + gainOf(factor, WEIGHTS[weightPlaceOf(posting)] as number, norm);
+      if (memory >= to) break;
+      const place = memory - from;
+      if (count < NOTED_MAX) noted[count++] = place;
+      const norm = norms.of(lengths[memory] as number);
+      scores[place] =
+        (scores[place] as number) + gainOf(factor, WEIGHTS[weightPlaceOf(posting)] as number, norm);
     }
+    this.#noted = count;
     cursor.at = at;
   }
 

@@ -118,6 +118,11 @@ export class Memories {
     return this.#first + (this.#distances[number] as number);
   }
 
+  /** Number of words of each memory, for loops in which asking for each costs more than the answer is worth. */
+  get lengths(): Uint16Array {
+    return this.#lengths;
+  }
+
   lengthOf(number: number): number {
     return this.#lengths[number] as number;
   }

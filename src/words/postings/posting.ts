@@ -1,6 +1,5 @@
-import { WEIGHT_BITS } from "./weights.js";
-
-/** A posting has 32 bits: 27 for the memory's number, and 5 for the place of its weight. */
+/** A posting has 32 bits: 27 for the memory's number, and 5 for the place of its weight in `WEIGHTS`. */
+const WEIGHT_BITS = 5;
 const WEIGHT_MASK = (1 << WEIGHT_BITS) - 1;
 
 /** Maximum number of postings in a block. */
