@@ -11,6 +11,7 @@ import { AmongSearch } from "./among/among-search.js";
 import type { CompactRows } from "./among/compact-rows.js";
 import { type Found, searchDistinct } from "./distinct.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
+import { searchGraphs } from "./graphs.js";
 import type { Answer, Request } from "./index-worker.js";
 import { Pauses } from "./pauses.js";
 import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
@@ -141,21 +142,18 @@ export class UsearchIndex implements VectorIndex {
     vector: Float32Array,
     { count, segments }: { count: number; segments: readonly Segment[] },
   ): Promise<Found> {
-    const chunks = this.#tail.chunks;
+    const { chunks } = this.#tail;
     const pauses = new Pauses();
-    const hits: Hit[] = [];
     const living = segments.filter((segment) => segment.vectors > 0);
-    const breadth = Math.max(count, this.#gauge.breadthIn(living.length));
-    let all = true;
-    for (const segment of living) {
-      if (segment.vectors > count) all = false;
-      const matches = await this.#searchIn(segment, { vector, count: segment.breadthFor(breadth) });
-      segment.collect(matches, count, hits);
-      await pauses.ifDue();
-    }
+    const graphs = await searchGraphs({
+      ...{ vector, count, segments: living, breadth: this.#gauge.breadthIn(living.length) },
+      searchIn: (segment, asked) => this.#searchIn(segment, asked),
+    });
+    const hits = [...graphs.hits];
     if (living.length > 0 && this.#gauge.isDue(performance.now())) {
       this.#checkRecall(vector, { segments: living, hits: [...hits] });
     }
+    let { all } = graphs;
     for (const chunk of chunks) {
       if (chunk.rows > count) all = false;
       chunk.search(vector, count, hits);

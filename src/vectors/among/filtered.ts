@@ -1,5 +1,6 @@
 import type { Among, Hit } from "../../memory/ports/vectors.js";
 import type { Matches } from "../graph.js";
+import { breadthForShare, frontierOf } from "../graphs.js";
 import { Pauses } from "../pauses.js";
 import { BREADTH_HERE_MAX } from "../recall-gauge.js";
 import type { Segment } from "../segment.js";
@@ -12,10 +13,6 @@ const SCAN_MAX = 16_384;
 const SCAN_LATER_MAX = 131_072;
 /** Time that a place in a graph's search takes, divided by that of comparing one vector. Measured. */
 const PLACE_COST = 6;
-/** Part of a graph's search, a third, within which it misses next to none, also of a query like no memory. */
-const MARGIN = 3;
-/** Standard deviations of the number of the nearest that a graph has, which differs by chance. */
-const DEVIATIONS = 2;
 /**
  * Breadth of a search of one graph at least. It is more than without a filter, because no check of served queries
  * widens these searches, and a query like no memory needs more.
@@ -77,8 +74,7 @@ function planOf({ segments, limit, breadth }: Filtered, many: number): Searched[
   const least = Math.min(BREADTH_HERE_MAX, Math.round(BREADTH_LEAST / segments.length ** SHARED));
   return segments.map((segment) => {
     const nearest = (limit * segment.vectors) / many;
-    const places = Math.ceil(MARGIN * (nearest + DEVIATIONS * Math.sqrt(nearest)));
-    const planned = Math.min(segment.vectors, Math.max(breadth, least, places));
+    const planned = Math.min(segment.vectors, Math.max(breadth, least, breadthForShare(nearest)));
     return { segment, breadth: planned, hits: [], frontier: Number.POSITIVE_INFINITY };
   });
 }
@@ -117,10 +113,7 @@ function note(searched: Searched, { matches, among }: { matches: Matches; among:
   const found: Hit[] = [];
   segment.collect(matches, matches.keys.length, found);
   searched.hits = found.filter(({ sequence }) => among.has(sequence));
-  const isAll = matches.keys.length >= segment.files.vectors;
-  // The last ones found do not count, because the graph may have missed others that are as near.
-  const place = Math.floor(matches.distances.length / MARGIN) - 1;
-  searched.frontier = isAll ? Number.NEGATIVE_INFINITY : 1 - (matches.distances[Math.max(0, place)] ?? 2);
+  searched.frontier = frontierOf(segment, matches);
 }
 
 /** Answers the similarity of the last of the `limit` nearest memories; less than any if there are fewer. */
