@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { unavailable } from "../../src/errors.js";
 import type { Mark } from "../../src/memory/ports/vectors.js";
@@ -135,6 +136,57 @@ describe("the words of a log", () => {
     expect(index.added.length).toBeLessThan(2000);
   });
 
+  describe("while the index takes a slice", () => {
+    /** An index that adds nothing before `open` is called. */
+    function gated() {
+      const gate = deferred();
+      let adds = 0;
+      const add = async () => {
+        await gate.promise;
+        return adds++;
+      };
+      const set = setUp({ add });
+      set.log.add(...texts(2000));
+      return { ...set, gate, adds: () => adds };
+    }
+
+    it("are read one slice further, and no more", async () => {
+      const { log, gate, hear, adds } = gated();
+      const hearing = hear("word");
+      await settle();
+      expect(log.reads).toBe(2);
+      gate.resolve();
+      await hearing;
+      expect(log.reads).toBe(4);
+      expect(adds()).toBe(4);
+    });
+
+    it("stop only when it has them", async () => {
+      const { replica, gate, hear, adds } = gated();
+      const hearing = hear("word").catch(() => {});
+      await settle();
+      let isStopped = false;
+      const stopping = replica.stop().then(() => {
+        isStopped = true;
+      });
+      await settle();
+      expect(isStopped).toBe(false);
+      gate.resolve();
+      await Promise.all([stopping, hearing]);
+      // The second slice was read already.
+      expect(adds()).toBeLessThanOrEqual(2);
+    });
+
+    it("are not heard if it fails", async () => {
+      const { replica, gate, hear } = gated();
+      const hearing = hear("word");
+      await settle();
+      gate.reject(new Error("the index is full"));
+      await expect(hearing).rejects.toMatchObject({ code: "unavailable" });
+      expect(replica.broken).toBe(true);
+    });
+  });
+
   it("are kept in a file when they are many, again when a quarter is new, and at the end", async () => {
     const marks: Mark[] = [];
     const snapshot = async (mark: Mark) => void marks.push(mark);
@@ -164,6 +216,19 @@ describe("the words of a log", () => {
     expect(troubles).toHaveLength(1);
   });
 });
+
+function deferred() {
+  let [resolve, reject] = [() => {}, (_: Error) => {}];
+  const promise = new Promise<void>((...both) => {
+    [resolve, reject] = both;
+  });
+  return { promise, resolve: () => resolve(), reject: (error: Error) => reject(error) };
+}
+
+/** Lets everything run that waits for nothing else. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await nextTurn();
+}
 
 function withoutText({ sequence, entry }: ReturnType<typeof numbered>[0]) {
   const { text: _, ...rest } = entry as ReturnType<typeof aMemory>;

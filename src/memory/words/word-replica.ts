@@ -54,6 +54,8 @@ export class WordReplica {
   /** True once it has read its log as far as the first call wanted. */
   #isBuilt = false;
   #stopped = false;
+  /** Outcome of the entries that were read last. */
+  #taking: Promise<void> = Promise.resolve();
   /** Number of the last entry in the snapshot, or in the last attempt to write one. */
   #kept = 0;
   #keeping: Promise<void> | undefined;
@@ -137,13 +139,17 @@ export class WordReplica {
 
   /** Reads to the log's end, where the new versions are of memories that it finds erased. */
   async #catchUp(): Promise<void> {
-    for (let isAtEnd = false; ; ) {
-      if (this.#stopped) throw unavailable("the service is stopping");
-      if (this.#restoration.pending) await this.#restore();
-      if (!isAtEnd || this.#applied < this.#wanted) isAtEnd = await this.#read();
-      else if (await this.#isConfirmed()) break;
-      // A long log is read in slices, so that other calls are served in between.
-      await this.options.clock.yield();
+    try {
+      for (let isAtEnd = false; ; ) {
+        if (this.#stopped) throw unavailable("the service is stopping");
+        if (this.#restoration.pending) await this.#restore();
+        if (!isAtEnd || this.#applied < this.#wanted) isAtEnd = await this.#read();
+        else if (await this.#isConfirmed()) break;
+        // A long log is read in slices, so that other calls are served in between.
+        await this.options.clock.yield();
+      }
+    } finally {
+      await this.#taking.catch(() => {});
     }
     this.#isBuilt = true;
     this.#keepIfDue();
@@ -163,14 +169,19 @@ export class WordReplica {
     return confirmed;
   }
 
-  /** Reads some entries; answers whether they were the log's last ones. */
+  /**
+   * Reads some entries, while the index takes the ones before; answers whether they were the log's last ones.
+   */
   async #read(): Promise<boolean> {
     const { logId, log } = this.options;
     const range = { logId, from: this.#applied + 1, limit: READ_MANY, what: "text" } as const;
     const { entries, complete } = await log.read(range);
     if (entries.length === 0 && this.#applied < this.#wanted)
       throw unavailable("the log ends before an entry that was read");
-    await this.#take(entries);
+    await this.#taking;
+    this.#taking = this.#take(entries);
+    if (complete) await this.#taking;
+    else this.#taking.catch(() => {});
     return complete;
   }
 
