@@ -103,10 +103,13 @@ class Range {
 
   #endNoted(best: Best): void {
     const { scores, noted } = this.by.table;
+    let { bar } = best;
     for (let i = 0; i < this.#noted; i++) {
       const place = noted[i] as number;
-      const score = scores[place] as number;
-      if (score >= best.bar) this.#offer(place, best);
+      if ((scores[place] as number) >= bar) {
+        this.#offer(place, best);
+        bar = best.bar;
+      }
       scores[place] = 0;
     }
   }

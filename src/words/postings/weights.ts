@@ -3,10 +3,10 @@
  * down beyond. A posting keeps the place in this list, so another list, such as a learned one, needs no other
  * format. There are as many as a posting has places for.
  */
-export const WEIGHTS: readonly number[] = [
+export const WEIGHTS = Float64Array.of(
   ...Array.from({ length: 16 }, (_, i) => i + 1),
   ...[20, 24, 28, 32, 40, 48, 64, 80, 96, 128, 192, 256, 512, 1024, 4096, 16_384],
-];
+);
 
 /** Returns the place of the largest weight that is not above a number of times, which is at least 1. */
 export function placeOfWeight(times: number): number {
