@@ -14,7 +14,7 @@ export function breadthForShare(nearest: number): number {
   return Math.ceil(MARGIN * (nearest + DEVIATIONS * Math.sqrt(nearest)));
 }
 
-/** What a search of several graphs needs of a segment. */
+/** Part of a segment that a search of several graphs needs. */
 export type Searchable = Pick<Segment, "files" | "vectors" | "breadthFor" | "collect">;
 
 /** Similarity below which a segment may have vectors that a search of its graph has not found. */

@@ -18,6 +18,9 @@ export class IndexThread {
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
 
+  /** @param background lets all other threads go first */
+  constructor(private readonly background = false) {}
+
   /**
    * Does one piece of work after all earlier ones.
    *
@@ -41,7 +44,10 @@ export class IndexThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./index-worker.js", import.meta.url), { name: "index" });
+    const worker = new Worker(new URL("./index-worker.js", import.meta.url), {
+      name: "index",
+      workerData: { background: this.background },
+    });
     worker.unref();
     const fail = (error: unknown) => {
       if (this.#worker !== worker) return;

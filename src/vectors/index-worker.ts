@@ -1,8 +1,9 @@
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
 import type { RecallMeasured } from "../memory/ports/vectors.js";
 import { type CompactRows, readCompact } from "./among/compact-rows.js";
 import { type Matches, newGraph, view } from "./graph.js";
+import { letOthersGoFirst } from "./priority.js";
 import { CHECKED } from "./recall-gauge.js";
 import { rowsOf } from "./segment-rows.js";
 import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
@@ -188,6 +189,8 @@ function answer(request: Request): Answer {
 function buffersOf({ keys, slots, rows }: CompactRows): ArrayBuffer[] {
   return [keys, slots, rows].map(({ buffer }) => buffer as ArrayBuffer);
 }
+
+if (workerData.background) letOthersGoFirst();
 
 parentPort?.on("message", (request: Request) => {
   let reply: Reply;

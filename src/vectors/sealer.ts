@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { IndexThread } from "./index-thread.js";
+import type { IndexThread } from "./index-thread.js";
 import type { Segment } from "./segment.js";
 import type { IndexFiles } from "./snapshot/index-files.js";
 import { keyOf } from "./snapshot/keys.js";
@@ -26,39 +26,38 @@ export interface Sealing {
 
 /** Builds graphs of sealed memories in a thread that all indexes share, one after the other. */
 export class Sealer {
-  readonly #thread = new IndexThread();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly files: IndexFiles) {}
+  /** @param thread does only what no call waits for */
+  constructor(
+    private readonly files: IndexFiles,
+    private readonly thread: IndexThread,
+  ) {}
 
   /** Writes a segment with the memories of its base and of some chunks; throws if it is aborted. */
   seal(sealing: Sealing): Promise<Written> {
     const sealed = this.#last.then(() => this.#seal(sealing));
-    this.#last = sealed.catch(() => this.#thread.ask({ op: "giveUp" })).catch(() => {});
+    this.#last = sealed.catch(() => this.thread.ask({ op: "giveUp" })).catch(() => {});
     return sealed;
-  }
-
-  async close(): Promise<void> {
-    await this.#thread.close();
   }
 
   async #seal({ of, base, after, chunks, gone, signal }: Sealing): Promise<Written> {
     signal.throwIfAborted();
     const known = base === undefined ? [] : [...base.gone];
     const anew = base !== undefined && base.goneShare > GONE_SHARE_MAX;
-    await this.#thread.ask({ op: "begin", of, stem: base?.files.stem, gone: known, anew });
+    await this.thread.ask({ op: "begin", of, stem: base?.files.stem, gone: known, anew });
     const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
     const threads = rows >= HURRY_ROWS ? availableParallelism() : 1;
     for (const chunk of chunks) {
       for (let from = 0; from < chunk.rows; from += SLICE_ROWS) {
         signal.throwIfAborted();
-        await this.#thread.ask({ op: "add", ...pack(chunk, from), threads });
+        await this.thread.ask({ op: "add", ...pack(chunk, from), threads });
       }
     }
     signal.throwIfAborted();
     const mark = chunks.at(-1)?.mark ?? base?.mark ?? after;
     return this.files.keep(of, async () => {
-      const { written } = await this.#thread.ask({ op: "write", after, mark, gone: [...gone] });
+      const { written } = await this.thread.ask({ op: "write", after, mark, gone: [...gone] });
       if (written === undefined) throw new Error("the index thread wrote nothing");
       return written;
     });

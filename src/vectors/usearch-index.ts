@@ -12,6 +12,7 @@ import type { CompactRows } from "./among/compact-rows.js";
 import { type Found, searchDistinct } from "./distinct.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
+import type { IndexThread } from "./index-thread.js";
 import type { Answer, Request } from "./index-worker.js";
 import { Pauses } from "./pauses.js";
 import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
@@ -24,6 +25,8 @@ import { EXACT_ERROR, Tail } from "./tail.js";
 export interface IndexOptions extends SegmentsOptions {
   /** Maximum bytes of vectors that wait for sealing, before more have to wait. */
   readonly backlogBytesMax: number;
+  /** Thread that lets all others go first: it checks what searches find. */
+  readonly background: IndexThread;
   readonly onChecked: (checked: RecallMeasured) => void;
 }
 
@@ -197,7 +200,8 @@ export class UsearchIndex implements VectorIndex {
   ): Promise<Matches | undefined> {
     const { of, files } = segment;
     try {
-      return (await this.#ask({ op, of, stem: files.stem, ...asked })).matches;
+      const thread = op === "search" ? this.options.thread : this.options.background;
+      return (await this.#ask(thread, { op, of, stem: files.stem, ...asked })).matches;
     } catch (error) {
       if (this.#segments.all.includes(segment)) throw error;
       return undefined;
@@ -205,15 +209,15 @@ export class UsearchIndex implements VectorIndex {
   }
 
   async #readCompact({ of, files }: Segment): Promise<CompactRows> {
-    const { compact } = await this.#ask({ op: "compact", of, stem: files.stem });
+    const { compact } = await this.#ask(this.options.thread, { op: "compact", of, stem: files.stem });
     if (compact === undefined) throw new Error("the index thread read no vectors");
     return compact;
   }
 
-  async #ask(request: Request): Promise<Answer> {
+  async #ask(thread: IndexThread, request: Request): Promise<Answer> {
     this.#waiting++;
     try {
-      return await this.options.thread.ask(request);
+      return await thread.ask(request);
     } finally {
       this.#waiting--;
     }

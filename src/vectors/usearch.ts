@@ -62,13 +62,15 @@ export function openUsearch({
   ...options
 }: UsearchOptions): Usearch {
   const files = new IndexFiles({ folder, bytesMax: snapshotBytesMax });
-  const sealer = new Sealer(files);
   const thread = new IndexThread();
+  const background = new IndexThread(true);
+  const sealer = new Sealer(files, background);
   const indexOf = (logId: string) => ({ folder, logId, dimensions: dimensionsOf(logId) ?? 0 });
   const shared = {
     files,
     sealer,
     thread,
+    background,
     tailRowsMax: TAIL_ROWS_MAX,
     segmentRowsMax: SEGMENT_ROWS_MAX,
     backlogBytesMax: BACKLOG_BYTES_MAX,
@@ -97,7 +99,7 @@ export function openUsearch({
       return { found, of };
     },
     close: async () => {
-      await sealer.close();
+      await background.close();
       await thread.close();
     },
   };

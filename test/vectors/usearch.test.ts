@@ -164,6 +164,22 @@ describe("an index by USearch", () => {
     expect(checks[0]?.found).toBeGreaterThan(7);
   });
 
+  it.skipIf(process.platform !== "linux")(
+    "builds in a thread that lets all others go first (on Linux)",
+    async () => {
+      const { index } = open();
+      await index.add(rows);
+      await index.settled();
+      const niceness = readdirSync("/proc/self/task").map((id) => {
+        // The numbers follow the name, which is in brackets.
+        const numbers = readFileSync(`/proc/self/task/${id}/stat`, "utf8").split(") ")[1]?.split(" ");
+        return Number(numbers?.[16]);
+      });
+      expect(niceness).toContain(0);
+      expect(niceness).toContain(10);
+    },
+  );
+
   it("takes more memory rather than losing a memory when its files cannot be written", async () => {
     const troubles: unknown[] = [];
     const file = join(newFolder(), "file");
