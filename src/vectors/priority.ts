@@ -7,10 +7,14 @@ const NICENESS = 10;
 
 /**
  * Lets all other threads go before this one, also those that it starts. Where the system knows priorities of
- * processes only, it does nothing.
+ * processes only, or allows no change, it does nothing.
  */
 export function letOthersGoFirst(): void {
-  // Linux numbers threads as it numbers processes.
-  if (process.platform === "linux")
+  if (process.platform !== "linux") return;
+  try {
+    // Linux numbers threads as it numbers processes.
     setPriority(Number(basename(readlinkSync("/proc/thread-self"))), NICENESS);
+  } catch {
+    // A sandbox may forbid it, and the work is the same without.
+  }
 }
