@@ -75,6 +75,7 @@ class Range {
 
   /** Begins at the first memory that has any of the words. */
   *begin(sought: readonly Sought[]): Generator<void> {
+    // Not infinity, with which the loop over postings would compute in floating point.
     let first = MEMORIES_MAX;
     for (const { cursor } of sought) {
       first = Math.min(first, memoryOf(cursor.page[cursor.at] as number));

@@ -137,7 +137,7 @@ describe("the words of a log", () => {
   });
 
   describe("while the index takes a slice", () => {
-    /** An index that adds nothing before `open` is called. */
+    /** An index whose additions end when the gate is resolved, or fail when it is rejected. */
     function gated() {
       const gate = deferred();
       let adds = 0;
