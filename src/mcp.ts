@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "commander";
 import { EXIT } from "./cli/exit.js";
 import { failureOf } from "./cli/failure.js";
-import { profilePath, readProfile, serverOf } from "./cli/profile.js";
+import { hasLogin, serverOf } from "./cli/profile.js";
 import type { Service } from "./compose.js";
 import { unavailable } from "./errors.js";
 import { sharing } from "./mcp/embedded.js";
@@ -103,8 +103,8 @@ function dataFolder(env: NodeJS.ProcessEnv): string {
 /** Chooses the server: the one that is named, or one of this machine that all sessions share. */
 function finding({ url }: Options): FindPlace {
   const { env } = process;
-  const isNamed = url ?? env.RECALLD_URL ?? env.RECALLD_API_KEY ?? readProfile(profilePath(env)).url;
-  if (isNamed !== undefined) {
+  const isNamed = [url, env.RECALLD_URL, env.RECALLD_API_KEY].some(Boolean) || hasLogin(env);
+  if (isNamed) {
     const { key, url: at } = serverOf({ ...(url !== undefined && { url }) }, env);
     return async () => ({ url: at, key });
   }

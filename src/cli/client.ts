@@ -32,8 +32,9 @@ export async function call(server: Server, method: string, body: Json): Promise<
     "user-agent": `recalld-cli/${VERSION}`,
   };
   if (server.key !== undefined) headers.authorization = `Bearer ${server.key}`;
-  const request = { method: "POST", headers, body: JSON.stringify(body) };
-  const url = `${server.url.replace(/\/$/, "")}/recalld.v1.${method.replace(".", "/")}`;
+  // A redirect would take the key, and what is stored, to where nobody named.
+  const request: RequestInit = { method: "POST", headers, body: JSON.stringify(body), redirect: "manual" };
+  const url = `${server.url}/recalld.v1.${method.replace(".", "/")}`;
   for (let attempt = 0; ; attempt++) {
     const { answer, error, pauseMs } = await tryOnce(url, request);
     if (answer !== undefined) return answer;
@@ -53,14 +54,34 @@ interface Tried {
 async function tryOnce(url: string, request: RequestInit): Promise<Tried> {
   try {
     const response = await fetch(url, { ...request, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) });
-    const answer = (await response.json()) as Json;
+    const to = response.headers.get("location");
+    if (to !== null && !response.ok) {
+      return {
+        error: new CallError("failed_precondition", `the server sends on to ${to}: set --url to that`),
+      };
+    }
+    const answer = jsonIn(await response.text(), response);
     if (response.ok) return { answer };
     return { error: errorIn(answer, response), ...pauseAfter(response) };
   } catch (error) {
+    if (error instanceof CallError) return { error };
     const { origin } = new URL(url);
     return {
       error: new CallError("unavailable", `${origin} cannot be reached: ${reasonOf(error)}`),
       pauseMs: 0,
+    };
+  }
+}
+
+/** Parses an answer. A proxy answers in its own words, as an error of its status. */
+function jsonIn(text: string, response: Response): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    if (response.ok) throw new CallError("unknown", "the answer is not JSON, so it is not recalld's");
+    return {
+      code: response.status >= 500 ? "unavailable" : "unknown",
+      message: `the server answers ${response.status}`,
     };
   }
 }

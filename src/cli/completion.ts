@@ -1,51 +1,22 @@
+import complete from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
-import { commandsOf, nameOf } from "../operator/command-line.js";
-import { UsageError } from "./failure.js";
 
-/** Commands of the other parts of the program. */
-const PARTS = ["serve", "admin", "model", "mcp"];
+const COMMAND = "completion";
 
 /**
- * Writes a completion script, made from the commands themselves.
- *
- * @throws UsageError for a shell that is not known.
+ * Adds `completion SHELL`, which prints a script, and `complete`, which that script asks at each press of the
+ * key. What the commands are called and take is read from the commands themselves.
  */
-export function completionFor(shell: string, program: Command): string {
-  const options = new Map(
-    commandsOf(program).map((each) => [
-      nameOf(each),
-      each.options.map(({ long }) => long ?? "").filter(Boolean),
-    ]),
-  );
-  if (shell === "bash") return bash(options);
-  if (shell === "zsh") return `autoload -U +X bashcompinit && bashcompinit\n${bash(options)}`;
-  if (shell === "fish") return fish(options);
-  throw new UsageError(`${shell}: completion is for bash, zsh and fish`);
+export function addCompletion(program: Command, [asked]: readonly string[]): void {
+  if (asked !== COMMAND && asked !== "complete") {
+    program.command(`${COMMAND} <SHELL>`).description("prints a completion script for bash, zsh or fish");
+    return;
+  }
+  // The overview for people lists a group's commands in place of the group, which cannot be completed so.
+  for (const each of [program, ...program.commands]) each.configureHelp({ visibleCommands });
+  complete(program, { completionCommandName: COMMAND });
 }
 
-type Options = ReadonlyMap<string, readonly string[]>;
-
-function bash(options: Options): string {
-  const cases = [...options].map(([name, all]) => `    ${name}) words="${all.join(" ")}" ;;`);
-  const [typed, first] = ["$" + "{COMP_WORDS[COMP_CWORD]}", "$" + "{COMP_WORDS[1]}"];
-  return [
-    "_recalld() {",
-    `  local words="" current="${typed}"`,
-    '  if [ "$COMP_CWORD" -eq 1 ]; then',
-    `    words="${[...PARTS, ...options.keys()].join(" ")}"`,
-    `  else case "${first}" in`,
-    ...cases,
-    "  esac; fi",
-    '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
-    "}",
-    "complete -o default -F _recalld recalld",
-  ].join("\n");
-}
-
-function fish(options: Options): string {
-  const first = [...PARTS, ...options.keys()].join(" ");
-  const lines = [...options].flatMap(([name, all]) =>
-    all.map((option) => `complete -c recalld -n '__fish_seen_subcommand_from ${name}' -l ${option.slice(2)}`),
-  );
-  return [`complete -c recalld -n '__fish_use_subcommand' -f -a '${first}'`, ...lines].join("\n");
+function visibleCommands({ commands }: Command): Command[] {
+  return [...commands];
 }

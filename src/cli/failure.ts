@@ -13,17 +13,47 @@ export class CallError extends Error {
 }
 
 /** A line that cannot be carried out as it stands. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT.notUnderstood,
+  ) {
+    super(message);
+  }
+}
+
+/** Names of fields whose option has another name than theirs with dashes. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  query: "QUERY",
+  text: "TEXT",
+  id: "ID",
+  ids: "ID",
+  expire_time: "--expires",
+};
+
+/** Says a refusal in the words of who typed options: the server names fields. */
+function inOptions({ code, message }: CallError): string {
+  if (code === "failed_precondition") return message.replace("; set force ", "; set --force ");
+  if (code !== "invalid_argument") return message;
+  return message.replace(/^([a-z_]+)(?=[ .:[])\.?/, (_, field: string) => {
+    return OPTIONS[field] ?? `--${field.replaceAll("_", "-")}`;
+  });
+}
+
+/** Removes what could change a terminal or turn its lines around. */
+function printable(line: string): string {
+  return line.replace(/[\p{Cc}\p{Bidi_C}]+/gu, " ");
+}
 
 /** Says what went wrong, in lines for people, with the exit code. */
 export function failureOf(error: unknown): { exitCode: number; lines: string[] } {
   if (error instanceof CallError) {
-    const lines = [`recalld: ${error.message} (${error.code})`];
-    if (error.requestId !== undefined) lines.push(`request id: ${error.requestId}`);
-    return { exitCode: exitCodeFor(error.code), lines };
+    const id = error.requestId === undefined ? "" : `, request id ${error.requestId}`;
+    const line = `recalld: ${inOptions(error)} (${error.code}${id})`;
+    return { exitCode: exitCodeFor(error.code), lines: [printable(line)] };
   }
   if (error instanceof UsageError)
-    return { exitCode: EXIT.notUnderstood, lines: [`recalld: ${error.message}`] };
+    return { exitCode: error.exitCode, lines: [printable(`recalld: ${error.message}`)] };
   const message = error instanceof Error ? error.message : String(error);
-  return { exitCode: EXIT.failed, lines: [`recalld: ${message}`] };
+  return { exitCode: EXIT.failed, lines: [printable(`recalld: ${message}`)] };
 }

@@ -1,21 +1,57 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Server } from "./client.js";
 import { UsageError } from "./failure.js";
 
 const URL_DEFAULT = "http://127.0.0.1:8080";
+/** The name of a key for which none is given. */
+const NAME_DEFAULT = "default";
 
-/** Contents of the profile file: the server that commands call, and the key for it. */
-interface Profile {
-  readonly url?: string;
+/** The key for one server, under one name: a user may have several accounts there. */
+interface Login {
+  readonly url: string;
+  readonly profile?: string;
   readonly api_key?: string;
+}
+
+/** Contents of the profile file: the latest login, and the others, the latest first. */
+interface Profile extends Partial<Login> {
+  readonly others?: readonly Login[];
+}
+
+/** What a command says of the server and the key. */
+export interface Named {
+  readonly url?: string;
+  readonly profile?: string;
 }
 
 /** Path of the profile: RECALLD_PROFILE, or the one below the user's configuration. */
 export function profilePath(env: NodeJS.ProcessEnv): string {
-  const config = env.XDG_CONFIG_HOME ?? join(homedir(), ".config");
-  return env.RECALLD_PROFILE ?? join(config, "recalld", "profile.json");
+  const config = env.XDG_CONFIG_HOME || join(homedir(), ".config");
+  return env.RECALLD_PROFILE || join(config, "recalld", "profile.json");
+}
+
+/**
+ * Address of a server in the one form that is compared: `http://` may be missing, and upper case, a default
+ * port or slashes at the end make no other server.
+ *
+ * @throws UsageError if it is no address.
+ */
+export function addressOf(url: string): string {
+  const { protocol, username, origin, pathname } = parsedUrl(url);
+  if (!["http:", "https:"].includes(protocol) || username !== "") {
+    throw new UsageError(`${protocol}//… is no address of a server: give one such as ${URL_DEFAULT}`);
+  }
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+function parsedUrl(url: string): URL {
+  try {
+    return new URL(/^[a-z][a-z\d+.-]*:\/\//i.test(url) ? url : `http://${url}`);
+  } catch {
+    throw new UsageError(`${JSON.stringify(url)} is no address of a server: give one such as ${URL_DEFAULT}`);
+  }
 }
 
 /**
@@ -23,28 +59,67 @@ export function profilePath(env: NodeJS.ProcessEnv): string {
  *
  * @throws UsageError if the profile is not a profile.
  */
-export function serverOf(given: { url?: string }, env: NodeJS.ProcessEnv): Server {
-  const profile = readProfile(profilePath(env));
-  const url = given.url ?? env.RECALLD_URL ?? profile.url ?? URL_DEFAULT;
+export function serverOf({ url, profile = NAME_DEFAULT }: Named, env: NodeJS.ProcessEnv): Server {
+  const logins = readLogins(profilePath(env)).filter((login) => nameOf(login) === profile);
+  const address = addressOf(url || env.RECALLD_URL || logins[0]?.url || URL_DEFAULT);
   // A key is for one server: it is not shown to another.
-  const own = url === (profile.url ?? URL_DEFAULT) ? profile.api_key : undefined;
-  return { url, key: env.RECALLD_API_KEY ?? own };
+  const own = logins.find((login) => login.url === address)?.api_key;
+  return { url: address, key: env.RECALLD_API_KEY || own };
 }
 
-/** Writes the profile, which nobody but its owner may read. */
-export function writeProfile(path: string, profile: Required<Profile>): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
-  // An existing file keeps its mode when it is written.
-  chmodSync(path, 0o600);
+/** The key that the profile has for this server under this name. */
+export function keyInProfile({ url, profile = NAME_DEFAULT }: Login, env: NodeJS.ProcessEnv) {
+  return readLogins(profilePath(env)).find((login) => login.url === url && nameOf(login) === profile)
+    ?.api_key;
 }
 
-/** Reads the profile; an absent one is empty. */
-export function readProfile(path: string): Profile {
+/** Puts a login in the place of the one of this server and name. Without a key it is forgotten. */
+export function writeLogin(login: Login, env: NodeJS.ProcessEnv): void {
+  const path = profilePath(env);
+  const kept = readLogins(path).filter(({ url, ...each }) => {
+    return url !== login.url || nameOf({ url, ...each }) !== nameOf(login);
+  });
+  const [latest, ...others] = login.api_key === undefined ? kept : [login, ...kept];
+  write(path, { ...latest, ...(others.length > 0 && { others }) });
+}
+
+/** Fails now if a key could not be written later: a key is shown once, by the server too. */
+export function checkWritable(env: NodeJS.ProcessEnv): void {
+  const path = profilePath(env);
+  const [latest, ...others] = readLogins(path);
+  write(path, { ...latest, ...(others.length > 0 && { others }) });
+}
+
+/** True if the profile names a server. */
+export function hasLogin(env: NodeJS.ProcessEnv): boolean {
+  return readLogins(profilePath(env)).length > 0;
+}
+
+function nameOf({ profile = NAME_DEFAULT }: Login): string {
+  return profile;
+}
+
+/** Replaces the file in one step, so that no reader and no crash sees half of it. Only its owner may read it. */
+function write(path: string, profile: Profile): void {
+  const draft = `${path}.${process.pid}`;
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Profile;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
+    renameSync(draft, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    rmSync(draft, { force: true });
+    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/** Reads the logins, the latest first; an absent file has none. */
+function readLogins(path: string): Login[] {
+  try {
+    const { others = [], ...latest } = JSON.parse(readFileSync(path, "utf8")) as Profile;
+    const isLogin = (each: Partial<Login>): each is Login => typeof each.url === "string";
+    return [latest, ...others].filter(isLogin).map((each) => ({ ...each, url: addressOf(each.url) }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new UsageError(`${path} cannot be read as a profile: ${(error as Error).message}`);
   }
 }

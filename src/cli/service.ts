@@ -1,12 +1,11 @@
 import { call, type Json, type Server } from "./client.js";
+import { EXIT } from "./exit.js";
 import { UsageError } from "./failure.js";
 import type { Output } from "./output.js";
-import { serverOf } from "./profile.js";
+import { type Named, serverOf } from "./profile.js";
 
 /** Options that each command has. */
-export interface Common extends Output {
-  readonly url?: string;
-}
+export interface Common extends Output, Named {}
 
 export interface In extends Common {
   readonly namespace: string;
@@ -16,7 +15,10 @@ export interface In extends Common {
 export function serverWithKey(given: Common): Server & { key: string } {
   const { url, key } = serverOf(given, process.env);
   if (key === undefined) {
-    throw new UsageError(`no key for ${url}: set RECALLD_API_KEY, or make an account by recalld signup`);
+    throw new UsageError(
+      `no key for ${url}: set RECALLD_API_KEY, or make an account by recalld signup`,
+      EXIT.denied,
+    );
   }
   return { url, key };
 }

@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
 import { importFile, lineOf } from "../importing/import-file.js";
 import { ProgressLine } from "../progress.js";
 import type { Json } from "./client.js";
 import { EXIT } from "./exit.js";
+import { openTarget } from "./export-file.js";
 import { CallError } from "./failure.js";
 import { linesOf } from "./lines.js";
 import { print } from "./output.js";
@@ -21,27 +20,39 @@ export async function exportTo({
 }: In & { file?: string; vectors?: boolean }): Promise<void> {
   const server = serverWithKey(common);
   const path = `/namespaces/${encodeURIComponent(namespace)}/export`;
-  const query = vectors ? "?include_vectors=true" : "";
-  // The lines themselves are the answer, unless they go into a file.
-  const output = file === undefined ? process.stdout : createWriteStream(file);
+  const lines = linesOf(server, `${path}${vectors ? "?include_vectors=true" : ""}`);
+  if (file === undefined) {
+    // The lines themselves are the answer.
+    await writeLines(lines, process.stdout);
+    return;
+  }
   const progress = new ProgressLine(process.stderr, PROGRESS);
-  let lines = 0;
-  let last = "";
+  const show = (count: number) => progress.show(`${count.toLocaleString("en-US")} memories`);
+  const target = openTarget(file);
   try {
-    for await (const line of linesOf(server, `${path}${query}`)) {
-      if (!output.write(`${line}\n`)) await once(output, "drain");
-      last = line;
-      if (file !== undefined) progress.show(`${(lines++).toLocaleString("en-US")} memories`);
-    }
-    const { count } = ended(last);
+    const count = await writeLines(lines, target.stream, show);
+    await target.commit();
     progress.end();
-    if (file === undefined) return;
-    output.end();
-    await finished(output);
     print(common, { file, memories: count }, () => [`${count} memories are in ${file}`]);
   } finally {
     progress.end();
+    target.discard();
   }
+}
+
+/** Writes lines as they come. Returns the number of memories. @throws CallError if the export is not whole */
+async function writeLines(
+  lines: AsyncIterable<string>,
+  output: NodeJS.WritableStream,
+  show: (count: number) => void = () => {},
+): Promise<number> {
+  let [last, count] = ["", 0];
+  for await (const line of lines) {
+    if (!output.write(`${line}\n`)) await once(output, "drain");
+    last = line;
+    show(count++);
+  }
+  return ended(last).count;
 }
 
 /** @throws CallError if this is not the last line of a whole export. */

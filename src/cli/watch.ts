@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "./client.js";
 import { CallError } from "./failure.js";
 import { linesOf } from "./lines.js";
-import { print, short } from "./output.js";
+import { short } from "./output.js";
 import { type In, serverWithKey } from "./service.js";
 
 /** Pauses before a watch is begun again, the last one again and again. */
@@ -26,7 +26,9 @@ export async function watch({ namespace, from, ...common }: In & { from?: string
         failures = 0;
         position = event.position ?? position;
         if (event.name === "failure") throw failureIn(event);
-        if (event.data !== undefined) print(common, shown(event), () => [lineOf(event)]);
+        if (event.data === undefined) continue;
+        // One line for each change, so that programs can read them one by one.
+        console.log(common.json ? JSON.stringify(shown(event)) : lineOf(event));
       }
     } catch (error) {
       if (!(error instanceof CallError && error.code === "unavailable")) throw error;
@@ -40,7 +42,7 @@ export async function watch({ namespace, from, ...common }: In & { from?: string
 async function* eventsIn(lines: AsyncIterable<string>): AsyncGenerator<Event> {
   let fields: Record<string, string> = {};
   for await (const line of lines) {
-    const [, field, value] = /^([a-z]+): ?(.*)$/.exec(line) ?? [];
+    const [, field, value] = /^([a-z]+): ?(.*)$/s.exec(line) ?? [];
     if (field !== undefined) fields[field] = value ?? "";
     if (line !== "") continue;
     const { event = "message", id: position, data } = fields;
@@ -53,10 +55,17 @@ function failureIn({ data }: Event): CallError {
   return new CallError(String(data?.code), String(data?.message));
 }
 
-function shown({ name, position, data }: Event): Json {
-  return { event: name, position, ...data };
+function shown(event: Event): Json {
+  return { event: changeIn(event), position: event.position, ...event.data };
 }
 
-function lineOf({ name, data = {} }: Event): string {
-  return [name.padEnd(7), data.id ?? "", short(data.text)].join("  ").trimEnd();
+/** What happened: the stream names new memories and new versions alike. */
+function changeIn({ name, data = {} }: Event): string {
+  const isUpdate = name === "stored" && data.updated_at !== undefined && data.updated_at !== data.created_at;
+  return isUpdate ? "updated" : name;
+}
+
+function lineOf(event: Event): string {
+  const { data = {} } = event;
+  return [changeIn(event).padEnd(7), data.id ?? "", short(data.text)].join("  ").trimEnd();
 }

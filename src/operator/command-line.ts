@@ -67,3 +67,29 @@ export function wholeNumber(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(value);
 }
+
+/**
+ * Makes a command's errors one line: what is wrong, what may have been meant, and where to read on. A text that
+ * begins with a dash is taken for an option, so the line says how to give one.
+ */
+export function inOneLine(command: Command): Command {
+  return command
+    .showSuggestionAfterError(true)
+    .showHelpAfterError(false)
+    .configureOutput({
+      outputError: (text, write) => {
+        const what = text
+          .replace(/^error: /, "")
+          .trim()
+          .replace(/\s*\n/g, " ");
+        const dash = what.startsWith("unknown option")
+          ? "; put -- before a text that begins with a dash"
+          : "";
+        const names: string[] = [];
+        for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
+        write(
+          `recalld: ${what}${command.registeredArguments.length > 0 ? dash : ""}; see ${names.join(" ")} --help\n`,
+        );
+      },
+    });
+}

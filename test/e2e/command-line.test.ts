@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,7 +36,7 @@ describe("recalld's own command line", () => {
 
   it("says what is missing before there is a key", async () => {
     const { code, err } = await recalld(["recall", "tea?"]);
-    expect(code).toBe(2);
+    expect(code).toBe(3);
     expect(err).toContain("recalld signup");
   });
 
@@ -116,7 +116,7 @@ describe("recalld's own command line", () => {
       const child = spawn(process.execPath, [PROGRAM, "watch", "-n", "seen", "--json", ...more], { env });
       let out = "";
       child.stdout.on("data", (chunk) => (out += chunk));
-      const events = () => out.split(/(?<=^\})\n/m).filter((each) => each.trim() !== "");
+      const events = () => out.split("\n").slice(0, -1);
       await vi.waitFor(
         async () => {
           if (more.length === 0 && events().length < lines) await recalld(["store", "tick", "-n", "seen"]);
@@ -140,7 +140,7 @@ describe("recalld's own command line", () => {
     expect((await recalld(["recall", "tea?", "-k", "21"])).code).toBe(2);
     expect((await recalld(["recall"])).code).toBe(2);
     expect((await recalld(["nonsense"])).code).toBe(2);
-    expect((await recalld(["list"], { env: { RECALLD_URL: "http://127.0.0.1:9" } })).code).toBe(2);
+    expect((await recalld(["list"], { env: { RECALLD_URL: "http://127.0.0.1:9" } })).code).toBe(3);
     const nowhere = { RECALLD_URL: "http://127.0.0.1:9", RECALLD_API_KEY: "rcl_x" };
     const away = await recalld(["list"], { env: nowhere });
     expect(away.code).toBe(6);
@@ -151,6 +151,103 @@ describe("recalld's own command line", () => {
     for (let status = 200; status === 200; ) ({ status } = await fetch(`${server.url}/store`, request));
     expect((await recalld(["store", "One more"])).code).toBe(5);
   }, 120_000);
+
+  it("never overwrites a key: another account gets a name", async () => {
+    const before = readFileSync(profile, "utf8");
+    for (const url of [
+      server.url,
+      `${server.url}/`,
+      server.url.replace("http://", ""),
+      server.url.toUpperCase(),
+    ]) {
+      const again = await recalld(["signup", "--url", url]);
+      expect(again.code).toBe(2);
+      expect(again.err).toContain("--profile");
+    }
+    expect(readFileSync(profile, "utf8")).toBe(before);
+    expect((await recalld(["signup", "--profile", "work"])).code).toBe(0);
+    const [own, work] = [await recalld(["whoami"]), await recalld(["whoami", "--profile", "work"])];
+    expect(own.out).not.toBe(work.out);
+    expect((await recalld(["logout", "--profile", "work"])).code).toBe(0);
+    expect((await recalld(["whoami", "--profile", "work"])).code).toBe(3);
+    const { api_key: key } = JSON.parse(before);
+    expect((await recalld(["login", "--profile", "again"], { input: `${key}\n` })).code).toBe(0);
+    expect((await recalld(["whoami", "--profile", "again"])).out).toBe(own.out);
+  });
+
+  it("keeps the file that was there when an export fails, and follows links", async () => {
+    const file = join(folder, "backup.jsonl");
+    writeFileSync(file, "the last good backup\n");
+    const nowhere = { RECALLD_URL: "http://127.0.0.1:9", RECALLD_API_KEY: "rcl_x" };
+    expect((await recalld(["export", "--file", file], { env: nowhere })).code).toBe(6);
+    expect(readFileSync(file, "utf8")).toBe("the last good backup\n");
+    symlinkSync(file, join(folder, "link"));
+    await recalld(["export", "-n", "facts", "--file", join(folder, "link")]);
+    expect(readFileSync(file, "utf8")).toContain("recalld-export");
+    expect(readdirSync(folder).filter((name) => name.endsWith(".part"))).toEqual([]);
+  });
+
+  it.each([
+    [["recal", "tea"], "Did you mean recall?"],
+    [["recall", "--topk", "3", "x"], "Did you mean --top-k?"],
+    [["store", "- buy milk"], "put -- before a text that begins with a dash"],
+    [["serve", "--prot", "1"], "Did you mean --port?"],
+    [["keys", "foo"], "recalld keys list --help"],
+    [["store", "x", "-m", "id=1234567890123456789"], "1234567890123456789"],
+    [["store", "x", "-m", '{"a": -0}'], "-0"],
+    [["update", "mem_x", "-m", "a=1e999"], "1e999"],
+    [["store", "x", "--on-conflict", "nope"], "refuse, replace or keep"],
+    [["store", "x", "--ttl", "1y"], "90s, 1h or 7d"],
+    [["recall", "x", "--filter", "[1]"], "--filter must be a JSON object"],
+    [["recall", "x", "-k", "21"], "--top-k is 21"],
+    [["forget"], "ids, --filter or --all"],
+    [["export", "--file", "/nonexistent/x"], "cannot be written"],
+    [["list", "--url", "ftp://x"], "is no address of a server"],
+  ])("%j ends with 2 and one line that says what to do", async (args, says) => {
+    const { code, out, err } = await recalld(args);
+    expect(code).toBe(2);
+    expect(out).toBe("");
+    expect(err.trim().split("\n")).toHaveLength(1);
+    expect(err).toContain(says);
+  });
+
+  it("stores no text that is not UTF-8, and drops a byte order mark", async () => {
+    const file = join(folder, "latin1.txt");
+    for (const bytes of [Buffer.from("Café", "latin1"), Buffer.from("\ufeffCafé", "utf16le")]) {
+      writeFileSync(file, bytes);
+      expect((await recalld(["store", "--file", file])).code).toBe(2);
+    }
+    await recalld(["signup", "--profile", "texts"]);
+    writeFileSync(file, "\ufeffAna likes tea");
+    await recalld(["store", "--file", file, "--profile", "texts"]);
+    const { memories } = JSON.parse((await recalld(["list", "--json", "--profile", "texts"])).out);
+    expect(memories.map(({ text }: { text: string }) => text)).toEqual(["Ana likes tea"]);
+  });
+
+  it("reads values as JSON where they are, and merges metadata unless told to replace it", async () => {
+    const of = ["-n", "merge", "--profile", "texts"];
+    const stored = await recalld([
+      "store",
+      "Ana",
+      "likes",
+      "tea",
+      "-m",
+      "n=3",
+      "-m",
+      's="3"',
+      "--json",
+      ...of,
+    ]);
+    const { id } = JSON.parse(stored.out);
+    const now = async () => JSON.parse((await recalld(["get", id, "--json", ...of])).out);
+    expect(await now()).toMatchObject({ text: "Ana likes tea", metadata: { n: 3, s: "3" } });
+    expect((await recalld(["update", id, "-m", "n=4", ...of])).out).toContain("merged");
+    expect((await now()).metadata).toEqual({ n: 4, s: "3" });
+    await recalld(["update", id, "-m", "z=1", "--replace-metadata", ...of]);
+    expect((await now()).metadata).toEqual({ z: 1 });
+    expect((await recalld(["count", "--filter", '{"z": 1}', ...of])).out).toBe("1 memories in merge\n");
+    expect((await recalld(["forget", "--filter", '{"z": 1}', ...of])).out).toBe("1 erased\n");
+  });
 
   it("shows a memory's control characters to no terminal", async () => {
     await server.stop();
@@ -169,8 +266,11 @@ describe("recalld's own command line", () => {
     for (const shell of ["bash", "zsh", "fish"]) {
       const { code, out } = await recalld(["completion", shell]);
       expect(code).toBe(0);
-      expect(out).toContain("namespaces");
+      expect(out).toContain("recalld");
     }
+    const asked = await recalld(["complete", "--", "namespaces", "d"]);
+    expect(asked.out).toContain("delete\t");
+    expect((await recalld(["complete", "--", "recall", "--min"])).out).toContain("--min-fit");
     expect((await recalld(["completion", "csh"])).code).toBe(2);
   });
 

@@ -2,7 +2,6 @@ import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { createInterface } from "node:readline";
 
 /** Maximum length of a socket's address on every system (macOS: 104 bytes with the closing zero). */
 const ADDRESS_BYTES_MAX = 103;
@@ -59,14 +58,23 @@ function readRequest(connection: Socket): Promise<string | undefined> {
 export async function ask(path: string, request: string): Promise<string | undefined> {
   return withAddress(path, async (address) => {
     const connection = connect(address);
-    const failed = new Promise<undefined>((done) => connection.once("error", () => done(undefined)));
-    const lines = createInterface({ input: connection });
     connection.write(`${request}\n`);
-    const line = lines[Symbol.asyncIterator]().next();
-    const answer = await Promise.race([failed, line.then(({ value, done }) => (done ? undefined : value))]);
+    // An error says that no process listens, or that it ended.
+    const answer = await firstLineOf(connection).catch(() => undefined);
     connection.destroy();
     return answer;
   });
+}
+
+/** Reads up to the first line feed: all else that Unicode knows as a line's end may stand in the answer. */
+async function firstLineOf(connection: Socket): Promise<string | undefined> {
+  let text = "";
+  for await (const part of connection.setEncoding("utf8")) {
+    text += part;
+    const end = text.indexOf("\n");
+    if (end >= 0) return text.slice(0, end);
+  }
+  return undefined;
 }
 
 /** Tells whether a live process listens on a socket file; in doubt, true. */

@@ -1,0 +1,71 @@
+import { UsageError } from "./failure.js";
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/**
+ * Parses a value that is JSON.
+ *
+ * @throws UsageError if it is none, or if a number in it would come back as another.
+ */
+export function jsonGiven(option: string, json: string): unknown {
+  // Strings are matched first, so that digits in them are no numbers.
+  for (const [token] of json.matchAll(/"(?:\\.|[^"\\])*"|-?\d[\d.eE+-]*/g)) {
+    const value = Number(token);
+    if (token.startsWith('"') || Number.isNaN(value)) continue;
+    if (!Number.isFinite(value))
+      throw new UsageError(`${option} has the number ${token}, which is too large`);
+    const isAltered = /^-?\d+$/.test(token) && BigInt(token) !== BigInt(value);
+    if (isAltered || Object.is(value, -0)) {
+      const back = isAltered ? BigInt(value) : 0;
+      throw new UsageError(
+        `${option} has the number ${token}, which would come back as ${back}; give it as a string`,
+      );
+    }
+  }
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new UsageError(`${option} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** Parses a filter, which is a JSON object. */
+export function filterGiven(json: string): unknown {
+  const filter = jsonGiven("--filter", json);
+  if (typeof filter === "object" && filter !== null && !Array.isArray(filter)) return filter;
+  throw new UsageError('--filter must be a JSON object, such as \'{"source": "mail"}\'');
+}
+
+/** Parses a duration, such as `90s`, `1h30m` or `7d`, as the API takes it: in seconds. */
+export function durationGiven(given: string): string {
+  const parts = [...given.matchAll(/(\d+(?:\.\d{1,9})?)([smhdw])/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== given) {
+    throw new UsageError(`${JSON.stringify(given)} is no duration: give one such as 90s, 1h or 7d`);
+  }
+  const seconds = parts.reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (SECONDS[unit as string] ?? 0),
+    0,
+  );
+  return `${Number(seconds.toFixed(9))}s`;
+}
+
+/** Makes a parser of an option that takes one of some words, in any letter case. */
+export function choiceOf(option: string, choices: readonly string[]) {
+  return (given: string): string => {
+    const choice = choices.find((each) => each === given.toLowerCase());
+    if (choice !== undefined) return choice.toUpperCase();
+    throw new UsageError(
+      `${option} ${given}: it must be ${choices.join(", ").replace(/, (\w+)$/, " or $1")}`,
+    );
+  };
+}
+
+/** Makes a parser of an option that takes a number. */
+export function numberOf(option: string) {
+  return (given: string): number => {
+    const value = Number(given);
+    if (given.trim() === "" || !Number.isFinite(value))
+      throw new UsageError(`${option} ${given}: it must be a number`);
+    return value;
+  };
+}
