@@ -21,12 +21,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Generic, Literal, TypeVar, Union
 
-if sys.version_info >= (3, 11):
-    from typing import NotRequired, TypedDict
+# Pydantic can only read these older versions' types from typing_extensions, and an alias of itself by its name.
+if sys.version_info >= (3, 12):
+    from typing import NotRequired, TypeAliasType, TypedDict
 else:
-    from typing_extensions import NotRequired, TypedDict
+    from typing_extensions import NotRequired, TypeAliasType, TypedDict
 
-Json = Union[str, int, float, bool, None, Sequence["Json"], Mapping[str, "Json"]]
+Json = TypeAliasType("Json", "Union[str, int, float, bool, None, Sequence[Json], Mapping[str, Json]]")
 """Any value that JSON has."""
 
 Metadata = Mapping[str, Json]

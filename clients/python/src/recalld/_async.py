@@ -32,9 +32,10 @@ from ._contract import (
 from ._effects import Effect, Emit, Open, Pause, Read, Reply, Send, Steps, resume
 from ._errors import RecalldError
 from ._export import ExportedMemory, export_lines, export_memories
-from ._failures import FAILURES, check_length, failure
+from ._failures import FAILURES, check_length, check_request_id, failure
 from ._options import RETRIES, TIMEOUT, CallOptions, Defaults, Settings, settle
 from ._pages import AsyncPages, list_pages
+from ._pools import LEFT, Place, Pools, event_loop
 from ._watch import GIVE_UP_AFTER, WatchEvent, watch
 
 if sys.version_info >= (3, 11):
@@ -48,8 +49,9 @@ T = TypeVar("T")
 class _Driver:
     """Carries out the steps of one call."""
 
-    def __init__(self, http: httpx.AsyncClient, sleep: Callable[[float], Awaitable[None]]) -> None:
-        self._http = http
+    def __init__(self, pools: Pools[httpx.AsyncClient], sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._pools = pools
+        self._opened_at: Place | None = None
         self._sleep = sleep
         self._stream: httpx.Response | None = None
         self._chunks: AsyncIterator[bytes] | None = None
@@ -65,6 +67,8 @@ class _Driver:
         if isinstance(effect, Pause):
             await self._sleep(effect.seconds)
             return None
+        self._leave()
+        self._http = self._pools.here()
         if isinstance(effect, Send):
             return await self._within(effect.timeout, self._send(effect), effect.url)
         if isinstance(effect, Open):
@@ -74,9 +78,16 @@ class _Driver:
 
     async def close(self) -> None:
         """Closes the stream that is open, if one is."""
+        self._leave()
         stream, self._stream = self._stream, None
         if stream is not None:
             await stream.aclose()
+
+    def _leave(self) -> None:
+        """Leaves a stream that was opened in another process or event loop: its connection is still in use there."""
+        if self._stream is not None and self._opened_at != self._pools.place():
+            LEFT.append((self._stream, self._chunks))
+            self._stream = None
 
     async def _within(self, seconds: float, work: Awaitable[T], url: str) -> T:
         try:
@@ -93,16 +104,28 @@ class _Driver:
         request = self._http.build_request(
             "POST", effect.url, headers=headers, content=effect.body, timeout=None
         )
-        return await self._whole(await self._http.send(request, stream=True, follow_redirects=False))
+        return await self._whole(await self._answer_to(request))
 
     async def _open(self, effect: Open) -> Reply:
         await self.close()
         request = self._http.build_request("GET", effect.url, headers=dict(effect.headers), timeout=None)
-        response = await self._http.send(request, stream=True, follow_redirects=False)
+        response = await self._answer_to(request)
         if response.status_code != 200:
             return await self._whole(response)
+        self._opened_at = self._pools.place()
         self._stream, self._chunks = response, response.aiter_bytes()
         return Reply(response.status_code, response.headers, b"")
+
+    async def _answer_to(self, request: httpx.Request) -> httpx.Response:
+        """Sends a request. Redirects are not followed: the key is for no other address."""
+        response = await self._http.send(request, stream=True, follow_redirects=False)
+        try:
+            check_request_id(request.headers, response)
+        except RecalldError:
+            # Its body is unread, so that this ends the connection too.
+            await response.aclose()
+            raise
+        return response
 
     async def _whole(self, response: httpx.Response) -> Reply:
         body = bytearray()
@@ -186,14 +209,16 @@ class AsyncRecalld(AsyncCalls):
     ) -> None:
         self._defaults = Defaults(api_key, base_url, timeout, retries, headers, now)
         settle(self._defaults)
-        self._owns_http = http_client is None
-        self._http = http_client or httpx.AsyncClient()
+        # Reading the authorities' certificates is slow; all pools share them.
+        tls = None if http_client else httpx.create_ssl_context()
+        self._pools = Pools(http_client, lambda: httpx.AsyncClient(verify=tls or True), event_loop)
         self._sleep = sleep
 
     async def close(self) -> None:
         """Closes the connections, unless they are those of `http_client`."""
-        if self._owns_http:
-            await self._http.aclose()
+        own = self._pools.own()
+        if own is not None:
+            await own.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -261,7 +286,7 @@ class AsyncRecalld(AsyncCalls):
         return settle(self._defaults, options)
 
     def _driver(self) -> _Driver:
-        return _Driver(self._http, self._sleep)
+        return _Driver(self._pools, self._sleep)
 
     def _iterate(self, steps: Steps[None]) -> AsyncGenerator[Any, None]:
         return _iterate(self._driver(), steps)

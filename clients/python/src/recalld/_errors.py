@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 ErrorCode = Literal[
     "canceled",
@@ -78,7 +79,7 @@ class RecalldError(Exception):
         self.message = message
         self.reason = reason
         self.field = field
-        self.metadata = metadata or {}
+        self.metadata = dict(metadata or {})
         self.retry_after = retry_after
         self.request_id = request_id
         self.status = status
@@ -86,6 +87,10 @@ class RecalldError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are otherwise made again from `args` alone, which lacks the code. Subclasses may take other arguments.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined] # pyright: ignore
 
     @property
     def retryable(self) -> bool:

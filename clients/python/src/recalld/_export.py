@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ._contract import Json, Metadata
 from ._effects import Emit, Steps
-from ._errors import RecalldError
+from ._errors import RecalldError, invalid
 from ._options import Settings
 from ._refusal import error_of
 from ._stream import Wanted, open_stream
@@ -45,9 +46,13 @@ def export_memories(request: Mapping[str, Any], settings: Settings) -> Steps[Non
 
 
 def _export(request: Mapping[str, Any], settings: Settings, *, memories: bool) -> Steps[None]:
-    query = {"include_vectors": "true"} if request.get("include_vectors") else {}
-    if request.get("filter") is not None:
-        query["filter"] = to_wire(request["filter"]).decode()
+    plain = json.loads(to_wire(request))
+    with_vectors = plain.get("include_vectors")
+    if with_vectors is not None and not isinstance(with_vectors, bool):
+        raise invalid("include_vectors", f"include_vectors is {with_vectors!r}; it must be True or False")
+    query = {"include_vectors": "true"} if with_vectors else {}
+    if plain.get("filter") is not None:
+        query["filter"] = json.dumps(plain["filter"], separators=(",", ":"))
     lines = yield from open_stream(Wanted("export", request.get("namespace", ""), query, SILENCE), settings)
     number = -1
     while (line := (yield from lines.next())) is not None:

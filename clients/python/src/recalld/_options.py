@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 import secrets
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypedDict
 from urllib.parse import urlsplit
 
 from ._errors import invalid
+
+if sys.version_info >= (3, 12):
+    from typing import TypedDict
+else:
+    from typing_extensions import TypedDict
 
 TIMEOUT = 35.0
 TIMEOUT_MAX = (2**31 - 1) / 1000

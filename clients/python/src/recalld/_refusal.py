@@ -74,7 +74,7 @@ def error_of(
         str(refusal.get("message") or code),
         reason=_first(found, lambda debug: debug.get("reason")),
         field=field,
-        metadata=_first(found, lambda debug: debug.get("metadata")),
+        metadata=_mapping(_first(found, lambda debug: debug.get("metadata"))),
         retry_after=retry_after,
         request_id=request_id,
         status=status,

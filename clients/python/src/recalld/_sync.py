@@ -31,9 +31,10 @@ from ._contract import (
 from ._effects import Effect, Emit, Open, Pause, Read, Reply, Send, Steps, resume
 from ._errors import RecalldError
 from ._export import ExportedMemory, export_lines, export_memories
-from ._failures import FAILURES, check_length, failure
+from ._failures import FAILURES, check_length, check_request_id, failure
 from ._options import RETRIES, TIMEOUT, CallOptions, Defaults, Settings, settle
 from ._pages import Pages, list_pages
+from ._pools import LEFT, Place, Pools, process
 from ._watch import GIVE_UP_AFTER, WatchEvent, watch
 
 if sys.version_info >= (3, 11):
@@ -47,8 +48,9 @@ T = TypeVar("T")
 class _Driver:
     """Carries out the steps of one call."""
 
-    def __init__(self, http: httpx.Client, sleep: Callable[[float], None]) -> None:
-        self._http = http
+    def __init__(self, pools: Pools[httpx.Client], sleep: Callable[[float], None]) -> None:
+        self._pools = pools
+        self._opened_at: Place | None = None
         self._sleep = sleep
         self._stream: httpx.Response | None = None
         self._chunks: Iterator[bytes] = iter(())
@@ -64,6 +66,8 @@ class _Driver:
         if isinstance(effect, Pause):
             self._sleep(effect.seconds)
             return None
+        self._leave()
+        self._http = self._pools.here()
         if isinstance(effect, Send):
             return self._guard(lambda: self._send(effect), effect.url, effect.timeout)
         if isinstance(effect, Open):
@@ -73,9 +77,16 @@ class _Driver:
 
     def close(self) -> None:
         """Closes the stream that is open, if one is."""
+        self._leave()
         stream, self._stream = self._stream, None
         if stream is not None:
             stream.close()
+
+    def _leave(self) -> None:
+        """Leaves a stream that was opened in another process: its connection is still in use there."""
+        if self._stream is not None and self._opened_at != self._pools.place():
+            LEFT.append((self._stream, self._chunks))
+            self._stream = None
 
     def _guard(self, work: Callable[[], T], url: str, seconds: float) -> T:
         try:
@@ -92,17 +103,29 @@ class _Driver:
         request = self._http.build_request(
             "POST", effect.url, headers=headers, content=effect.body, timeout=timed
         )
-        return self._whole(self._http.send(request, stream=True, follow_redirects=False), deadline)
+        return self._whole(self._answer_to(request), deadline)
 
     def _open(self, effect: Open) -> Reply:
         self.close()
         timed = httpx.Timeout(effect.timeout)
         request = self._http.build_request("GET", effect.url, headers=dict(effect.headers), timeout=timed)
-        response = self._http.send(request, stream=True, follow_redirects=False)
+        response = self._answer_to(request)
         if response.status_code != 200:
             return self._whole(response, time.monotonic() + effect.timeout)
+        self._opened_at = self._pools.place()
         self._stream, self._chunks = response, response.iter_bytes()
         return Reply(response.status_code, response.headers, b"")
+
+    def _answer_to(self, request: httpx.Request) -> httpx.Response:
+        """Sends a request. Redirects are not followed: the key is for no other address."""
+        response = self._http.send(request, stream=True, follow_redirects=False)
+        try:
+            check_request_id(request.headers, response)
+        except RecalldError:
+            # Its body is unread, so that this ends the connection too.
+            response.close()
+            raise
+        return response
 
     def _whole(self, response: httpx.Response, deadline: float) -> Reply:
         """Reads an answer to its end. A read that has begun may still take as long as an attempt."""
@@ -190,14 +213,16 @@ class Recalld(Calls):
     ) -> None:
         self._defaults = Defaults(api_key, base_url, timeout, retries, headers, now)
         settle(self._defaults)
-        self._owns_http = http_client is None
-        self._http = http_client or httpx.Client()
+        # Reading the authorities' certificates is slow; all pools share them.
+        tls = None if http_client else httpx.create_ssl_context()
+        self._pools = Pools(http_client, lambda: httpx.Client(verify=tls or True), process)
         self._sleep = sleep
 
     def close(self) -> None:
         """Closes the connections, unless they are those of `http_client`."""
-        if self._owns_http:
-            self._http.close()
+        own = self._pools.own()
+        if own is not None:
+            own.close()
 
     def __enter__(self) -> Self:
         return self
@@ -264,7 +289,7 @@ class Recalld(Calls):
         return settle(self._defaults, options)
 
     def _driver(self) -> _Driver:
-        return _Driver(self._http, self._sleep)
+        return _Driver(self._pools, self._sleep)
 
     def _iterate(self, steps: Steps[None]) -> Generator[Any, None, None]:
         return _iterate(self._driver(), steps)

@@ -13,7 +13,7 @@ from ._errors import RecalldError
 from ._options import Settings
 from ._refusal import error_of
 from ._stream import Lines, ServerEvent, Wanted, next_event, open_stream
-from ._wire import message_of, parsed
+from ._wire import message_of, parsed, to_wire
 
 GIVE_UP_AFTER = 300.0
 # The server gives a sign of life every 15 seconds: three that are missing are a broken connection.
@@ -61,6 +61,8 @@ WatchEvent = Union[Stored, Deleted, Dropped, Heartbeat]
 
 def watch(request: Mapping[str, Any], settings: Settings, give_up_after: float) -> Steps[None]:
     """Tells a namespace's changes. A watch that breaks goes on behind the last event that was told."""
+    # It is sent as parts of a URL; this refuses what would be written there as something else.
+    to_wire(request)
     position: str | None = request.get("position")
     broken_at: float | None = None
     has_begun = False

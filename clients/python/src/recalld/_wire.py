@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta, timezone
@@ -15,40 +17,75 @@ from ._errors import RecalldError, invalid
 T = TypeVar("T")
 
 MASKS = ("fields", "update_mask")
+# Where a time may stand: fields of the request and of its memories, but nothing within metadata or a filter.
+OWN_FIELD = re.compile(r"(memories\[\d+\]\.)?\w+")
 
 
 def to_wire(request: Mapping[str, object]) -> bytes:
-    """Writes a request. Times, durations and lists of fields become the strings that JSON has for them."""
-    joined = {name: _joined(value) if name in MASKS else value for name, value in request.items()}
+    """Writes a request.
+
+    Times, durations and lists of fields become the strings that JSON has for them. What JSON cannot hold is
+    refused, because the server would store something else than was meant.
+    """
     try:
-        text = json.dumps(joined, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise RecalldError("invalid_argument", f"the request cannot be written as JSON: {error}") from error
+        plain = _object(request, "")
+    except RecursionError as error:
+        raise RecalldError("invalid_argument", "the request is nested too deeply, or holds itself") from error
+    for name in MASKS:
+        if isinstance(plain.get(name), list):
+            plain[name] = _joined(name, cast("list[object]", plain[name]))
     try:
-        return text.encode()
+        return _json(plain, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         # A lone surrogate: the server refuses it, and names the field.
-        return json.dumps(joined, default=_plain).encode()
+        return _json(plain, ensure_ascii=True).encode()
 
 
-def _joined(value: object) -> object:
-    if value is None or isinstance(value, str):
+def _json(plain: object, *, ensure_ascii: bool) -> str:
+    return json.dumps(plain, ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":"))
+
+
+def _joined(name: str, paths: list[object]) -> str:
+    if not all(isinstance(path, str) for path in paths):
+        raise invalid(name, f"{name} must be a list of strings")
+    return ",".join(cast("list[str]", paths))
+
+
+def _object(value: Mapping[Any, object], path: str) -> dict[str, object]:
+    for key in value:
+        if not isinstance(key, str):
+            said = f"{path or 'the request'} has the key {key!r}; a key of JSON is a string"
+            raise invalid(path, said)
+    return {key: _plain(each, f"{path}.{key}" if path else key) for key, each in value.items()}
+
+
+def _plain(value: object, path: str) -> object:
+    """Returns the same as JSON's own types. Anything that would come back as something else is refused."""
+    if value is None or isinstance(value, (str, bool)):
         return value
-    return ",".join(cast("Sequence[str]", value))
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
+    if isinstance(value, (int, float)):
+        if not _is_double(value):
+            raise invalid(path, f"{path} is a number that a double cannot hold, so it would come back as another")
+        return value
+    if isinstance(value, datetime) and OWN_FIELD.fullmatch(path):
         if value.tzinfo is None:
-            raise invalid("expire_time", "a datetime without a time zone is no moment: give it one")
+            raise invalid(path, f"{path} is a datetime without a time zone, which is no moment: give it one")
         return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    if isinstance(value, timedelta):
+    if isinstance(value, timedelta) and OWN_FIELD.fullmatch(path):
         return f"{value.total_seconds():.6f}s"
     if isinstance(value, Mapping):
-        return dict(cast("Mapping[str, object]", value))
-    if isinstance(value, Sequence):
-        return list(cast("Sequence[object]", value))
-    raise TypeError(f"{type(value).__name__} is no type of JSON")
+        return _object(cast("Mapping[Any, object]", value), path)
+    # Bytes are sequences of numbers, and would come back as those.
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+        return [_plain(each, f"{path}[{n}]") for n, each in enumerate(cast("Sequence[object]", value))]
+    raise invalid(path, f"{path} is of the type {type(value).__name__}, which JSON does not have")
+
+
+def _is_double(value: float) -> bool:
+    try:
+        return math.isfinite(value) and float(value) == value
+    except OverflowError:
+        return False
 
 
 def from_wire(kind: type[T], value: object, **further: object) -> T:
