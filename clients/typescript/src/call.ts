@@ -52,8 +52,8 @@ async function once<T>(url: string, sent: RequestInit, settings: Settings): Prom
 }
 
 async function answerTo<T>(url: string, sent: RequestInit, settings: Settings): Promise<Answer<T>> {
-  const response = await settings.fetch(url, sent);
-  if (!response.ok) throw await refusalOf(response, settings.requestId);
+  const response = await settings.fetch(url, { ...sent, redirect: "manual" });
+  if (!response.ok) throw await refusalOf(response, url, settings.requestId);
   const { headers, status } = response;
   const requestId = headers.get("x-request-id") ?? settings.requestId;
   const body = jsonOf(await response.text(), { requestId, status });
