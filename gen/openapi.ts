@@ -6767,7 +6767,6 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "id",
           "created_at",
-          "last_used_at",
           "expires_at",
           "current"
         ]
@@ -6795,8 +6794,7 @@ export const openapi: Record<string, unknown> = {
         },
         "required": [
           "id",
-          "languages",
-          "strong_score"
+          "languages"
         ]
       },
       "GetUsageRequest": {

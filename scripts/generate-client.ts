@@ -9,9 +9,10 @@ import { readServices } from "./openapi/contract.js";
 // usage: generate-client.ts FOLDER. Writes the generated files of both clients below it.
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: generate-client.ts FOLDER");
-const service = readServices().find(({ name }) => name === "MemoryService") as DescService;
+const services = readServices();
+const service = services.find(({ name }) => name === "MemoryService") as DescService;
 const texts = {
-  "typescript/src/contract.ts": contractModule(service),
+  "typescript/src/contract.ts": contractModule(services),
   "python/src/recalld/_contract.py": pythonContract(service),
   "python/src/recalld/_calls.py": pythonCalls(service),
 };

@@ -6,7 +6,7 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { REASONS } from "../../src/errors.js";
-import { commentOf } from "../openapi/contract.js";
+import { commentOf, isHarmless, rpcPath } from "../openapi/contract.js";
 import { WRITES } from "../openapi/errors.js";
 import { isAlwaysThere, isRequest, isRequired } from "../openapi/schemas.js";
 
@@ -40,18 +40,22 @@ const WELL_KNOWN: Readonly<Record<string, readonly [string, string]>> = {
 /** Messages that the client gives in another form, with the types of their fields. */
 const STREAMED = ["WatchNamespaceResponse", "ExportMemoriesResponse"];
 
-/** Writes contract.ts: the types of MemoryService as its JSON has them, in camelCase. */
-export function contractModule(service: DescService): string {
-  const found = contractTypes(service);
+/** Calls of one service or of several. */
+type Calls = Pick<DescService, "methods">;
+
+/** Writes contract.ts: the types of the services as their JSON has them, in camelCase. */
+export function contractModule(services: readonly DescService[]): string {
+  const calls = { methods: services.flatMap(({ methods }) => methods) };
+  const found = contractTypes(calls);
   const types = [...found.values()].map((desc) =>
     desc.kind === "message" ? messageType(desc) : enumType(desc),
   );
-  const text = [HEAD, ...types, methodsType(service), writes(), reasons(), longFields(found)].join("\n");
-  return inCamelCase(text, found);
+  const constants = [paths(calls), writes(), once(calls), reasons(), longFields(found)];
+  return inCamelCase([HEAD, ...types, methodsType(calls), ...constants].join("\n"), found);
 }
 
-/** Finds the messages and choices that a service's calls take and give, by name. */
-export function contractTypes({ methods }: DescService): Map<string, DescMessage | DescEnum> {
+/** Finds the messages and choices that calls take and give, by name. */
+export function contractTypes({ methods }: Calls): Map<string, DescMessage | DescEnum> {
   const found = new Map<string, DescMessage | DescEnum>();
   for (const { input, output } of methods) {
     collect(input, found);
@@ -113,8 +117,8 @@ function enumType(choice: DescEnum): string {
 }
 
 /** Writes the type that says what each call of one answer takes and gives. */
-function methodsType(service: DescService): string {
-  const lines = unary(service).map(
+function methodsType(calls: Calls): string {
+  const lines = unary(calls).map(
     ({ name, input, output }) =>
       `  readonly ${name}: { readonly input: ${input.name}; readonly output: ${output.name} };\n`,
   );
@@ -122,8 +126,21 @@ function methodsType(service: DescService): string {
 }
 
 /** Lists the calls that have one answer. */
-export function unary({ methods }: DescService) {
+export function unary({ methods }: Calls) {
   return methods.filter(({ methodKind }) => methodKind === "unary");
+}
+
+function paths(calls: Calls): string {
+  const lines = unary(calls).map((method) => `  ${method.name}: "${rpcPath(method)}",\n`);
+  return `/** Where each call is served, below the server's address. */\nexport const PATHS: Readonly<Record<keyof Methods, string>> = {\n${lines.join("")}};\n`;
+}
+
+/** Lists the calls that change an account: they take no idempotency key. */
+function once(calls: Calls): string {
+  const names = unary(calls)
+    .filter((method) => method.parent.name === "AccountService" && !isHarmless(method))
+    .map(({ name }) => `"${name}"`);
+  return `/** Calls that change an account. They take no key, so an attempt whose answer is lost may have done it. */\nexport const ONCE: readonly string[] = [${names.join(", ")}];\n`;
 }
 
 function writes(): string {

@@ -9,7 +9,7 @@ import {
   type DescService,
   fromBinary,
 } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { FileDescriptorSetSchema, MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { getComments } from "@bufbuild/protoplugin";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
@@ -30,6 +30,11 @@ export function readServices(): DescService[] {
 
 export function rpcPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
+}
+
+/** Tells whether a call changes nothing: Connect serves it by GET, too. */
+export function isHarmless({ idempotency }: DescMethod): boolean {
+  return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
 /** A comment as Markdown: its lines joined to paragraphs. */

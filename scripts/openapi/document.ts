@@ -1,9 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { PLAIN_PATHS } from "../../src/server/http/plain-paths.js";
 import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/http/resource-paths.js";
 import { STREAM_PATHS, type StreamPath } from "../../src/server/http/stream-paths.js";
-import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
+import { commentOf, isHarmless, packageVersion, readServices, rpcPath } from "./contract.js";
 import { ERROR_SCHEMA, FAILURES, FailureResponses, REPEATABLE, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";
 import { fieldSchema, isRequired, orNull, refTo, type Schema, schemasOf } from "./schemas.js";
@@ -125,11 +124,6 @@ function posted(method: DescMethod, { on, failures }: Context): Schema {
 /** Tells whether an Idempotency-Key makes a second call harmless. */
 function isRepeatable({ name }: DescMethod): boolean {
   return REPEATABLE.includes(name);
-}
-
-/** Whether Connect serves it by GET too. */
-function isHarmless({ idempotency }: DescMethod): boolean {
-  return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }
 
 /** The call as a Connect GET: the request in the query. Connect's own clients may also send it in base64. */

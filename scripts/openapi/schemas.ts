@@ -34,7 +34,8 @@ const WELL_KNOWN: Record<string, Schema> = {
 
 /** Fields of answers that are absent where there is nothing to say. */
 const SOMETIMES = [
-  ...["Key.last_used_at", "Key.expires_at", "RecallResult.words", "RecallResult.explanation"],
+  ...["Key.last_used_at", "Key.expires_at", "Session.last_used_at", "Model.strong_score"],
+  ...["RecallResult.words", "RecallResult.explanation"],
   ...["RecallResult.etag", "RecallResult.updated_at", "RecallResult.external_id"],
   ...["RecallResult.superseded_by", "RecallResult.expire_time"],
   ...["Memory.external_id", "Memory.superseded_by", "Memory.expire_time"],

@@ -119,6 +119,23 @@ describe("the package, installed into an empty folder", () => {
     expect(run(process.execPath, ["-e", required])).toBe("function\n");
   });
 
+  // TypeScript 7 has no `moduleResolution: node10` that could be asked.
+  test("has sub-paths also for tools that do not know exports", () => {
+    const { exports, typesVersions } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+    const paths = Object.keys(exports).flatMap((path) => /^\.\/([\w-]+)$/.exec(path)?.[1] ?? []);
+    expect(Object.keys(typesVersions["*"]).sort()).toEqual(paths.sort());
+    for (const path of paths) {
+      const { require } = exports[`./${path}`];
+      const { main } = JSON.parse(readFileSync(join(installed, path, "package.json"), "utf8"));
+      expect(join(installed, path, main)).toBe(join(installed, require));
+      const [types] = typesVersions["*"][path];
+      expect(types).toBe(require.replace(/\.js$/, ".d.ts"));
+      expect(readFileSync(join(installed, types), "utf8")).toContain("export ");
+    }
+    const byFolder = `console.log(typeof require("${installed}/memory-tool").memoryToolHandlers)`;
+    expect(run(process.execPath, ["-e", byFolder])).toBe("function\n");
+  });
+
   test("brings adapters to those who have their libraries, in both forms", { timeout: TIMEOUT_MS }, () => {
     const adapters = {
       langgraph: "RecalldStore",

@@ -1,5 +1,5 @@
 import { Breaker } from "./breaker.js";
-import { type Methods, WRITES } from "./contract.js";
+import { type Methods, ONCE, PATHS, WRITES } from "./contract.js";
 import { RecalldError, unreachable } from "./errors.js";
 import { fromWire, toWire } from "./json.js";
 import type { Settings } from "./options.js";
@@ -15,14 +15,12 @@ export interface Answered {
 }
 
 export type Answer<T> = T & Answered;
+export type Input<M extends keyof Methods> = Methods[M]["input"];
+export type Output<M extends keyof Methods> = Promise<Answer<Methods[M]["output"]>>;
 
 /** Calls a method, again if it fails in a way that may pass. */
-export function call<M extends keyof Methods>(
-  method: M,
-  request: Methods[M]["input"],
-  settings: Settings,
-): Promise<Answer<Methods[M]["output"]>> {
-  const url = `${settings.baseUrl}/recalld.v1.MemoryService/${method}`;
+export function call<M extends keyof Methods>(method: M, request: Input<M>, settings: Settings): Output<M> {
+  const url = settings.baseUrl + PATHS[method];
   const headers = {
     ...headersOf(settings),
     "content-type": "application/json",
@@ -31,12 +29,14 @@ export function call<M extends keyof Methods>(
     ...(WRITES.includes(method) && { "idempotency-key": settings.idempotencyKey }),
   };
   const sent: RequestInit = { method: "POST", headers, body: toWire(request) };
-  return withRetries(settings, () => once<Methods[M]["output"]>(url, sent, settings));
+  const tried = ONCE.includes(method) ? { ...settings, retries: 0 } : settings;
+  return withRetries(tried, () => once<Methods[M]["output"]>(url, sent, settings));
 }
 
 /** Headers that every request has. */
 export function headersOf({ apiKey, requestId, headers }: Settings): Record<string, string> {
-  return { ...headers, authorization: `Bearer ${apiKey}`, "x-request-id": requestId };
+  const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  return { ...headers, ...authorization, "x-request-id": requestId };
 }
 
 async function once<T>(url: string, sent: RequestInit, settings: Settings): Promise<Answer<T>> {
@@ -52,8 +52,8 @@ async function once<T>(url: string, sent: RequestInit, settings: Settings): Prom
 }
 
 async function answerTo<T>(url: string, sent: RequestInit, settings: Settings): Promise<Answer<T>> {
-  const response = await settings.fetch(url, sent);
-  if (!response.ok) throw await refusalOf(response, settings.requestId);
+  const response = await settings.fetch(url, { ...sent, redirect: "manual" });
+  if (!response.ok) throw await refusalOf(response, url, settings.requestId);
   const { headers, status } = response;
   const requestId = headers.get("x-request-id") ?? settings.requestId;
   const body = jsonOf(await response.text(), { requestId, status });

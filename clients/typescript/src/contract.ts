@@ -516,6 +516,235 @@ export interface ExportMemoriesRequest {
   readonly filter?: Metadata | undefined;
 }
 
+export interface SignUpRequest {
+  /** Shown to the account's owner only; never verified, never written to. At most 254 bytes. May be left out. */
+  readonly email?: string | undefined;
+}
+
+export interface SignUpResponse {
+  /** The account's id: `acc_` and 26 characters. */
+  readonly accountId: string;
+  /** The key, `rcl_…`. Keep it now: it cannot be shown again. */
+  readonly apiKey: string;
+  /** The plan, `free`. */
+  readonly plan: string;
+  /** Successful Store and Recall calls that the plan allows in the account's lifetime; 2147483647 when it has no limit. */
+  readonly callsLimit: number;
+  /** How many of them are used. */
+  readonly callsUsed: number;
+}
+
+export interface GetAccountRequest {
+}
+
+export interface GetAccountResponse {
+  readonly accountId: string;
+  /** Empty when none was given. */
+  readonly email: string;
+  readonly plan: string;
+  /** Successful Store and Recall calls that the plan allows in the account's lifetime; 2147483647 when it has no limit. */
+  readonly callsLimit: number;
+  /** How many of them are used. */
+  readonly callsUsed: number;
+  readonly createdAt: string;
+  /** The key of this very call. Any key may read here what it may do, also one that may not list keys. */
+  readonly key: Key;
+  /** The model that reads what is stored and asked. */
+  readonly model: Model;
+}
+
+/** A key without its secret. */
+export interface Key {
+  /** The key's id, `key_` and 26 characters; not a secret. */
+  readonly id: string;
+  readonly name: string;
+  /** The key's first 8 characters. */
+  readonly prefix: string;
+  readonly access: KeyAccess;
+  /** The only namespace it may touch; empty is all. */
+  readonly namespace: string;
+  readonly createdAt: string;
+  /** About when it was last used, to the minute; absent when never. */
+  readonly lastUsedAt?: string;
+  /** When it stops working; absent when never. */
+  readonly expiresAt?: string;
+  /** The id of the key that this one replaces once it is first used; empty when none, or when that has happened. */
+  readonly replaces: string;
+  /** Whether this is the key of this very call. */
+  readonly current: boolean;
+  /** The browsers that are signed in to the portal with it, the oldest first; at most 20. */
+  readonly sessions: readonly Session[];
+  /** The application that got the key by OAuth: a host, or an application's own scheme. Empty for a key that a person has made. */
+  readonly client: string;
+}
+
+/**
+ * What a key may do.
+ *
+ * - `KEY_ACCESS_FULL`: Everything.
+ * - `KEY_ACCESS_READ_ONLY`: Recall, read and list; no store, no delete, no keys.
+ */
+export type KeyAccess = "KEY_ACCESS_FULL" | "KEY_ACCESS_READ_ONLY";
+
+/** A browser that is signed in to the portal with a key. It may do what the key may, and ends with it. */
+export interface Session {
+  /** The session's id, `ses_` and 26 characters; not a secret. */
+  readonly id: string;
+  readonly createdAt: string;
+  /** About when it was last used, to the minute; absent when never. */
+  readonly lastUsedAt?: string;
+  /** When it ends. */
+  readonly expiresAt: string;
+  /** Whether this is the session of this very call. */
+  readonly current: boolean;
+}
+
+/** An embedding model, as far as callers need to know it. */
+export interface Model {
+  /** Its id, as the operator names it: `bundled`, or that of its repository. */
+  readonly id: string;
+  /** The languages that it reads, as BCP 47 tags such as `en`; `mul` stands for many. Empty when the server does not know them. */
+  readonly languages: readonly string[];
+  /** The score above which a match is strong, where that was measured: models spread their scores differently, and for most of them no such score is known. It holds for texts and queries in the model's languages only. */
+  readonly strongScore?: number;
+}
+
+export interface GetUsageRequest {
+  /** How many days back, today included: 1 to 90, 30 when left out. */
+  readonly days?: number | undefined;
+}
+
+export interface GetUsageResponse {
+  /** One for each day (UTC), the oldest first, days without calls included. */
+  readonly days: readonly DayUsage[];
+  /** What the account's keys used since `since`, those with most calls first: up to 50, and then all others together. A key for one namespace sees itself alone. */
+  readonly keys: readonly KeyUsage[];
+  /** What was used in the account's namespaces since `since`, in the same way. A key for one namespace sees that one alone. */
+  readonly namespaces: readonly NamespaceUsage[];
+  /** Since when keys and namespaces are counted: since this process started, and for the calls that came to this process. */
+  readonly since: string;
+}
+
+export interface DayUsage {
+  /** The day in UTC, `2026-11-21`. */
+  readonly date: string;
+  readonly stores: number;
+  readonly recalls: number;
+  /** Tokens of the stored texts and of the queries. */
+  readonly tokensStored: number;
+  readonly tokensQueried: number;
+}
+
+/** What one key used. */
+export interface KeyUsage {
+  /** The key's id; empty for all others together, and for keys that are gone. */
+  readonly keyId: string;
+  readonly stores: number;
+  readonly recalls: number;
+  /** Tokens of the stored texts and of the queries. */
+  readonly tokensStored: number;
+  readonly tokensQueried: number;
+}
+
+/** What was used in one namespace. */
+export interface NamespaceUsage {
+  /** The namespace's name; empty for all others together. */
+  readonly namespace: string;
+  readonly stores: number;
+  readonly recalls: number;
+  /** Tokens of the stored texts and of the queries. */
+  readonly tokensStored: number;
+  readonly tokensQueried: number;
+}
+
+export interface ListRecentCallsRequest {
+  /** How many to return at most: 1 to 100, 50 when left out. */
+  readonly pageSize?: number | undefined;
+  /** `nextPageToken` of the page before; left out for the first. */
+  readonly pageToken?: string | undefined;
+  /** Whether only calls that failed are listed. */
+  readonly errorsOnly?: boolean | undefined;
+}
+
+export interface ListRecentCallsResponse {
+  /** Those that ended last first. */
+  readonly calls: readonly RecentCall[];
+  /** Empty on the last page. */
+  readonly nextPageToken: string;
+  /** Since when this process remembers calls: earlier ones are not listed. */
+  readonly since: string;
+}
+
+/** A call that has ended. */
+export interface RecentCall {
+  /** When it began. */
+  readonly startTime: string;
+  /** Its method, `recalld.v1.MemoryService/Recall`. */
+  readonly method: string;
+  /** The protocol that it came by: `connect`, `grpc`, `grpc-web`, `json` for the plain paths, or `mcp`. */
+  readonly protocol: string;
+  /** The id of its key; empty if that key is gone. */
+  readonly keyId: string;
+  /** `ok`, or the name of the error, `resource_exhausted`. */
+  readonly code: string;
+  /** How long the server took, in milliseconds. */
+  readonly durationMs: number;
+  /** The answer's `X-Request-ID`, under which the server's log has it. */
+  readonly requestId: string;
+}
+
+export interface CreateKeyRequest {
+  /** To tell keys apart: at most 64 bytes, no control characters. */
+  readonly name?: string | undefined;
+  /** Full when left out. In a rotation the old key's applies, and read-only is refused here: make a key without `replaces` for less than the old one may. */
+  readonly access?: KeyAccess | undefined;
+  /** The only namespace it may touch; left out, all. Refused in a rotation, where the old key's applies. */
+  readonly namespace?: string | undefined;
+  /** The id of the key to replace. */
+  readonly replaces?: string | undefined;
+  /** How long the replaced key works on once the new one is used: 0 to 86,400. Refused without `replaces`. */
+  readonly graceSeconds?: number | undefined;
+  /** A time in the future, up to the end of the year 9999; milliseconds count. */
+  readonly expireTime?: string | Date | undefined;
+  /** How long from now; in JSON a string like "3600s". */
+  readonly ttl?: string | undefined;
+}
+
+export interface CreateKeyResponse {
+  /** The key, `rcl_…`. Keep it now: it cannot be shown again. */
+  readonly apiKey: string;
+  readonly key: Key;
+}
+
+export interface ListKeysRequest {
+}
+
+export interface ListKeysResponse {
+  /** The oldest first; an account has at most 50. */
+  readonly keys: readonly Key[];
+}
+
+export interface RevokeKeyRequest {
+  /** The key's id, or a session's. */
+  readonly id: string;
+  /** Revoke it although it is the account's last. */
+  readonly force?: boolean | undefined;
+}
+
+export interface RevokeKeyResponse {
+  readonly id: string;
+}
+
+export interface CloseAccountRequest {
+  /** The account's id, to make sure that it is meant. */
+  readonly accountId: string;
+}
+
+export interface CloseAccountResponse {
+  /** How many memories were erased. */
+  readonly deleted: number;
+}
+
 /** The calls that have one answer. */
 export interface Methods {
   readonly Store: { readonly input: StoreRequest; readonly output: StoreResponse };
@@ -532,10 +761,47 @@ export interface Methods {
   readonly ListMemories: { readonly input: ListMemoriesRequest; readonly output: ListMemoriesResponse };
   readonly CountMemories: { readonly input: CountMemoriesRequest; readonly output: CountMemoriesResponse };
   readonly MapNamespace: { readonly input: MapNamespaceRequest; readonly output: MapNamespaceResponse };
+  readonly SignUp: { readonly input: SignUpRequest; readonly output: SignUpResponse };
+  readonly GetAccount: { readonly input: GetAccountRequest; readonly output: GetAccountResponse };
+  readonly GetUsage: { readonly input: GetUsageRequest; readonly output: GetUsageResponse };
+  readonly ListRecentCalls: { readonly input: ListRecentCallsRequest; readonly output: ListRecentCallsResponse };
+  readonly CreateKey: { readonly input: CreateKeyRequest; readonly output: CreateKeyResponse };
+  readonly ListKeys: { readonly input: ListKeysRequest; readonly output: ListKeysResponse };
+  readonly RevokeKey: { readonly input: RevokeKeyRequest; readonly output: RevokeKeyResponse };
+  readonly CloseAccount: { readonly input: CloseAccountRequest; readonly output: CloseAccountResponse };
 }
+
+/** Where each call is served, below the server's address. */
+export const PATHS: Readonly<Record<keyof Methods, string>> = {
+  Store: "/recalld.v1.MemoryService/Store",
+  StoreBatch: "/recalld.v1.MemoryService/StoreBatch",
+  Recall: "/recalld.v1.MemoryService/Recall",
+  GetMemory: "/recalld.v1.MemoryService/GetMemory",
+  GetMemories: "/recalld.v1.MemoryService/GetMemories",
+  UpdateMemory: "/recalld.v1.MemoryService/UpdateMemory",
+  DeleteMemory: "/recalld.v1.MemoryService/DeleteMemory",
+  DeleteMemories: "/recalld.v1.MemoryService/DeleteMemories",
+  DeleteNamespace: "/recalld.v1.MemoryService/DeleteNamespace",
+  ListNamespaces: "/recalld.v1.MemoryService/ListNamespaces",
+  GetNamespace: "/recalld.v1.MemoryService/GetNamespace",
+  ListMemories: "/recalld.v1.MemoryService/ListMemories",
+  CountMemories: "/recalld.v1.MemoryService/CountMemories",
+  MapNamespace: "/recalld.v1.MemoryService/MapNamespace",
+  SignUp: "/recalld.v1.AccountService/SignUp",
+  GetAccount: "/recalld.v1.AccountService/GetAccount",
+  GetUsage: "/recalld.v1.AccountService/GetUsage",
+  ListRecentCalls: "/recalld.v1.AccountService/ListRecentCalls",
+  CreateKey: "/recalld.v1.AccountService/CreateKey",
+  ListKeys: "/recalld.v1.AccountService/ListKeys",
+  RevokeKey: "/recalld.v1.AccountService/RevokeKey",
+  CloseAccount: "/recalld.v1.AccountService/CloseAccount",
+};
 
 /** Calls that change something. Each has a key, so that no retry does it twice. */
 export const WRITES: readonly string[] = ["Store", "StoreBatch", "UpdateMemory", "DeleteMemory", "DeleteMemories", "DeleteNamespace"];
+
+/** Calls that change an account. They take no key, so an attempt whose answer is lost may have done it. */
+export const ONCE: readonly string[] = ["SignUp", "CreateKey", "RevokeKey", "CloseAccount"];
 
 /** Constants that programs can branch on. Servers may know further ones. */
 export type Reason =

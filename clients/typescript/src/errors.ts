@@ -70,6 +70,12 @@ export class RecalldError extends Error {
   get retryable(): boolean {
     return PASSING.includes(this.code) && !LASTING.includes(this.reason ?? "");
   }
+
+  /** Says what logs should have, which is more than an Error's JSON has. The cause and the stack are no part. */
+  toJSON(): object {
+    const { name, message, code, reason, field, metadata, retryAfterMs, requestId, status, attempts } = this;
+    return { name, message, code, reason, field, metadata, retryAfterMs, requestId, status, attempts };
+  }
 }
 
 /** Makes the error of a call that its caller has given up. */

@@ -1,6 +1,6 @@
 import type { ExportMemoriesRequest, Metadata } from "./contract.js";
 import { type ErrorCode, RecalldError } from "./errors.js";
-import { fromWire } from "./json.js";
+import { checkRequest, fromWire } from "./json.js";
 import type { Settings } from "./options.js";
 import { errorOf } from "./refusal.js";
 import { openStream } from "./stream.js";
@@ -38,6 +38,7 @@ export class Export implements AsyncIterable<ExportedMemory> {
    * @throws RecalldError if the export ends before its last line.
    */
   async *lines(): AsyncGenerator<string, void, undefined> {
+    checkRequest(this.#request);
     const { namespace, includeVectors = false, filter } = this.#request;
     const query: Record<string, string> = {
       ...(includeVectors && { include_vectors: "true" }),

@@ -1,4 +1,6 @@
 import { LONG_FIELDS } from "./contract.js";
+import { RecalldError } from "./errors.js";
+import { checkWritable } from "./values.js";
 
 /** Turns an answer's snake_case into camelCase. What callers stored as metadata stays as it is. */
 export function fromWire(value: unknown): unknown {
@@ -15,13 +17,23 @@ export function fromWire(value: unknown): unknown {
 /**
  * Turns a request into its JSON. The server takes camelCase; dates become strings by themselves, and field
  * masks may be lists.
+ *
+ * @throws RecalldError `invalid_argument` if it holds a value that JSON would change or leave out.
  */
 export function toWire(request: object): string {
+  checkRequest(request);
   const masks = Object.entries(request).filter(([, value]) => Array.isArray(value));
   const joined = masks
     .filter(([name]) => name === "fields" || name === "updateMask")
     .map(([name, paths]) => [name, paths.join(",")]);
   return JSON.stringify({ ...request, ...Object.fromEntries(joined) });
+}
+
+/** Checks that a request is an object that JSON can write as it is. */
+export function checkRequest(request: unknown): void {
+  if (typeof request !== "object" || request === null || Array.isArray(request))
+    throw new RecalldError("invalid_argument", "the request must be an object");
+  checkWritable(request);
 }
 
 /** Writes a path of fields as callers write it: `memories[3].external_id` is `memories[3].externalId`. */

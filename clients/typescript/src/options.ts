@@ -33,7 +33,8 @@ export interface CallOptions extends Partial<RecalldOptions> {
 
 /** Options of one call, complete and checked. */
 export interface Settings {
-  readonly apiKey: string;
+  /** The key; undefined only for a sign-up. */
+  readonly apiKey?: string | undefined;
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly retries: number;
@@ -53,12 +54,16 @@ const RETRIES_MAX = 10;
 
 /** Joins the client's options with those of one call. */
 export function settle(options: RecalldOptions, call: CallOptions = {}): Settings {
+  return { apiKey: keyOf(call.apiKey ?? options.apiKey), ...settleWithoutKey(options, call) };
+}
+
+/** Does the same for a call that needs no key. */
+export function settleWithoutKey(options: Omit<RecalldOptions, "apiKey">, call: CallOptions = {}): Settings {
   const timeoutMs = call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS;
   const retries = call.retries ?? options.retries ?? RETRIES;
   // Not `{ fetch }` of an object: browsers want their own one called by itself.
   const platform: Fetch = (url, request) => fetch(url, request);
   return {
-    apiKey: keyOf(call.apiKey ?? options.apiKey),
     baseUrl: addressOf(call.baseUrl ?? options.baseUrl),
     timeoutMs: within("timeoutMs", timeoutMs, { min: 1, max: TIMEOUT_MS_MAX }),
     retries: within("retries", retries, { min: 0, max: RETRIES_MAX }),

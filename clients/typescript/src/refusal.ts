@@ -16,6 +16,10 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 /** Characters of a foreign answer that the message quotes. */
 const QUOTED_MAX = 200;
 
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+/** A key, which an answer that repeats the request may hold. */
+const KEY = /\brcl_\w+/g;
+
 interface Refusal {
   readonly code: ErrorCode;
   readonly message?: string;
@@ -33,15 +37,19 @@ interface Detail {
   };
 }
 
-/** Reads the error that an answer tells. */
-export async function refusalOf(response: Response, requestId: string): Promise<RecalldError> {
+/** Reads the error that an answer tells; `url` is where it was asked for. */
+export async function refusalOf(response: Response, url: string, requestId: string): Promise<RecalldError> {
   const text = await response.text();
-  const { status, headers } = response;
+  const { status, headers, type } = response;
   const facts = { status, requestId: headers.get("x-request-id") ?? requestId };
+  // Browsers do not say where a redirect leads.
+  if (REDIRECTS.includes(status) || type === "opaqueredirect") {
+    return new RecalldError("unknown", redirected(url, headers.get("location")), facts);
+  }
   const refusal = parsed(text);
   const after = retryAfterMs(headers.get("retry-after"));
   if (refusal !== undefined) return errorOf(refusal, { ...facts, ...after });
-  const message = `the answer is HTTP ${status}, and not recalld's: ${text.slice(0, QUOTED_MAX)}`;
+  const message = `the answer is HTTP ${status}, and not recalld's: ${text.slice(0, QUOTED_MAX).replace(KEY, "rcl_…")}`;
   return new RecalldError(BY_STATUS[status] ?? "unknown", message, { ...facts, ...after });
 }
 
@@ -62,6 +70,13 @@ export function errorOf(
     ...(delay >= 0 && { retryAfterMs: delay * 1000 }),
     ...facts,
   });
+}
+
+/** Says where a redirect leads, without what may be secret in such an address. */
+function redirected(url: string, location: string | null): string {
+  const target = location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const place = target === undefined ? "elsewhere" : `to ${target.origin}${target.pathname}`;
+  return `${new URL(url).origin} redirects ${place}, and the client sends nothing on: set baseUrl to the server's own address`;
 }
 
 function parsed(text: string): Refusal | undefined {

@@ -31,9 +31,13 @@ export function openStream(wanted: Wanted, settings: Settings): Promise<Stream> 
     const breaker = new Breaker(settings);
     breaker.within(settings.timeoutMs);
     try {
-      const request = { headers: headersOf(settings), signal: breaker.signal };
+      const request: RequestInit = {
+        headers: headersOf(settings),
+        signal: breaker.signal,
+        redirect: "manual",
+      };
       const response = await breaker.until(settings.fetch(url, request));
-      if (!response.ok) throw await breaker.until(refusalOf(response, settings.requestId));
+      if (!response.ok) throw await breaker.until(refusalOf(response, url, settings.requestId));
       const requestId = response.headers.get("x-request-id") ?? settings.requestId;
       return { requestId, lines: linesOf(response, { url, breaker, silenceMs: wanted.silenceMs }) };
     } catch (error) {

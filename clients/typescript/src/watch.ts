@@ -1,7 +1,7 @@
 import type { Memory, WatchNamespaceRequest } from "./contract.js";
 import { RecalldError } from "./errors.js";
 import { parseEvents, type ServerEvent } from "./events.js";
-import { fromWire } from "./json.js";
+import { checkRequest, fromWire } from "./json.js";
 import type { CallOptions, Settings } from "./options.js";
 import { errorOf } from "./refusal.js";
 import { pauseMs, sleep } from "./retries.js";
@@ -30,11 +30,13 @@ const SILENCE_MS = 45_000;
 
 /** Tells a namespace's changes. A watch that breaks goes on behind the last event that was told. */
 export async function* watch(
-  { namespace, position: begin }: WatchNamespaceRequest,
+  request: WatchNamespaceRequest,
   settings: Settings,
   giveUpAfterMs = GIVE_UP_AFTER_MS,
 ): AsyncGenerator<WatchEvent, void, undefined> {
-  let position = begin;
+  checkRequest(request);
+  const { namespace } = request;
+  let { position } = request;
   let brokenAtMs: number | undefined;
   for (let failures = 0, hasBegun = false; ; failures++) {
     try {

@@ -1,0 +1,92 @@
+import { RecalldError } from "./errors.js";
+
+/** Levels of lists and objects below which nothing is looked at: the server takes far fewer. */
+const LEVELS_MAX = 100;
+
+/** A value inside a request. */
+interface Place {
+  /** Path of the value, as the caller writes it: `memories[3].metadata.year`; empty for the request. */
+  readonly path: string;
+  /** Lists and objects that the value is in. */
+  readonly within: readonly object[];
+}
+
+/**
+ * Checks that JSON can write a value without changing it. `JSON.stringify` itself writes `null` for NaN,
+ * `{}` for a Map, and leaves out a function, so the caller would learn of it when the memory is recalled.
+ *
+ * @throws RecalldError `invalid_argument` that names the first value that cannot be written.
+ */
+export function checkWritable(value: unknown, path = ""): void {
+  try {
+    check(value, { path, within: [] });
+  } catch (cause) {
+    if (cause instanceof RecalldError) throw cause;
+    // A getter or a `toJSON` of the caller's own.
+    throw new RecalldError("invalid_argument", "the request cannot be read", { cause });
+  }
+}
+
+function check(value: unknown, place: Place): void {
+  // JSON.stringify would write bytes as an object with a key for each.
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) throw refused(place, "bytes");
+  const written = asJson(value, place);
+  if (typeof written === "number") checkNumber(written, place);
+  else if (typeof written === "object" && written !== null) checkInside(written, place);
+  else if (typeof written === "bigint") throw refused(place, `the BigInt ${written}`);
+  else if (typeof written === "function" || typeof written === "symbol")
+    throw refused(place, `a ${typeof written}`);
+}
+
+/** Returns what a value says of itself, as JSON.stringify asks it. */
+function asJson(value: unknown, place: Place): unknown {
+  const { toJSON } = Object(value ?? 0) as { toJSON?: unknown };
+  if (typeof toJSON !== "function") return value;
+  const written: unknown = toJSON.call(value);
+  if (value instanceof Date && written === null) throw refused(place, "an invalid Date");
+  return written;
+}
+
+function checkNumber(value: number, place: Place): void {
+  if (!Number.isFinite(value)) throw refused(place, String(value));
+  if (Object.is(value, -0)) throw refused(place, "-0");
+  // Which digits the caller meant is lost already.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw refused(place, `the integer ${value}, which is beyond 2 ** 53 and may have lost digits`);
+}
+
+function checkInside(value: object, { path, within }: Place): void {
+  if (within.includes(value)) throw refused({ path, within }, "an object that it is inside of");
+  if (within.length === LEVELS_MAX)
+    throw refused({ path, within }, `a value more than ${LEVELS_MAX} levels deep`);
+  const inner = [...within, value];
+  if (Array.isArray(value)) {
+    for (const [n, item] of value.entries()) {
+      const place = { path: `${path}[${n}]`, within: inner };
+      if (item === undefined) throw refused(place, "undefined");
+      check(item, place);
+    }
+    return;
+  }
+  const members = Object.entries(value);
+  if (members.length === 0 && !isPlain(value)) throw refused({ path, within }, `a ${nameOf(value)}`);
+  // JSON leaves out a member that is undefined: so do callers who have no value.
+  for (const [key, member] of members)
+    check(member, { path: path === "" ? key : `${path}.${key}`, within: inner });
+}
+
+/** Tells objects that are written out from instances of classes, also of another window or context. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function nameOf(value: object): string {
+  return (value.constructor as { name?: string } | undefined)?.name || "object of a class";
+}
+
+function refused({ path }: Place, what: string): RecalldError {
+  const field = path === "" ? "request" : path;
+  const message = `${field} is ${what}, which JSON cannot write; send it as a string or leave it out`;
+  return new RecalldError("invalid_argument", message, { field });
+}
