@@ -19,7 +19,7 @@ const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}])\p{Mn}+/gu;
  * Signs with and without which a word is the same: those that are not seen, but for the tags that tell flags
  * apart, the colours and frames of emoji, marks of a trade, and letters that stand for an apostrophe.
  */
-const UNSEEN = /(?![\u{e0020}-\u{e007f}])[\p{DI}\p{EMod}\u20e3™℠ʻʼ]/gu;
+const UNSEEN = /(?![\u{e0020}-\u{e007f}])[\u20e3\p{DI}\p{EMod}™℠ʻʼ]/gu;
 /** Hebrew and Arabic signs for vowels, which are seldom written, and the stroke that stretches Arabic words. */
 const POINTS = /[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]/g;
 
@@ -63,9 +63,11 @@ export function* normalize(text: string): Generator<void, Normalized> {
   yield;
   const decomposed = compatible.normalize("NFD");
   yield;
-  const bare = decomposed.replace(ACCENTS, "$1").replace(POINTS, "");
+  const unaccented = decomposed.replace(ACCENTS, "$1");
   yield;
-  const folded = bare.normalize("NFC").replace(LETTERS, (letter) => PLAINER[letter] as string);
+  const bare = unaccented.replace(POINTS, "").normalize("NFC");
+  yield;
+  const folded = bare.replace(LETTERS, (letter) => PLAINER[letter] as string);
   const leftOut = seen.length - stacked.length + whole.length - compatible.length;
   return { text: folded, leftOut };
 }

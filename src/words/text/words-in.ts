@@ -72,9 +72,10 @@ export function* wordsIn(text: string, kind: Kind): Generator<void, Words> {
   const hasSigns = mayHaveSigns(normalized.text);
   let read = 0;
   for (const { 0: word, index } of normalized.text.matchAll(pattern)) {
-    words.identify(joiner.next(index, index + word.length));
+    const to = index + word.length;
+    words.identify(joiner.next(index, to));
     if (pattern === WORD && BEGINS_GLUED.test(word)) yield* readGlued(word, words);
-    else readWord(word, hasSigns ? namedBySigns(normalized.text, index, index + word.length) : undefined, words);
+    else readWord(word, hasSigns ? namedBySigns(normalized.text, index, to) : undefined, words);
     if (++read % SLICE_WORDS === 0) yield;
   }
   words.identify(joiner.end());
