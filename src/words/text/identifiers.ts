@@ -5,7 +5,7 @@ const JOINT = /::|->|[_./:@-]/;
 
 const [HASH, AND, PLUS, DOT] = [35, 38, 43, 46];
 const SIGNS = /[#&+]|\.[A-Za-z]/;
-/** What makes a name with the word before: `C++`, also in `C++17`, and `F#`, but not `a+b` or `page#part`. */
+/** Signs that make a name with the word before: `C++`, also in `C++17`, and `F#`, but not `a+b` or `page#part`. */
 const SIGNS_AFTER = /\+\+|[+#](?![A-Za-z0-9])|(?:&[\p{Script=Latin}\p{Script=Cyrillic}\p{N}]+)+/uy;
 const DOT_BEFORE = /(?<![\w.!?)\]])\.(?=[A-Za-z])/y;
 
