@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -270,6 +271,20 @@ describe("a snapshot in doubt is never used", () => {
     const words = wordsIn(folder);
     expect(await words.markOf("mine")).toBeUndefined();
     expect(await words.open("mine").restore()).toBeUndefined();
+  });
+
+  test("written when other words were read from a text", async () => {
+    const folder = newFolder();
+    const { words, path } = await kept(folder);
+    const whole = readFileSync(path);
+    const from = whole.length - (whole.readUInt32LE(whole.length - 4) + 36);
+    const json = Buffer.from(whole.subarray(from, -36).toString().replace('"format":2', '"format":1'));
+    const hash = createHash("sha256").update(json).digest();
+    writeFileSync(path, Buffer.concat([whole.subarray(0, from), json, hash, whole.subarray(-4)]));
+    expect(await words.open("log").restore()).toBeUndefined();
+    // It cannot be read, so a deletion erases it.
+    await words.wipe("log", [7]);
+    expect(await words.kept()).toEqual([]);
   });
 
   test("mixed with blocks of an older one of the same log", async () => {

@@ -10,15 +10,44 @@ describe("the words of a text", () => {
     ["I don't, you didn’t, we've", []],
     ["Ana moved to Berlin in 2021.", ["ana", "move", "berlin", "2021"]],
     ["", []],
-    ["!? … — 🎉🎉", []],
+    ["!? … — ©", []],
   ])("%j", (text, words) => {
     expect(wordsOf(text)).toEqual(words);
   });
 
-  test("accents are taken off Latin letters only", () => {
+  test("accents and vowel signs are taken off where a word is written without them too", () => {
     expect(wordsOf("Café CAFE\u0301 naïve Ångström")).toEqual(["cafe*2", "naiv", "angstrom"]);
+    expect(wordsOf("Ελλάδα ΕΛΛΑΔΑ")).toEqual(["ελλαδα*2"]);
+    expect(wordsOf("مَرحبا مرحبا مرحـبا")).toEqual(["مرحبا*3"]);
+    expect(wordsOf("שָׁלוֹם שלום")).toEqual(["שלום*2"]);
     expect(wordsOf("йод иод")).toEqual(["йод", "иод"]);
     expect(wordsOf("हिन्दी")).toEqual(["हिन्दी"]);
+  });
+
+  test.each<[text: string, query: string]>([
+    ["Hauptstraße", "HAUPTSTRASSE"],
+    ["HAUPTSTRAẞE", "hauptstraße"],
+    ["Łódź", "lodz"],
+    ["smørrebrød", "SMORREBROD"],
+    ["Đà Nẵng", "da nang"],
+    ["Ærø, œuvre", "aero oeuvre"],
+    ["Þór, Borgarfjörður", "thor borgarfjordur"],
+    ["Diyarbakır ISPARTA İzmir", "diyarbakir ısparta IZMIR"],
+    ["Hawaiʻi", "hawaii"],
+    ["ΟΔΟΣ", "οδός"],
+    ["ёлка", "ЕЛКА"],
+    ["أحمد كتاب", "احمد کتاب"],
+    ["Donau\u00addampf\u00adschiff", "Donaudampfschiff"],
+    ["zero\u200bwidth\ufeff", "zerowidth"],
+    ["می‌خواهم", "میخواهم"],
+    ["क्‍ष", "क्ष"],
+    ["\u{845b}\u{e0100}\u{57ce}", "葛城"],
+    ["Kindle™", "kindle"],
+    ["서울".normalize("NFD"), "서울"],
+    ["👍🏽 ❤️ 1️⃣", "👍 ❤ 1"],
+    ["👩🏽‍💻", "👩💻"],
+  ])("%s has the words of %s", (text, query) => {
+    expect(wordsOf(text, "query")).toEqual(wordsOf(query, "query"));
   });
 
   test("compatible forms are one word", () => {
@@ -27,19 +56,39 @@ describe("the words of a text", () => {
     expect(wordsOf("ｶﾞｽ")).toEqual(wordsOf("ガス"));
   });
 
-  test("scripts without spaces give pairs of letters", () => {
-    expect(wordsOf("東京都に")).toEqual(["東京", "京都", "都に"]);
-    expect(wordsOf("猫")).toEqual(["猫"]);
-    expect(wordsOf("iPhoneを買う", "query")).toEqual(["iphon", "を買", "買う"]);
-    expect(wordsOf("ラーメン")).toEqual(["ラー", "ーメ", "メン"]);
-    expect(wordsOf("𠮷野家")).toEqual(["𠮷野", "野家"]);
+  test("scripts without spaces, and Korean, give pairs of letters", () => {
+    expect(wordsOf("東京都に", "query")).toEqual(["東京", "京都", "都に"]);
+    expect(wordsOf("猫", "query")).toEqual(["猫"]);
+    expect(wordsOf("ラーメン", "query")).toEqual(["ラー", "ーメ", "メン"]);
+    expect(wordsOf("𠮷野家", "query")).toEqual(["𠮷野", "野家"]);
+    expect(wordsOf("서울에서 집", "query")).toEqual(["서울", "울에", "에서", "집"]);
     expect(wordsOf("กำ")).toHaveLength(2);
+  });
+
+  test("single ones are in a memory too, beside its length", () => {
+    expect(wordsOf("私は猫").toSorted()).toEqual(["[は]", "[猫]", "[私]", "は猫", "私は"]);
+    expect(run(wordsIn("私は猫", "memory")).length).toBe(2);
+    expect(wordsOf("猫")).toEqual(["猫"]);
+  });
+
+  test("a word is of one script", () => {
+    expect(wordsOf("iPhoneを買う", "query")).toEqual(["iphon", "を買", "買う"]);
+    expect(wordsOf("Notion에 회의", "query")).toEqual(["notion", "에", "회의"]);
+    expect(wordsOf("第12章 GPT4は", "query")).toEqual(["第", "12", "章", "gpt4", "は"]);
+    expect(wordsOf("בGoogle Zoomом", "query")).toEqual(["ב", "googl", "zoom", "ом"]);
+    expect(wordsOf("max_batch를", "query")).toContain("[max_batch]");
+    expect(wordsOf("5кг 10μm", "query")).toEqual(["5кг", "10μm"]);
   });
 
   test("other scripts keep their words, whatever their direction", () => {
     expect(wordsOf("שלום עולם")).toEqual(["שלום", "עולם"]);
-    expect(wordsOf("مَرحبا بالعالم")).toEqual(["مَرحبا", "بالعالم"]);
-    expect(wordsOf("Ελλάδα")).toEqual(["ελλάδα"]);
+    expect(wordsOf("مرحبا بالعالم")).toEqual(["مرحبا", "بالعالم"]);
+  });
+
+  test("an emoji is a word, whatever its form and colour", () => {
+    expect(wordsOf("plays🎸 🎸")).toEqual(["plai", "🎸*2"]);
+    expect(wordsOf("🇩🇪🇫🇷")).toEqual(["🇩🇪", "🇫🇷"]);
+    expect(wordsOf("🏴󠁧󠁢󠁷󠁬󠁳󠁿")).not.toEqual(wordsOf("🏴󠁧󠁢󠁳󠁣󠁴󠁿"));
   });
 });
 
@@ -66,6 +115,20 @@ describe("identifiers", () => {
     },
   );
 
+  test.each<[text: string, words: string[]]>([
+    ["the AT&T bill", ["[at&t]", "bill"]],
+    ["AT&T/Verizon AT&T는", ["[at&t]", "verizon", "는"]],
+    ["R&D", ["[r&d]", "r"]],
+    ["C", ["c"]],
+    ["C++ C++17", ["c++*2", "17"]],
+    ["C#で F# F♯", ["c#", "で", "f#*2"]],
+    ["Notepad++", ["[notepad++]", "notepad"]],
+    [".NET, the .NET와", ["[.net]", "net*2", "와"]],
+    ["one.Two ...three a+b x#y", ["on", "two", "three", "b", "x", "y"]],
+  ])("the signs of a name belong to it: %s", (text, words) => {
+    expect(wordsOf(text, "query").toSorted()).toEqual(words.toSorted());
+  });
+
   test("a query has them as a whole only", () => {
     expect(wordsOf("getUserName 10ms", "query")).toEqual(["getusernam", "10m"]);
     expect(wordsOf("a_b", "query")).toEqual(["b", "[a_b]"]);
@@ -91,6 +154,11 @@ const HOSTILE: Readonly<Record<string, string>> = {
   ligatures: fill("\ufdfa"),
   "lone surrogates": fill("\ud800"),
   joints: fill("a.b/c_d-"),
+  "names with signs": fill(".a&b&c++ d#"),
+  "one name of many": fill("a&"),
+  "digits alone": `${"1".repeat(KIB_64 - 2)}é`,
+  "zero-width signs": fill("\u200b"),
+  "one long run of Hangul": fill("서울"),
   "open joints": fill("a_"),
   "an identifier without end": fill("aB_"),
   humps: fill("aB"),

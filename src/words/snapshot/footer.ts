@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import type { Mark } from "../../memory/ports/vectors.js";
 
 /** Number of the file's format. A change to what the words of a text are is another format too. */
-const FORMAT = 1;
+const FORMAT = 2;
 const HASH_BYTES = 32;
 const LENGTH_BYTES = 4;
 const END_BYTES = HASH_BYTES + LENGTH_BYTES;

@@ -3,6 +3,12 @@ const JOINTS: ReadonlySet<string> = new Set(["_", ".", "/", ":", "@", "-", "::",
 const SPACE = 32;
 const JOINT = /::|->|[_./:@-]/;
 
+const [HASH, AND, PLUS, DOT] = [35, 38, 43, 46];
+const SIGNS = /[#&+]|\.[A-Za-z]/;
+/** Signs that make a name with the word before: `C++`, also in `C++17`, and `F#`, but not `a+b` or `page#part`. */
+const SIGNS_AFTER = /\+\+|[+#](?![A-Za-z0-9])|(?:&[\p{Script=Latin}\p{Script=Cyrillic}\p{N}]+)+/uy;
+const DOT_BEFORE = /(?<![\w.!?)\]])\.(?=[A-Za-z])/y;
+
 const HUMP = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
 const HUMPS = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?\p{Ll}+\p{N}*|\p{N}+|\p{L}+/gu;
 const MEASURE = /^(\p{N}+)(\p{L}+)$/u;
@@ -12,6 +18,26 @@ export function partsOf(word: string): readonly string[] {
   if (HUMP.test(word)) return (word.match(HUMPS) ?? []).map((part) => part.toLowerCase());
   const measure = MEASURE.exec(word.toLowerCase());
   return measure === null ? [] : measure.slice(1);
+}
+
+/** Tells at once that most texts have no words that make names with signs. */
+export function mayHaveSigns(text: string): boolean {
+  return SIGNS.test(text);
+}
+
+/** Answers the name that a word makes with the signs at its sides, such as `AT&T`, `C++` or `.NET`, if it does. */
+export function namedBySigns(text: string, from: number, to: number): string | undefined {
+  const before = text.charCodeAt(from - 1);
+  const after = text.charCodeAt(to);
+  const mayEnd = after === HASH || after === PLUS || (after === AND && before !== AND);
+  const signs = mayEnd ? matchAt(SIGNS_AFTER, text, to) : "";
+  const dot = before === DOT ? matchAt(DOT_BEFORE, text, from - 1) : "";
+  return signs || dot ? `${dot}${text.slice(from, to)}${signs}`.toLowerCase() : undefined;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
 }
 
 /** Joins the words of a text that stand together as one identifier, while the text is read from its start. */

@@ -1,4 +1,4 @@
-import { Joiner, partsOf } from "./identifiers.js";
+import { Joiner, mayHaveSigns, namedBySigns, partsOf } from "./identifiers.js";
 import { isPlain, normalize } from "./normalize.js";
 import { stem } from "./stem.js";
 import { STOP_WORDS } from "./stop-words.js";
@@ -6,19 +6,36 @@ import { STOP_WORDS } from "./stop-words.js";
 /** Number of words read before other work gets its turn: about a millisecond. */
 const SLICE_WORDS = 512;
 
-const GLUED_SCRIPTS = ["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"]
-  .map((script) => `\\p{Script=${script}}`)
-  .join("");
+const inScripts = (...scripts: string[]) => scripts.map((script) => `\\p{Script=${script}}`).join("");
+/** Scripts of which a single character is often a word. */
+const SYLLABIC = inScripts("Han", "Hiragana", "Katakana", "Hangul");
+/** Scripts that put no space between words, or none between a noun and what governs it, as Korean does. */
+const GLUED = SYLLABIC + inScripts("Thai", "Lao", "Khmer", "Myanmar");
+/** Greek letters stand in Latin words as signs do: `μm`. */
+const LATIN = inScripts("Latin", "Greek", "Common", "Inherited");
 const PLAIN_WORD = /[A-Za-z0-9]+/g;
-const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
-/** Scripts that put no space between words. */
-const GLUED = new RegExp(`[${GLUED_SCRIPTS}]`, "u");
-const RUNS = new RegExp(`[${GLUED_SCRIPTS}\\p{M}ー]+|[^${GLUED_SCRIPTS}\\p{M}ー]+`, "gu");
+/** A word is of one script, with digits where the script has spaces. An emoji is a word too. */
+const WORD = new RegExp(
+  [
+    `[${GLUED}][${GLUED}\\p{M}ー]*`,
+    `\\p{N}*[\\p{L}&&[${LATIN}]][[\\p{L}&&[${LATIN}]]\\p{N}\\p{M}]*`,
+    `\\p{N}*[\\p{L}--[${LATIN}${GLUED}]][[\\p{L}--[${LATIN}${GLUED}]]\\p{N}\\p{M}]*`,
+    "\\p{N}[\\p{N}\\p{M}]*",
+    "\\p{RI}{2}",
+    "[[\\p{ExtPict}\\u2600-\\u27bf]--[©®]][\\u{e0020}-\\u{e007f}]*",
+  ].join("|"),
+  "gv",
+);
+const BEGINS_GLUED = new RegExp(`^[${GLUED}]`, "u");
+const SYLLABLES = new RegExp(`^[${SYLLABIC}]`, "u");
+
+/** `C` is another language than `C++` and `C#`. */
+const LETTER_WITH_SIGNS = /^\p{L}[+#]+$/u;
 
 const A_CODE = 65;
 const PLAIN_CODE_MAX = 127;
 
-/** Kind of a text: a memory is found by the parts of its identifiers too. */
+/** Kind of a text: a memory is found by the parts of its identifiers, and by single letters of pairs, too. */
 export type Kind = "memory" | "query";
 
 /** Number of times that a text has one word. */
@@ -43,26 +60,34 @@ export interface Words {
 
 /**
  * Reads the words of a text: in lower case, without accents, stop words and English endings. Scripts without
- * spaces give pairs of letters. An identifier counts as a whole beside its words, and in a memory by its parts
- * too; neither adds to the length. It yields every millisecond or so.
+ * spaces give pairs of letters, and in a memory single ones too. An identifier counts as a whole beside its
+ * words, and in a memory by its parts too. What counts beside words does not add to the length. It yields every
+ * millisecond or so.
  */
 export function* wordsIn(text: string, kind: Kind): Generator<void, Words> {
   const normalized = yield* normalize(text);
   const words = new Collected(kind, normalized.leftOut);
   const joiner = new Joiner(normalized.text);
   const pattern = isPlain(normalized.text) ? PLAIN_WORD : WORD;
+  const hasSigns = mayHaveSigns(normalized.text);
   let read = 0;
   for (const { 0: word, index } of normalized.text.matchAll(pattern)) {
-    words.identify(joiner.next(index, index + word.length));
-    if (pattern === WORD && GLUED.test(word)) yield* readGlued(word, words);
-    else readWord(word, words);
+    const to = index + word.length;
+    words.identify(joiner.next(index, to));
+    if (pattern === WORD && BEGINS_GLUED.test(word)) yield* readGlued(word, words);
+    else readWord(word, hasSigns ? namedBySigns(normalized.text, index, to) : undefined, words);
     if (++read % SLICE_WORDS === 0) yield;
   }
   words.identify(joiner.end());
   return words;
 }
 
-function readWord(word: string, words: Collected): void {
+function readWord(word: string, named: string | undefined, words: Collected): void {
+  if (named !== undefined && LETTER_WITH_SIGNS.test(named)) {
+    words.addLetters(named);
+    return;
+  }
+  words.identify(named);
   const lower = word.toLowerCase();
   words.add(lower);
   if (words.kind === "memory" && mayHaveParts(word, lower)) {
@@ -76,18 +101,18 @@ function mayHaveParts(word: string, lower: string): boolean {
   return word !== lower || first < A_CODE || first > PLAIN_CODE_MAX;
 }
 
-function* readGlued(glued: string, words: Collected): Generator<void> {
-  for (const [run] of glued.matchAll(RUNS)) {
-    if (!GLUED.test(run)) {
-      readWord(run, words);
-      continue;
-    }
-    const letters = [...run.toLowerCase()];
-    if (letters.length === 1) words.addPair(run);
-    for (let i = 0; i + 1 < letters.length; i++) {
-      words.addPair(`${letters[i]}${letters[i + 1]}`);
-      if (i % SLICE_WORDS === SLICE_WORDS - 1) yield;
-    }
+function* readGlued(run: string, words: Collected): Generator<void> {
+  const letters = [...run.toLowerCase()];
+  if (letters.length === 1) {
+    words.addLetters(run);
+    return;
+  }
+  const isFoundByOne = words.kind === "memory" && SYLLABLES.test(run);
+  for (const [i, letter] of letters.entries()) {
+    const next = letters[i + 1];
+    if (next !== undefined) words.addLetters(letter + next);
+    if (isFoundByOne) words.identify(letter);
+    if (i % SLICE_WORDS === SLICE_WORDS - 1) yield;
   }
 }
 
@@ -105,9 +130,9 @@ class Collected implements Words {
     if (!STOP_WORDS.has(seen)) this.#count(stem(seen), seen);
   }
 
-  /** Adds two letters that stand together. */
-  addPair(pair: string): void {
-    this.#count(pair, pair);
+  /** Adds letters that are a word as they are. */
+  addLetters(letters: string): void {
+    this.#count(letters, letters);
   }
 
   /** Adds a part of an identifier. */
@@ -115,7 +140,7 @@ class Collected implements Words {
     if (!STOP_WORDS.has(part)) this.#of(stem(part), part).inIdentifiers++;
   }
 
-  /** Adds an identifier as a whole. */
+  /** Adds an identifier as a whole, or another word that counts beside the others. */
   identify(whole: string | undefined): void {
     if (whole !== undefined) this.#of(whole, whole).inIdentifiers++;
   }
