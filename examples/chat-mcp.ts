@@ -19,7 +19,7 @@ async function call(name: string, given: Record<string, unknown>) {
 }
 
 for await (const said of createInterface({ input: process.stdin })) {
-  const { memories } = await call("memory_recall", { query: said });
+  const { memories } = await call("memory_recall", { query: said, min_fit: 0.4 });
   const { say, remember } = reply(
     said,
     memories.map(({ text }) => text),

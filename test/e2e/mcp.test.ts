@@ -80,7 +80,7 @@ describe("the Model Context Protocol at /mcp", () => {
       });
       expect(forgotten.data).toEqual({ deleted: 1, note: "1 of the ids have no memory in default" });
       const after = await call("memory_recall", { query: "What does Ada drink?" });
-      expect(after.data).toEqual({ memories: [], note: "nothing in default fits" });
+      expect(after.data).toEqual({ memories: [], note: "no memories in default to show" });
     });
 
     it("says what is wrong as a result that a model reads", async () => {
@@ -150,12 +150,64 @@ describe("the Model Context Protocol at /mcp", () => {
     expect(read.data.memories[0].cut).toBeUndefined();
   });
 
-  it("recalls nothing that has nothing to do with the question", async () => {
+  it("shows what hardly fits the question, and marks it as weak", async () => {
     const { call } = await open();
     await call("memory_store", { text: "Ada prefers tea over coffee." });
-    const { data } = await call("memory_recall", { query: "How is a volcano measured from orbit?" });
-    expect(data).toMatchObject({ memories: [], note: expect.stringContaining("nothing in") });
-    expect((await call("memory_recall", { query: "What does Ada drink?" })).data.memories).toHaveLength(1);
+    const { data, text } = await call("memory_recall", { query: "How is a volcano measured from orbit?" });
+    expect(data.memories).toMatchObject([{ text: "Ada prefers tea over coffee.", weak: true }]);
+    expect(data.note).toBe("all of these are weak: they may not answer, judge by their texts");
+    expect(JSON.parse(text)).toEqual(data);
+    const strong = (await call("memory_recall", { query: "What does Ada drink?" })).data;
+    expect(strong.memories).toHaveLength(1);
+    expect(strong.memories[0]).not.toHaveProperty("weak");
+    expect(strong).not.toHaveProperty("note");
+  });
+
+  describe("what a recall leaves out", () => {
+    let call: Tools["call"];
+    beforeAll(async () => {
+      ({ call } = await open());
+      await call("memory_store", { text: "Ada prefers tea.", metadata: { source: "chat" } });
+      await call("memory_store", { text: "The boat is blue.", metadata: { source: "mail" } });
+    });
+    const recall = async (args: Record<string, unknown>) =>
+      call("memory_recall", { query: "What does Ada drink?", ...args });
+
+    it.each([
+      ["filter", { source: "mail" }, ["The boat is blue."]],
+      ["min_fit", 0.4, ["Ada prefers tea."]],
+      ["after", "2020-01-01T00:00:00Z", ["Ada prefers tea.", "The boat is blue."]],
+      ["before", "2100-01-01T00:00:00Z", ["Ada prefers tea.", "The boat is blue."]],
+    ])("is what %s asks for, and nothing if it is null", async (name, value, expected) => {
+      const textsOf = ({ data }: Result) => data.memories.map(({ text }: { text: string }) => text);
+      expect(textsOf(await recall({ [name]: value }))).toEqual(expected);
+      expect(textsOf(await recall({ [name]: null }))).toEqual(["Ada prefers tea.", "The boat is blue."]);
+    });
+
+    it.each([
+      ["filter", { source: "letter" }],
+      ["min_fit", 1.5],
+      ["after", "2100-01-01T00:00:00Z"],
+      ["before", "2020-01-01T00:00:00Z"],
+    ])("is named where %s leaves nothing", async (name, value) => {
+      const { data } = await recall({ [name]: value });
+      expect(data).toEqual({
+        memories: [],
+        note: expect.stringMatching(/^default holds 2 memories, but .* leave out all/),
+      });
+    });
+
+    it.each([
+      ["filter", "source = mail", "filter is a string"],
+      ["filter", { source: { $like: "m" } }, "filter.source.$like is none of the operators"],
+      ["min_fit", 2, "min_fit is 2"],
+      ["after", "yesterday", "after is not a time"],
+      ["before", "yesterday", "before is not a time"],
+    ])("is refused by the name of %s: %j", async (name, value, message) => {
+      const { isError, text } = await recall({ [name]: value });
+      expect(isError).toBe(true);
+      expect(text).toContain(message);
+    });
   });
 
   it("lists page by page", async () => {
@@ -231,6 +283,8 @@ describe("the Model Context Protocol at /mcp", () => {
     const { data } = await call("fetch", { id });
     expect(data).toEqual({ ...first, text, metadata: { from: "mail", created_at: expect.any(String) } });
     expect((await call("fetch", { id: "mem_01m81g5085fqavwjwpgewms4ta" })).isError).toBe(true);
+    const far = await call("search", { query: "How is a volcano measured from orbit?" });
+    expect(far.data.results).toEqual([first]);
   });
 
   it("offers a read-only key what it may do", async () => {

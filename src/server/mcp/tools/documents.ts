@@ -1,5 +1,5 @@
 import { shown } from "./memories.js";
-import { FLOOR, ORDER } from "./recall.js";
+import { ORDER } from "./recall.js";
 import { type Json, type Tool, type ToolCall, text } from "./tool.js";
 
 /** Characters of a memory's first line that stand for it in a list. */
@@ -15,7 +15,7 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
     name: "search",
     title: "Search memories",
     description:
-      "Finds stored memories by meaning and by words. Returns the id, title and address of each; read them by fetch.",
+      "Finds stored memories by meaning and by words. Returns the id, title and address of the nearest, best first, whether they answer or not; read them by fetch.",
     inputSchema: { type: "object", properties: { query: text }, required: ["query"] },
     outputSchema: {
       type: "object",
@@ -26,7 +26,7 @@ export const DOCUMENT_TOOLS: readonly Tool[] = [
     repeats: true,
     async run(call) {
       const { given, namespace, ask } = call;
-      const { results } = await ask("Recall", { ...ORDER, ...FLOOR, ...given, namespace, top_k: RESULTS });
+      const { results } = await ask("Recall", { ...ORDER, ...given, namespace, top_k: RESULTS });
       return { results: (results as readonly Json[]).map((each) => summaryOf(each, call)) };
     },
   },

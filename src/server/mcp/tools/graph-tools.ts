@@ -7,7 +7,7 @@ import {
   deleteParts,
   type Observed,
 } from "./graph-writing.js";
-import { FLOOR, ORDER } from "./recall.js";
+import { ORDER } from "./recall.js";
 import { type Json, Refusal, type Tool, type ToolCall, text, texts } from "./tool.js";
 
 /** Memories that a search finds, whose entities are then read whole. */
@@ -79,7 +79,8 @@ export const GRAPH_TOOLS: readonly Tool[] = [
     reads: (call) => readGraph(call, { [KIND]: { $exists: true } }),
   }),
   tool("search_nodes", {
-    description: "Finds entities by what is known of them, by meaning and by words, with their relations.",
+    description:
+      "Finds the entities nearest to a query by what is known of them, by meaning and by words, with their relations. Not all of them need fit it.",
     takes: { query: text },
     reads: search,
   }),
@@ -135,14 +136,7 @@ function deleting(what: string, erase: (call: ToolCall, given: Json) => Promise<
 async function search(call: ToolCall, { query }: Json) {
   const filter = { [KIND]: { $exists: true } };
   const { namespace } = call;
-  const { results } = await call.ask("Recall", {
-    ...ORDER,
-    ...FLOOR,
-    query,
-    namespace,
-    filter,
-    top_k: FOUND,
-  });
+  const { results } = await call.ask("Recall", { ...ORDER, query, namespace, filter, top_k: FOUND });
   const names = (results as readonly Json[]).flatMap(({ metadata }) => {
     const { entity, from, to } = (metadata as { graph: Record<string, string> }).graph;
     return [entity, from, to].filter((name) => name !== undefined);

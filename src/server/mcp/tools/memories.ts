@@ -20,11 +20,11 @@ export function shown(memory: Json): Showable {
   };
 }
 
-/** Schema of an answer with memories; `more` are further fields of the answer. */
-export function memoriesSchema(more: JsonObject = {}): ObjectSchema {
+/** Schema of an answer with memories; `more` are further fields of the answer, `ofEach` of each memory. */
+export function memoriesSchema(more: JsonObject = {}, ofEach: JsonObject = {}): ObjectSchema {
   const memory = {
     type: "object",
-    properties: { id: text, text, cut: { type: "boolean" } },
+    properties: { id: text, text, cut: { type: "boolean" }, ...ofEach },
     required: ["id", "text"],
   };
   const properties = { memories: { type: "array", items: memory }, left_out: texts, note: text, ...more };
@@ -32,7 +32,9 @@ export function memoriesSchema(more: JsonObject = {}): ObjectSchema {
 }
 
 /** Says how to read on; absent where everything is shown. */
-export function noteOn({ memories, left_out }: { memories: readonly Json[]; left_out?: readonly string[] }) {
+export function noteOn({ memories, left_out }: { memories: readonly Json[]; left_out?: readonly string[] }): {
+  note?: string;
+} {
   const isCut = memories.some(({ cut }) => cut === true);
   const notes = [
     ...(isCut ? ["a text is cut"] : []),
