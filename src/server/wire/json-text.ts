@@ -61,13 +61,13 @@ export function checkNothingIsLost(text: string, rewritten?: string): void {
 }
 
 /** Place in a text that is being read. */
-interface Place {
+interface Reading {
   readonly scopes: readonly Scope[];
   readonly rewritten: string | undefined;
 }
 
-function add(key: string, place: Place): void {
-  const { scopes, rewritten } = place;
+function add(key: string, reading: Reading): void {
+  const { scopes, rewritten } = reading;
   const scope = scopes.at(-1) as Scope;
   const isTwice = scope.keys?.has(key) === true;
   scope.keys ??= new Set();
@@ -75,10 +75,10 @@ function add(key: string, place: Place): void {
   scope.key = key;
   if (!isTwice) return;
   const isField = rewritten !== undefined || scopes.length === 1 || (scopes.length === 3 && isPart(scopes));
-  throw invalid(nameOf(place), isField ? "is given twice" : `has the key ${shown(key)} twice`);
+  throw invalid(nameOf(reading), isField ? "is given twice" : `has the key ${shown(key)} twice`);
 }
 
-function nameOf({ scopes, rewritten }: Place): string {
+function nameOf({ scopes, rewritten }: Reading): string {
   return rewritten === undefined ? fieldOf(scopes) : pathOf(scopes, rewritten);
 }
 
@@ -103,20 +103,20 @@ function isPart([, list, part]: readonly Scope[]): boolean {
 }
 
 /** Checks that an integer comes back digit by digit. A fraction is understood to be the nearest double. */
-function checkInteger(literal: string, place: Place): void {
+function checkInteger(literal: string, reading: Reading): void {
   const value = Number(literal);
   // A number that is not finite is refused by the room.
   if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || digitsOf(value) === literal) return;
   const back = `would come back as ${value}; send it as a string`;
-  throw invalid(nameOf(place), `has the integer ${literal.slice(0, 32)}, which ${back}`);
+  throw invalid(nameOf(reading), `has the integer ${literal.slice(0, 32)}, which ${back}`);
 }
 
 /** Checks that a number is one that can be written as it was read. */
-function checkWritten(literal: string, place: Place): void {
+function checkWritten(literal: string, reading: Reading): void {
   const value = Number(literal);
   const number = `has the number ${literal.slice(0, 32)}, which`;
-  if (!Number.isFinite(value)) throw invalid(nameOf(place), `${number} is beyond all doubles; send a string`);
-  if (Object.is(value, -0)) throw invalid(nameOf(place), `${number} would come back as 0; send 0`);
+  if (!Number.isFinite(value)) throw invalid(nameOf(reading), `${number} is beyond all doubles; send a string`);
+  if (Object.is(value, -0)) throw invalid(nameOf(reading), `${number} would come back as 0; send 0`);
 }
 
 /** Writes a double as JavaScript does, without an exponent. */
