@@ -115,7 +115,8 @@ function checkInteger(literal: string, reading: Reading): void {
 function checkWritten(literal: string, reading: Reading): void {
   const value = Number(literal);
   const number = `has the number ${literal.slice(0, 32)}, which`;
-  if (!Number.isFinite(value)) throw invalid(nameOf(reading), `${number} is beyond all doubles; send a string`);
+  if (!Number.isFinite(value))
+    throw invalid(nameOf(reading), `${number} is beyond all doubles; send a string`);
   if (Object.is(value, -0)) throw invalid(nameOf(reading), `${number} would come back as 0; send 0`);
 }
 
