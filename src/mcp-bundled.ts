@@ -5,7 +5,6 @@ import { serveOnStdio } from "./mcp/stdio.js";
 const { RECALLD_URL: url = "", RECALLD_API_KEY: key = "", RECALLD_NAMESPACE: namespace = "" } = process.env;
 const query = namespace === "" ? "" : `?namespace=${encodeURIComponent(namespace)}`;
 
-serveOnStdio(new Remote({ find: async () => ({ url, key }), query }), (error) =>
-  console.error(error.message),
-);
-process.stdin.once("close", () => process.exit());
+const remote = new Remote({ find: async () => ({ url, key }), query });
+await serveOnStdio(remote, (error) => console.error(error.message));
+process.exit();

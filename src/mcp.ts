@@ -75,9 +75,8 @@ async function serve(options: Options): Promise<void> {
       return remote.ask(...asked);
     },
   };
-  serveOnStdio(whole, (error) => logger.debug({ err: error }, "mcp"));
+  void serveOnStdio(whole, (error) => logger.debug({ err: error }, "mcp")).then(() => end());
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end());
-  process.stdin.once("close", () => void end());
   // The first call need not wait for the start, if the client is slow enough.
   const ping = remote.ask("ping", {}, stopping.signal);
   const [{ result, message }] = await Promise.all([ping, imported]);

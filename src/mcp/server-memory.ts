@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { invalid, MemoryError } from "../errors.js";
+import { linesIn } from "./lines.js";
 import type { Remote } from "./remote.js";
 
 /** Size of the items that are sent at a time; a message may have a mebibyte. */
@@ -59,20 +59,29 @@ async function importAll({
     bytes = 0;
   };
   let number = 0;
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-    number++;
-    if (line.trim() === "") continue;
-    const size = Buffer.byteLength(line);
-    if (size > LINE_BYTES_MAX)
-      throw invalid(`line ${number} of ${path}`, `is longer than ${LINE_BYTES_MAX} bytes`);
+  for await (const line of linesIn(createReadStream(path), LINE_BYTES_MAX)) {
+    const where = `line ${++number} of ${path}`;
+    const size = line.length;
+    if (size > LINE_BYTES_MAX) throw invalid(where, `is longer than ${LINE_BYTES_MAX} bytes`);
+    const text = textOf(line, where);
+    if (text.trim() === "") continue;
     if (bytes + size > SENT_BYTES_MAX) await send();
-    const item = itemIn(line, `line ${number} of ${path}`);
+    const item = itemIn(text, where);
     waiting[item.type].push(item);
     bytes += size;
     count++;
   }
   await send();
   return count;
+}
+
+/** Decodes strictly, but for a byte order mark: a name with a broken byte would become another's. */
+function textOf(line: Buffer, where: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(line);
+  } catch {
+    throw invalid(where, "is not UTF-8");
+  }
 }
 
 function itemIn(line: string, where: string): Item {

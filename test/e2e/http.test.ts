@@ -56,7 +56,7 @@ function expectError({ status, header, body }: Answer, expected: { status: numbe
 describe("paths and methods", () => {
   it.each([
     "/nothing",
-    "/store/",
+    "/store//",
     "/Store",
     "//store",
     "/recalld.v1.MemoryService",
@@ -80,6 +80,22 @@ describe("paths and methods", () => {
       expectError(answer, { status: 405, code: "unimplemented" });
       expect(answer.header.get("allow")).toBe(allow);
     }
+  });
+
+  it("answers at a path with a slash at its end as without, whatever its query is", async () => {
+    const post = (path: string, body: object) =>
+      ask(path, { method: "POST", headers: authorized(JSON_TYPE), body: JSON.stringify(body) });
+    const namespace = "slashes";
+    expect((await post("/store/", { text: "Ada likes tea.", namespace })).status).toBe(200);
+    expect((await post(`${STORE_RPC}/`, { text: "Bob likes milk.", namespace })).status).toBe(200);
+    expect((await post("/recall/", { query: "Ada", namespace })).body.results).toHaveLength(2);
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    for (const path of ["/mcp/", "/mcp/?namespace=x/"]) expect((await post(path, ping)).status).toBe(200);
+    const listed = await ask(`/namespaces/${namespace}/memories/?page_size=1`, { headers: authorized() });
+    expect(listed.body.memories).toHaveLength(1);
+    const wrong = await ask("/mcp/", { headers: authorized() });
+    expect([wrong.status, wrong.header.get("allow")]).toEqual([405, "POST"]);
+    expect((await fetch(`${server.url}/docs/`)).status).toBe(200);
   });
 
   it("answers HEAD and OPTIONS without a fault", async () => {
@@ -107,6 +123,10 @@ describe("paths and methods", () => {
   it("says that it lives and that it is ready", async () => {
     expect(await ask("/livez")).toMatchObject({ status: 200, body: { status: "ok" } });
     expect(await ask("/readyz")).toMatchObject({ status: 200, body: { status: "ready" } });
+    for (const path of ["/livez", "/readyz", "/livez/"]) {
+      const answer = await fetch(server.url + path, { method: "HEAD" });
+      expect([answer.status, await answer.text()]).toEqual([200, ""]);
+    }
   });
 });
 

@@ -1,10 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { shareFolder } from "../faults/sessions.js";
 import { SIZES } from "../faults/sizes.js";
 import { signUp } from "../support/caller.js";
-import { type Session, startSession, VERSIONS, type Version } from "../support/mcp.js";
+import { PROGRAM, type Session, startSession, VERSIONS, type Version } from "../support/mcp.js";
 import { newDataDir, startServer } from "../support/server.js";
 
 // Each session starts a process, beside all other tests.
@@ -63,6 +64,49 @@ describe("recalld mcp", () => {
     const away = await wrong.call("memory_recall", { query: "a" });
     expect(away.isError).toBe(true);
     expect(away.text).toContain("cannot be reached");
+  });
+
+  it("answers all that was read when the input ends, and refuses what it would alter", async () => {
+    const server = await startServer();
+    const { key } = await signUp(server.url);
+    const store = (id: number, args: string) =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"memory_store","arguments":${args}}}\n`;
+    const client =
+      '{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}';
+    const [head = "", tail = ""] = store(4, '{"text":"caf?"}').split("?");
+    const input = Buffer.concat([
+      Buffer.from(`\uFEFF{"jsonrpc":"2.0","id":1,"method":"initialize","params":${client}}\r\n`),
+      Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}\n'),
+      Buffer.from(store(2, '{"text":"Ada\u2028likes\u0085tea.","metadata":null}')),
+      Buffer.from(store(3, '{"text":"Bob","metadata":{"message_id":1234567890123456789}}')),
+      ...[Buffer.from(head), Buffer.from([0xe9]), Buffer.from(tail)],
+      // A client may leave out the end of its last line.
+      Buffer.from(
+        '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"memory_list","arguments":null}}',
+      ),
+    ]);
+    const env = { PATH: process.env.PATH, HOME: home, RECALLD_URL: server.url, RECALLD_API_KEY: key };
+    const { stdout, status } = spawnSync(process.execPath, [PROGRAM, "mcp"], { input, env });
+    expect(status).toBe(0);
+    const answers = new Map(
+      stdout
+        .toString()
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+        .map((answer) => [answer.id, answer]),
+    );
+    expect([...answers.keys()].sort()).toEqual([1, 2, 3, 4, 5]);
+    expect(answers.get(2).result.structuredContent.namespace).toBe("default");
+    expect(answers.get(3).result.content[0].text).toMatch(
+      /^metadata.message_id has the integer 1234567890123/,
+    );
+    expect(answers.get(4).error.message).toContain("not UTF-8");
+    const listed = (await fetch(`${server.url}/namespaces/default/memories`, {
+      headers: { authorization: `Bearer ${key}` },
+    }).then((answer) => answer.json())) as { memories: { text: string }[] };
+    expect(listed.memories.map(({ text }) => text)).toEqual(["Ada\u2028likes\u0085tea."]);
+    await server.stop();
   });
 
   it("keeps memories on this machine when no server is named, for the next session too", async () => {

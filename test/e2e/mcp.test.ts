@@ -242,6 +242,20 @@ describe("the Model Context Protocol at /mcp", () => {
       }
     });
 
+    it("is the only one that is listed where the address fixes it", async () => {
+      const { key } = await signUp(server.url);
+      const { call: store } = await connect(overHttp({ url: server.url, key }));
+      for (const namespace of ["te", "team", "team2"]) await store("memory_store", { text: "a", namespace });
+      const { call } = await connect(overHttp({ url: server.url, key, query: "?namespace=team" }));
+      const own = [{ namespace: "team", memories: 1 }];
+      expect((await call("memory_namespaces")).data).toEqual({ namespaces: own });
+      expect((await call("memory_namespaces", { prefix: "te" })).data).toEqual({ namespaces: own });
+      expect((await call("memory_namespaces", { prefix: "team2" })).data).toEqual({ namespaces: [] });
+      expect((await call("memory_namespaces", { prefix: 1 })).text).toContain("prefix is a number");
+      const empty = await connect(overHttp({ url: server.url, key, query: "?namespace=tea" }));
+      expect((await empty.call("memory_namespaces")).data).toEqual({ namespaces: [] });
+    });
+
     it("comes from the key before all", async () => {
       const { keys } = await openAccount(doorsOf(server.url)[0] as never);
       const mine = await connect(overHttp({ url: server.url, key: keys.mine }));
@@ -372,10 +386,58 @@ describe("the Model Context Protocol at /mcp", () => {
       return result.content[0]?.text;
     };
     expect(await told('{"n":12345678901234567890}')).toContain("(invalid_argument). Correct that argument");
-    expect(await told('{"n":1,"n":2}')).toContain("(invalid_argument)");
+    expect(await told('{"n":1,"n":2}')).toMatch(/^metadata.n is given twice \(invalid_argument\)/);
+    expect(await told('{"message_id":1234567890123456789}')).toMatch(/^metadata.message_id has the integer/);
+    expect(await told('{"a":{"b":[1,-0]}}')).toMatch(/^metadata.a.b\[1\] has the number -0/);
+    expect(await told('{"n":1e999}')).toMatch(/^metadata.n has the number 1e999/);
     expect(await told(`{"n":${"[".repeat(100)}${"]".repeat(100)}}`)).toContain("levels deep");
     expect(await told(`{"n":${"[".repeat(1e5)}${"]".repeat(1e5)}}`)).toContain("nested too deep");
   });
+
+  describe("an argument that is null", () => {
+    it("is one that is left out, in every tool", async () => {
+      const { key } = await signUp(server.url);
+      const sets = ["memory", "search", "graph"].map((tools) =>
+        connect(overHttp({ url: server.url, key, query: `?tools=${tools}` })),
+      );
+      for (const { client, call } of await Promise.all(sets)) {
+        for (const { name, inputSchema } of (await client.listTools()).tools) {
+          const { properties = {}, required = [] } = inputSchema;
+          const nulls = Object.fromEntries(Object.keys(properties).map((each) => [each, null]));
+          const [first] = required;
+          const { isError, text } = await call(name, nulls);
+          expect(isError, name).toBe(first !== undefined);
+          if (first !== undefined) expect(text).toMatch(new RegExp(`^${first} is null, and must be given`));
+        }
+      }
+      const { call } = await open();
+      const more = { metadata: null, ttl: null, namespace: null };
+      const { data } = await call("memory_store", { text: "Ada has a cat.", supersedes: null, ...more });
+      const changed = { id: data.id, text: "Ada has a dog.", etag: null, ...more };
+      expect((await call("memory_update", changed)).isError).toBe(false);
+      const none = { top_k: null, min_score: null, namespace: null, max_tokens: null };
+      const found = await call("memory_recall", { query: "What has Ada?", ...none });
+      expect(found.data.memories).toMatchObject([{ text: "Ada has a dog." }]);
+    });
+
+    it("stays in the metadata", async () => {
+      const { call } = await open();
+      const { data } = await call("memory_store", { text: "a", metadata: { source: null } });
+      const { data: read } = await call("memory_list", { ids: [data.id] });
+      expect(read.memories[0].metadata).toEqual({ source: null });
+    });
+  });
+
+  it.each(["", ',"arguments":null', ',"arguments":{}', ',"arguments":[]'])(
+    "calls a tool without arguments: %s",
+    async (args) => {
+      const { key } = await signUp(server.url);
+      const params = `{"name":"memory_list"${args}}`;
+      const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+      const answer = await post(message, { authorization: `Bearer ${key}` });
+      expect(await answer.json()).toMatchObject({ result: { structuredContent: { memories: [] } } });
+    },
+  );
 
   it("stores once when a call is sent again with its Idempotency-Key", async () => {
     const { key } = await signUp(server.url);

@@ -57,7 +57,8 @@ export function overHttp({ url, key, headers = {}, query = "" }: At): Transport 
   });
 }
 
-const PROGRAM = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
+/** Command line, as it is built. */
+export const PROGRAM = fileURLToPath(new URL("../../dist/src/recalld.js", import.meta.url));
 
 /** A session of `recalld mcp`, in a process of its own. */
 export interface Session extends Tools {

@@ -70,6 +70,29 @@ describe("an integer that no double holds", () => {
   });
 });
 
+describe("a part that is written once more", () => {
+  const checkPart = (args: string) => () => checkNothingIsLost(`{"p":{"args":${args}}}`, "p.args");
+
+  it.each([
+    ['{"m":{"id":1234567890123456789}}', "m.id has the integer 1234567890123456789"],
+    ['{"m":{"a":[{},{"b.c":-0}]}}', "m.a[1].b.c has the number -0, which would come back as 0"],
+    ['{"k":-0.0e3}', "k has the number -0.0e3"],
+    ['{"k":-1e-999}', "k has the number -1e-999"],
+    ['{"m":[1,1e999]}', "m[1] has the number 1e999, which is beyond all doubles"],
+    [`{"m":${"9".repeat(400)}}`, "m has the number 9999"],
+    ['{"m":{"k":1,"k":1}}', "m.k is given twice"],
+  ])("loses nothing in silence: %s", (args, message) => expect(checkPart(args)).toThrow(message));
+
+  it("may have any other number, and any text", () => {
+    expect(checkPart('{"m":[0,-1,1e-999,0.10,1e300,"-0","1e999"],"t":"-0"}')).not.toThrow();
+  });
+
+  it("names what is beside it by its whole path", () => {
+    expect(() => checkNothingIsLost('{"id":1234567890123456789,"p":{}}', "p.args")).toThrow(/^id has/);
+    expect(() => checkNothingIsLost('{"p":{"_meta":{"n":-0}}}', "p.args")).toThrow(/^p._meta.n has/);
+  });
+});
+
 it("a megabyte of JSON is looked through in a moment", () => {
   const texts = [
     `{"m":[${"{},".repeat(340_000)}0]}`,

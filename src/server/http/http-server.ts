@@ -67,6 +67,7 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
       }),
     genReqId: (request) => requestId(request.headers["x-request-id"]),
     exposeHeadRoutes: false,
+    rewriteUrl: ({ url = "/" }) => withoutSlash(url),
     // Room for a namespace of 256 bytes, percent-encoded.
     routerOptions: { maxParamLength: 768 },
     frameworkErrors: answerUnroutable,
@@ -127,6 +128,11 @@ function nameHost({ headers }: IncomingMessage): void {
 function tooManyHeaders(reply: FastifyReply): FastifyReply {
   const message = `the request has more than ${ONE_PORT_LIMITS.headerLinesMax} headers`;
   return sendError(reply, 431, message);
+}
+
+/** Drops the slash at the end of a path, which many clients add; the guides are relative to theirs. */
+function withoutSlash(url: string): string {
+  return url.startsWith("/docs/") ? url : url.replace(/^([^?]+)\/(?=\?|$)/, "$1");
 }
 
 function requestId(given: string | string[] | undefined): string {

@@ -8,9 +8,15 @@ export function isProbe(path: string): boolean {
 
 /** Serves the probes: `/livez` says that the process lives, `/readyz` whether it should be sent calls. */
 export function addProbes(app: FastifyInstance, readiness: Pick<Readiness, "now">): void {
-  app.get("/livez", async () => ({ status: "ok" }));
-  app.get("/readyz", async (_request, reply) => {
-    const ready = readiness.now();
-    return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready" });
+  // Many balancers ask by HEAD. Node leaves the body out there.
+  const method = ["GET", "HEAD"];
+  app.route({ method, url: "/livez", handler: async () => ({ status: "ok" }) });
+  app.route({
+    method,
+    url: "/readyz",
+    handler: async (_request, reply) => {
+      const ready = readiness.now();
+      return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready" });
+    },
   });
 }

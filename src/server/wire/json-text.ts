@@ -2,6 +2,8 @@ import { invalid } from "../../errors.js";
 
 /** Number of digits up to which every integer is a double. */
 const SAFE_DIGITS = 15;
+/** Characters of a path that an error may repeat. */
+const PATH_MAX = 256;
 
 const [QUOTE, COMMA, MINUS, ZERO, NINE] = [0x22, 0x2c, 0x2d, 0x30, 0x39];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -21,9 +23,13 @@ interface Scope {
  * Refuses what `JSON.parse` drops in silence: a key that comes twice in one object, and digits of an integer
  * that no double holds. The text must be valid JSON of an object. One pass without recursion.
  *
+ * `rewritten` is the path of a part that will be written as JSON once more, such as a call's arguments. Writing
+ * alters other numbers too, -0 and those beyond all doubles, and nothing later sees what they were: with it
+ * they are refused, and what is refused is named by its whole path, below that part.
+ *
  * @throws MemoryError `invalid_argument` that names the field it is in.
  */
-export function checkNothingIsLost(text: string): void {
+export function checkNothingIsLost(text: string, rewritten?: string): void {
   const scopes: Scope[] = [];
   let expectsKey = false;
   for (let at = 0; at < text.length; at++) {
@@ -31,7 +37,7 @@ export function checkNothingIsLost(text: string): void {
     if (char === QUOTE) {
       const end = endOfString(text, at);
       if (expectsKey) {
-        add(unquoted(text.slice(at, end)), scopes);
+        add(unquoted(text.slice(at, end)), { scopes, rewritten });
         expectsKey = false;
       }
       at = end - 1;
@@ -47,21 +53,40 @@ export function checkNothingIsLost(text: string): void {
       scope.index++;
     } else if (char === MINUS || isDigit(char)) {
       const end = endOfNumber(text, at);
-      if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), scopes);
+      if (rewritten !== undefined) checkWritten(text.slice(at, end), { scopes, rewritten });
+      if (end - at > SAFE_DIGITS) checkInteger(text.slice(at, end), { scopes, rewritten });
       at = end - 1;
     }
   }
 }
 
-function add(key: string, scopes: readonly Scope[]): void {
+/** Place in a text that is being read. */
+interface Reading {
+  readonly scopes: readonly Scope[];
+  readonly rewritten: string | undefined;
+}
+
+function add(key: string, reading: Reading): void {
+  const { scopes, rewritten } = reading;
   const scope = scopes.at(-1) as Scope;
   const isTwice = scope.keys?.has(key) === true;
   scope.keys ??= new Set();
   scope.keys.add(key);
   scope.key = key;
   if (!isTwice) return;
-  const isField = scopes.length === 1 || (scopes.length === 3 && isPart(scopes));
-  throw invalid(fieldOf(scopes), isField ? "is given twice" : `has the key ${shown(key)} twice`);
+  const isField = rewritten !== undefined || scopes.length === 1 || (scopes.length === 3 && isPart(scopes));
+  throw invalid(nameOf(reading), isField ? "is given twice" : `has the key ${shown(key)} twice`);
+}
+
+function nameOf({ scopes, rewritten }: Reading): string {
+  return rewritten === undefined ? fieldOf(scopes) : pathOf(scopes, rewritten);
+}
+
+/** Names the value that is being read by its path. */
+function pathOf(scopes: readonly Scope[], below: string): string {
+  const steps = scopes.map(({ isObject, key, index }) => (isObject ? `.${shown(key ?? "")}` : `[${index}]`));
+  const path = steps.join("").slice(1);
+  return (path.startsWith(`${below}.`) ? path.slice(below.length + 1) : path).slice(0, PATH_MAX);
 }
 
 /** Names the field that is being read: one of the body, or one of a part such as `memories[3]`. */
@@ -78,12 +103,21 @@ function isPart([, list, part]: readonly Scope[]): boolean {
 }
 
 /** Checks that an integer comes back digit by digit. A fraction is understood to be the nearest double. */
-function checkInteger(literal: string, scopes: readonly Scope[]): void {
+function checkInteger(literal: string, reading: Reading): void {
   const value = Number(literal);
   // A number that is not finite is refused by the room.
   if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || digitsOf(value) === literal) return;
   const back = `would come back as ${value}; send it as a string`;
-  throw invalid(fieldOf(scopes), `has the integer ${literal.slice(0, 32)}, which ${back}`);
+  throw invalid(nameOf(reading), `has the integer ${literal.slice(0, 32)}, which ${back}`);
+}
+
+/** Checks that a number is one that can be written as it was read. */
+function checkWritten(literal: string, reading: Reading): void {
+  const value = Number(literal);
+  const number = `has the number ${literal.slice(0, 32)}, which`;
+  if (!Number.isFinite(value))
+    throw invalid(nameOf(reading), `${number} is beyond all doubles; send a string`);
+  if (Object.is(value, -0)) throw invalid(nameOf(reading), `${number} would come back as 0; send 0`);
 }
 
 /** Writes a double as JavaScript does, without an exponent. */

@@ -19,9 +19,9 @@ export async function callTool(
   { scope, ask }: { readonly scope: Scope; readonly ask: Ask },
 ): Promise<ToolResult> {
   try {
-    const { namespace, max_tokens, ...given } = args;
+    const { namespace, max_tokens, ...given } = withoutNulls(tool, args);
     const call = {
-      ...{ given, ask, site: scope.site },
+      ...{ given, ask, site: scope.site, fixed: scope.namespace },
       namespace: namespaceOf(scope, namespace),
       tokensMax: budgetOf(max_tokens),
     };
@@ -31,6 +31,13 @@ export async function callTool(
     if (!(error instanceof Refusal)) throw error;
     return refused(error);
   }
+}
+
+/** Leaves out arguments that are null, as models send what they leave out. */
+function withoutNulls({ inputSchema: { required = [] } }: Tool, args: Json): Json {
+  const missing = required.find((name) => args[name] === null);
+  if (missing !== undefined) throw wrong(`${missing} is null, and must be given`);
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
 /** Makes the result of a call that was refused: what went wrong, and what to do. */

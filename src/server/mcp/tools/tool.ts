@@ -24,6 +24,8 @@ export interface ToolCall {
   readonly given: Json;
   /** Namespace that the call is about. */
   readonly namespace: string;
+  /** Namespace that the key or the address fixes; undefined leaves it to the model. */
+  readonly fixed: string | undefined;
   /** Number of tokens that the answer may take. */
   readonly tokensMax: number;
   /** Address of the server, as its caller named it. */

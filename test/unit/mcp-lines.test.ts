@@ -1,0 +1,152 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { LineTransport } from "../../src/mcp/line-transport.js";
+import { linesIn } from "../../src/mcp/lines.js";
+import { importOnce } from "../../src/mcp/server-memory.js";
+
+const call = (id: unknown, args = "{}") =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"x","arguments":${args}}}`;
+
+async function lines(chunks: (string | Buffer)[], bytesMax = 1_000): Promise<string[]> {
+  const found: string[] = [];
+  for await (const line of linesIn(Readable.from(chunks.map((each) => Buffer.from(each))), bytesMax)) {
+    found.push(line.toString());
+  }
+  return found;
+}
+
+describe("lines", () => {
+  it("end at LF alone, wherever the bytes are cut", async () => {
+    const text = "a\u2028b\u2029c\u0085d\r\ne\rf\n\ng";
+    const expected = ["a\u2028b\u2029c\u0085d\r", "e\rf", "", "g"];
+    expect(await lines([text])).toEqual(expected);
+    expect(await lines([...Buffer.from(text)].map((byte) => Buffer.from([byte])))).toEqual(expected);
+  });
+
+  it("come cut where they are too long", async () => {
+    expect(await lines(["aaa", "aaaaaa", "a\nb\n"], 4)).toEqual(["aaaaa", "b"]);
+  });
+});
+
+/** Opens a transport, whose messages and answers are noted. */
+function open(lastCallsTimeoutMs = 60_000) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const transport = new LineTransport({ input, output, lastCallsTimeoutMs });
+  const read: Record<string, unknown>[] = [];
+  transport.onmessage = (message) => void read.push(message as never);
+  void transport.start();
+  const answers = () =>
+    (output.read()?.toString() ?? "")
+      .split("\n")
+      .filter((line: string) => line !== "")
+      .map((line: string) => JSON.parse(line));
+  return { input, transport, read, answers };
+}
+
+describe("messages on lines", () => {
+  it("are all read before the end, and answered after it", async () => {
+    const { input, transport, read, answers } = open();
+    input.end(`\uFEFF${call(1)}\r\n\n${call('"b"')}`);
+    let closed = false;
+    void transport.closed.then(() => (closed = true));
+    await sleep(20);
+    expect(read.map(({ id }) => id)).toEqual([1, "b"]);
+    for (const id of [1, "b"]) {
+      expect(closed).toBe(false);
+      await transport.send({ jsonrpc: "2.0", id, result: {} });
+      await sleep(5);
+    }
+    expect(closed).toBe(true);
+    expect(answers()).toHaveLength(2);
+  });
+
+  it("are not waited for when they are cancelled, or for ever", async () => {
+    const cancelling = open();
+    const params = '{"requestId":1}';
+    cancelling.input.end(
+      `${call(1)}\n{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}\n`,
+    );
+    await cancelling.transport.closed;
+    const late = open(20);
+    late.input.end(`${call(1)}\n`);
+    await late.transport.closed;
+    expect(late.read).toHaveLength(1);
+  });
+
+  it("are refused where they cannot be read, and those after them are read", async () => {
+    const { input, transport, read, answers } = open();
+    const broken = Buffer.concat([
+      Buffer.from(call(7, '{"text":"')).subarray(0, -2),
+      Buffer.from([0xff]),
+      Buffer.from('"}}}\n'),
+    ]);
+    input.write(broken);
+    input.write(
+      Buffer.concat([Buffer.from('{"jsonrpc":"2.0","method":"'), Buffer.from([0xff, 0x22, 0x7d, 0x0a])]),
+    );
+    input.write("{\n[]\n");
+    input.end(`{"jsonrpc":"2.0","id":9}\n${call("1234567890123456789")}\n${call(8)}\n`);
+    await sleep(20);
+    expect(
+      answers().map(({ id, error }: { id: unknown; error: { message: string } }) => [id, error.message]),
+    ).toEqual([
+      [7, "message is not UTF-8"],
+      [null, "message is not JSON"],
+      [null, "message is not one message of JSON-RPC"],
+      [9, "message is not one message of JSON-RPC"],
+      [null, "message is not one message of JSON-RPC"],
+    ]);
+    expect(read.map(({ id }) => id)).toEqual([8]);
+    await transport.close();
+  });
+
+  it("keep what reading has lost of them until they are answered", async () => {
+    const { input, transport } = open();
+    input.write(`${call(1, '{"metadata":{"message_id":1234567890123456789}}')}\n${call(2)}\n`);
+    await sleep(20);
+    expect(transport.lossOf(1)?.message).toMatch(/^metadata.message_id has the integer 1234567890123456789/);
+    expect(transport.lossOf(2)).toBeUndefined();
+    await transport.send({ jsonrpc: "2.0", id: 1, result: {} });
+    expect(transport.lossOf(1)).toBeUndefined();
+    await transport.close();
+  });
+});
+
+describe("a memory.jsonl", () => {
+  async function imported(bytes: Buffer) {
+    const dir = mkdtempSync(join(tmpdir(), "recalld-lines-"));
+    const path = join(dir, "memory.jsonl");
+    writeFileSync(path, bytes);
+    const sent: unknown[] = [];
+    const ask = async (_method: string, params: object) => {
+      sent.push((params as { arguments: unknown }).arguments);
+      return { result: {}, code: "", message: "" };
+    };
+    const signal = new AbortController().signal;
+    await importOnce({ remote: { ask }, path, notesDir: join(dir, "notes"), place: "", signal });
+    return sent;
+  }
+  const entity = (name: string) => ({
+    type: "entity",
+    name,
+    entityType: "person",
+    observations: ["a\u2028b"],
+  });
+
+  it("may begin with a byte order mark, and have any character in its texts", async () => {
+    const lines = [entity("Ada"), entity("Bob")].map((each) => JSON.stringify(each)).join("\r\n");
+    expect(await imported(Buffer.from(`\uFEFF${lines}\n`))).toEqual([
+      { entities: [entity("Ada"), entity("Bob")] },
+    ]);
+  });
+
+  it("is refused where a line is not UTF-8", async () => {
+    const bytes = Buffer.from(`${JSON.stringify(entity("Ada"))}\n${JSON.stringify(entity("caf?"))}`);
+    bytes[bytes.indexOf("?")] = 0xe9;
+    await expect(imported(bytes)).rejects.toThrow(/line 2 of .*memory.jsonl is not UTF-8/);
+  });
+});
