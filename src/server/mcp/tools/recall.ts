@@ -22,9 +22,15 @@ export const recall: Tool = {
   writes: false,
   repeats: true,
   async run({ given, namespace, tokensMax, ask }) {
-    const { results } = await ask("Recall", { ...ORDER, ...FLOOR, ...given, namespace });
+    const { results, considered } = await ask("Recall", { ...ORDER, ...FLOOR, ...given, namespace });
     const found = results as readonly Json[];
-    if (found.length === 0) return { memories: [], note: `nothing in ${namespace} fits` };
+    if (found.length === 0) {
+      const isUnknown = considered === "0";
+      const note = isUnknown
+        ? `there is no namespace ${namespace} (considered: 0)`
+        : `nothing in ${namespace} fits`;
+      return { memories: [], note };
+    }
     const centres = new Map(found.map(({ id, match }) => [id, centreOf(match as Json)]));
     const fitted = fitInto(found.map(shown), tokensMax, ({ id }) => centres.get(id) ?? 0);
     return { ...fitted, ...noteOn(fitted) };
