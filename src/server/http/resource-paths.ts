@@ -4,7 +4,7 @@ import type {
   UniversalServerRequest,
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { invalid } from "../../errors.js";
 import { patchedKey } from "../rpc/bodies.js";
@@ -12,6 +12,7 @@ import { browserContextOf } from "../rpc/caller.js";
 import { protocolKey } from "../rpc/observe.js";
 import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
 import { readQuery } from "../wire/query.js";
+import { answer } from "./answer.js";
 
 /** Content types of a patch: RFC 7396 has its own, and most clients send plain JSON. */
 const PATCH_TYPE = /^application\/(json|merge-patch\+json)\s*(;\s*charset="?utf-8"?\s*)?$/i;
@@ -57,7 +58,7 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
           reply.raw.setHeader(name, value ?? "");
         const handler = handlerOf(rpc);
         const answered = await (method === "PATCH" ? patch : ask)(request, { reply, handler });
-        await universalResponseToNodeResponse(answered, reply.raw);
+        await answer(answered, reply);
       },
     });
   }

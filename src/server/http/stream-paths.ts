@@ -8,11 +8,12 @@ import {
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { codeFromString, codeToHttpStatus, endStreamFlag } from "@connectrpc/connect/protocol-connect";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { browserContextOf } from "../rpc/caller.js";
 import { protocolKey } from "../rpc/observe.js";
 import { once, refusing } from "../wire/plain-errors.js";
+import { answer } from "./answer.js";
 import { requestOf } from "./resource-paths.js";
 import { EVENT_STREAM, type Form, JSON_LINES } from "./stream-forms.js";
 
@@ -56,8 +57,8 @@ export function addStreamPaths(app: FastifyInstance, handlerOf: (rpc: string) =>
         // These describe a body that is not read, and a stream that nobody unpacks here.
         for (const name of UNREAD) asked.header.delete(name);
         const body = bodyOf(request, handler, form);
-        const answer = await handler({ ...asked, method: "POST", body });
-        await universalResponseToNodeResponse(await inForm(answer, form), reply.raw);
+        const answered = await handler({ ...asked, method: "POST", body });
+        await answer(await inForm(answered, form), reply);
       },
     });
   }
