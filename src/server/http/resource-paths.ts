@@ -113,12 +113,23 @@ function bodyOf(request: FastifyRequest, message: DescMessage): AsyncIterable<Ui
 }
 
 /**
- * Writes what a path and its query ask for as the JSON of a request. @throws MemoryError `invalid_argument`
+ * Writes what a path and its query ask for as the JSON of a request. What is `given` elsewhere stands in place of
+ * the query's first value; a second one is refused as ever. @throws MemoryError `invalid_argument`
  */
-export function requestOf({ params, url }: FastifyRequest, message: DescMessage): string {
+export function requestOf(
+  { params, url }: FastifyRequest,
+  message: DescMessage,
+  given: Readonly<Record<string, string>> = {},
+): string {
   // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
   if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
-  const members = [...Object.entries(params as Record<string, string>), ...readQuery(url)].map(
+  const query = readQuery(url);
+  for (const [name, value] of Object.entries(given)) {
+    const asked = query.find(([other]) => other === name);
+    if (asked === undefined) query.push([name, value]);
+    else asked[1] = value;
+  }
+  const members = [...Object.entries(params as Record<string, string>), ...query].map(
     ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
   );
   return `{${members.join(",")}}`;

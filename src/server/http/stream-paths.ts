@@ -56,7 +56,7 @@ export function addStreamPaths(app: FastifyInstance, handlerOf: (rpc: string) =>
         asked.header.set("content-type", "application/connect+json");
         // These describe a body that is not read, and a stream that nobody unpacks here.
         for (const name of UNREAD) asked.header.delete(name);
-        const body = bodyOf(request, handler, form);
+        const body = bodyOf(request, handler, form.given(request.headers, values));
         const answered = await handler({ ...asked, method: "POST", body });
         await answer(await inForm(answered, form), reply);
       },
@@ -72,12 +72,10 @@ const UNREAD = [
 function bodyOf(
   request: FastifyRequest,
   { method }: UniversalHandler,
-  form: Form,
+  given: Readonly<Record<string, string>>,
 ): AsyncIterable<Uint8Array> {
   try {
-    return once(
-      encodeEnvelope(0, Buffer.from(form.amend(requestOf(request, method.input), request.headers))),
-    );
+    return once(encodeEnvelope(0, Buffer.from(requestOf(request, method.input, given))));
   } catch (error) {
     // The error is answered after the gate, when the body is read.
     return refusing(error);
