@@ -1,5 +1,6 @@
+import { whole } from "../operator/show.js";
 import type { Json } from "./client.js";
-import { print, short, tableOf, whole } from "./output.js";
+import { print, short, tableOf } from "./output.js";
 import { profilePath, serverOf, writeProfile } from "./profile.js";
 import { type Common, type In, service } from "./service.js";
 import { hasText, metadataGiven, textGiven } from "./texts.js";

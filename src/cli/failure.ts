@@ -1,3 +1,4 @@
+import { whole } from "../operator/show.js";
 import { EXIT, exitCodeFor } from "./exit.js";
 
 /** An error that a server answered, or that kept a call from it. */
@@ -15,8 +16,13 @@ export class CallError extends Error {
 /** A line that cannot be carried out as it stands. */
 export class UsageError extends Error {}
 
-/** Says what went wrong, in lines for people, with the exit code. */
+/** Says what went wrong, in lines for people, with the exit code. A server's text must not control a terminal. */
 export function failureOf(error: unknown): { exitCode: number; lines: string[] } {
+  const { exitCode, lines } = toldOf(error);
+  return { exitCode, lines: lines.map(whole) };
+}
+
+function toldOf(error: unknown): { exitCode: number; lines: string[] } {
   if (error instanceof CallError) {
     const lines = [`recalld: ${error.message} (${error.code})`];
     if (error.requestId !== undefined) lines.push(`request id: ${error.requestId}`);
