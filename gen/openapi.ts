@@ -5553,7 +5553,7 @@ export const openapi: Record<string, unknown> = {
             "type": "string",
             "format": "int64",
             "pattern": "^[0-9]+$",
-            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`."
+            "description": "How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."
           },
           "omitted": {
             "$ref": "#/components/schemas/OmittedMemories",

@@ -9,7 +9,7 @@ import { type Generation, generationOf } from "./memory/ports/generation.js";
 import type { SystemRecords } from "./memory/ports/plan.js";
 import { adminCommands, EXIT, exitCodeOf } from "./operator/commands.js";
 import type { Given } from "./operator/operations.js";
-import { show } from "./operator/show.js";
+import { show, whole } from "./operator/show.js";
 import { ProgressLine } from "./progress.js";
 import { backUp } from "./storage/local/backup/back-up.js";
 import { compactLocal } from "./storage/local/backup/compact.js";
@@ -203,7 +203,7 @@ function refuse(message: string): never {
 }
 
 function fail(code: number, lines: readonly unknown[]): never {
-  for (const line of lines) console.error(line);
+  for (const line of lines) console.error(whole(line));
   process.exit(code);
 }
 

@@ -1,6 +1,7 @@
+import { whole } from "../operator/show.js";
 import type { Json } from "./client.js";
 import { UsageError } from "./failure.js";
-import { print, short, tableOf, whole } from "./output.js";
+import { print, short, tableOf } from "./output.js";
 import { type Common, type In, service } from "./service.js";
 import { metadataGiven, textGiven } from "./texts.js";
 

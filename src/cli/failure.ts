@@ -1,3 +1,4 @@
+import { whole } from "../operator/show.js";
 import { EXIT, exitCodeFor } from "./exit.js";
 
 /** An error that a server answered, or that kept a call from it. */
@@ -35,25 +36,25 @@ const OPTIONS: Readonly<Record<string, string>> = {
 function inOptions({ code, message }: CallError): string {
   if (code === "failed_precondition") return message.replace("; set force ", "; set --force ");
   if (code !== "invalid_argument") return message;
-  return message.replace(/^([a-z_]+)(?=[ .:[])\.?/, (_, field: string) => {
-    return OPTIONS[field] ?? `--${field.replaceAll("_", "-")}`;
+  return message.replace(/^([a-z_]+)(?:(\.)|(?=[ :[]))/, (_, field: string, dot?: string) => {
+    return `${OPTIONS[field] ?? `--${field.replaceAll("_", "-")}`}${dot === undefined ? "" : " "}`;
   });
 }
 
-/** Removes what could change a terminal or turn its lines around. */
-function printable(line: string): string {
-  return line.replace(/[\p{Cc}\p{Bidi_C}]+/gu, " ");
+/** Says what went wrong, in lines for people, with the exit code. A server's text must not control a terminal. */
+export function failureOf(error: unknown): { exitCode: number; lines: string[] } {
+  const { exitCode, lines } = toldOf(error);
+  return { exitCode, lines: lines.map((line) => whole(line.replace(/\s*\n\s*/g, " "))) };
 }
 
-/** Says what went wrong, in lines for people, with the exit code. */
-export function failureOf(error: unknown): { exitCode: number; lines: string[] } {
+function toldOf(error: unknown): { exitCode: number; lines: string[] } {
   if (error instanceof CallError) {
     const id = error.requestId === undefined ? "" : `, request id ${error.requestId}`;
     const line = `recalld: ${inOptions(error)} (${error.code}${id})`;
-    return { exitCode: exitCodeFor(error.code), lines: [printable(line)] };
+    return { exitCode: exitCodeFor(error.code), lines: [line] };
   }
   if (error instanceof UsageError)
-    return { exitCode: error.exitCode, lines: [printable(`recalld: ${error.message}`)] };
+    return { exitCode: error.exitCode, lines: [`recalld: ${error.message}`] };
   const message = error instanceof Error ? error.message : String(error);
-  return { exitCode: EXIT.failed, lines: [printable(`recalld: ${message}`)] };
+  return { exitCode: EXIT.failed, lines: [`recalld: ${message}`] };
 }

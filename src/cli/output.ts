@@ -31,8 +31,3 @@ export function short(value: unknown): string {
   const characters = [...line];
   return characters.length <= SHOWN_MAX ? line : `${characters.slice(0, SHOWN_MAX - 1).join("")}…`;
 }
-
-/** Shows a text whole, without the characters that could change a terminal or turn its lines around. */
-export function whole(value: unknown): string {
-  return String(value ?? "").replace(/(?![\n\t])[\p{Cc}\p{Bidi_C}]/gu, "�");
-}

@@ -31,3 +31,8 @@ function cell(value: unknown): string {
   if (typeof value === "object") return JSON.stringify(value);
   return String(value).replace(/\p{C}/gu, "\u{fffd}");
 }
+
+/** Shows a text whole, without the characters that could change a terminal or turn its lines around. */
+export function whole(value: unknown): string {
+  return String(value ?? "").replace(/(?![\n\t])[\p{Cc}\p{Bidi_C}]/gu, "�");
+}

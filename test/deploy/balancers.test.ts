@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { loadConfig } from "../../src/config.js";
+import { HEARTBEAT_MS } from "../../src/memory/streams/watch.js";
 import { BODY_BYTES_MAX } from "../../src/server/app.js";
 import { CALL_TIMEOUT_MS } from "../../src/server/rpc/deadline.js";
 import { haproxy } from "../support/balancer.js";
@@ -33,6 +34,15 @@ describe("deploy/haproxy/haproxy.cfg", () => {
     expect(timeout("http-request")).toBeGreaterThan(callMs);
   });
 
+  test("ends no watch that lives", () => {
+    for (const name of ["server", "client"]) expect(timeout(name)).toBeGreaterThan(2 * HEARTBEAT_MS);
+  });
+
+  test("tells the replicas itself whether the client's connection is secure", () => {
+    expect(config).toContain("http-request set-header X-Forwarded-Proto https if { ssl_fc }");
+    expect(config).toContain("http-request set-header X-Forwarded-Proto http if !{ ssl_fc }");
+  });
+
   test("notices a replica that drains before the notice is over", () => {
     const [, inter, fast, fall] = /inter (\S+) fastinter (\S+) downinter \S+ fall (\d+)/.exec(config) ?? [];
     const noticedMs = duration(inter) + (Number(fall) - 1) * duration(fast) + timeout("check");
@@ -58,9 +68,10 @@ describe("deploy/envoy/envoy.yaml", () => {
   const { route } = manager.route_config.virtual_hosts[0].routes[0];
   const [check] = clusters[0].health_checks;
 
-  test("waits for a call as long as recalld lets it take", () => {
-    expect(duration(route.timeout)).toBeGreaterThan(callMs);
-    expect(duration(route.max_stream_duration.grpc_timeout_header_max)).toBeGreaterThan(callMs);
+  test("ends no stream that lives, and waits for a call as long as recalld lets it take", () => {
+    expect(duration(route.timeout)).toBe(0);
+    expect(route.max_stream_duration).toBeUndefined();
+    expect(duration(route.idle_timeout)).toBeGreaterThan(Math.max(callMs, 2 * HEARTBEAT_MS));
   });
 
   test("notices a replica that drains before the notice is over", () => {

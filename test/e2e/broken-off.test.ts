@@ -61,11 +61,14 @@ function literals(headers: Readonly<Record<string, string>>): Buffer {
 }
 
 /** Ways to send the beginning of a body and disconnect. */
-const WAYS: Record<string, (path: string, given: { type: string; id: string }) => Promise<void>> = {
-  "HTTP/1": async (path, { type, id }) => {
+const WAYS: Record<
+  string,
+  (path: string, given: { method: string; type: string; id: string }) => Promise<void>
+> = {
+  "HTTP/1": async (path, { method, type, id }) => {
     const socket = connect(server.port, "127.0.0.1");
     const head = [
-      `POST ${path} HTTP/1.1`,
+      `${method} ${path} HTTP/1.1`,
       "Host: x",
       `Content-Type: ${type}`,
       `Authorization: Bearer ${caller.key}`,
@@ -76,10 +79,10 @@ const WAYS: Record<string, (path: string, given: { type: string; id: string }) =
     await sleep(100);
     socket.destroy();
   },
-  "HTTP/2": async (path, { type, id }) => {
+  "HTTP/2": async (path, { method, type, id }) => {
     const socket = connect(server.port, "127.0.0.1");
     const headers = {
-      ":method": "POST",
+      ":method": method,
       ":scheme": "http",
       ":path": path,
       ":authority": "x",
@@ -109,8 +112,17 @@ describe.each(Object.keys(WAYS))("a caller that breaks off on %s", (way) => {
     [`${MEMORY}/Store`, "application/grpc-web"],
   ])("while it sends a body to %s (%s) has canceled the call: it is no fault", async (path, type) => {
     const id = `broken-${way}-${path}-${type}`.replaceAll("/", ".");
-    await WAYS[way]?.(path, { type, id });
+    await WAYS[way]?.(path, { method: "POST", type, id });
     expect(await lineOf(id)).toMatchObject({ msg: "call", code: "canceled" });
+  });
+
+  it("while it sends a patch leaves the line of the call in the log, and no stack", async () => {
+    const id = `broken-${way}-patch`.replaceAll("/", ".");
+    const path = "/namespaces/n/memories/mem_01jdh2zz00e00r0000000000v7";
+    await WAYS[way]?.(path, { method: "PATCH", type: "application/json", id });
+    expect(await lineOf(id)).toMatchObject({ msg: "call", code: "canceled" });
+    await sleep(100);
+    expect(server.output()).not.toMatch(/"level":[56]0|^\s+at /m);
   });
 });
 

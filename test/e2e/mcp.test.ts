@@ -81,6 +81,11 @@ describe("the Model Context Protocol at /mcp", () => {
       expect(forgotten.data).toEqual({ deleted: 1, note: "1 of the ids have no memory in default" });
       const after = await call("memory_recall", { query: "What does Ada drink?" });
       expect(after.data).toEqual({ memories: [], note: "no memories in default to show" });
+      const mistyped = await call("memory_recall", { query: "What does Ada drink?", namespace: "defualt" });
+      expect(mistyped.data).toEqual({
+        memories: [],
+        note: "there is no namespace defualt (considered: 0)",
+      });
     });
 
     it("says what is wrong as a result that a model reads", async () => {

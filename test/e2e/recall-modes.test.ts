@@ -66,11 +66,14 @@ describe.each(DOORS)("a recall through %s", (name) => {
         expect(body.considered).toBe((body.results as unknown[]).length === 0 ? "3" : undefined);
       }
     }
-    const nowhere = { query: QUERY, namespace: "never", min_score: 0.5 };
-    expect(await door().call("Recall", nowhere, { key: caller.key })).toMatchObject({
-      body: { results: [] },
-    });
-    expect((await door().call("Recall", nowhere, { key: caller.key })).body).not.toHaveProperty("considered");
+  });
+
+  it("says that nothing was considered where the namespace does not exist, however it is asked", async () => {
+    for (const more of [{}, { min_score: 0.5 }, { filter: { kind: "note" } }, { mode: "HYBRID" }]) {
+      const nowhere = { query: QUERY, namespace: "never", ...more };
+      const { body } = await door().call("Recall", nowhere, { key: caller.key });
+      expect(body).toMatchObject({ results: [], considered: "0" });
+    }
   });
 
   it("finds as many as are asked for above min_score, though others stand before them", async () => {

@@ -82,6 +82,32 @@ it("a browser that comes again begins behind the last event that it has", async 
   expect(told.map(({ data }) => data.text)).toEqual(["two", "three"]);
 });
 
+it("the last event of a browser replaces the query's position, and changes nothing else of the query", async () => {
+  const server = await started();
+  const ana = await signUp(server.url);
+  const authorization = `Bearer ${ana.key}`;
+  const asked = async (query: string, last: string) => {
+    const headers = { authorization, "last-event-id": last };
+    const response = await fetch(`${server.url}/namespaces/n/events${query}`, { headers });
+    return { status: response.status, body: (await response.json()) as object };
+  };
+  const first = new OpenWatch(
+    eventsIn(await fetch(`${server.url}/namespaces/n/events`, { headers: { authorization } })),
+  );
+  const { position } = await first.next();
+  await first.leave();
+  for (const [query, named] of [
+    ["?position=a&position=b", /^position is given twice/],
+    ["?other=1", /other/],
+  ] as const) {
+    const told = await asked(query, String(position));
+    expect(told).toMatchObject({ status: 400, body: { message: expect.stringMatching(named) } });
+  }
+  const message = "Last-Event-ID is none that a watch or an export gave; leave it out to begin now";
+  for (const query of ["", `?position=${position}`])
+    expect(await asked(query, "none")).toMatchObject({ status: 400, body: { message } });
+});
+
 it("a watch ends when its key is revoked", async () => {
   const server = await started();
   const ana = await signUp(server.url);

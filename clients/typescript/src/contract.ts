@@ -188,7 +188,7 @@ export interface RecallResponse {
   readonly namespace: string;
   /** The model's tokens of the whole query, special tokens not counted. */
   readonly queryTokens: number;
-  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, `minFit`, a filter, `after` or `before`. */
+  /** How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `minScore`, `minFit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed. */
   readonly considered?: number;
   /** What `minFit` has left out; only if the request asks for reasons (`explain`). */
   readonly omitted?: OmittedMemories;

@@ -747,7 +747,8 @@ export type RecallResponse = Message<"recalld.v1.RecallResponse"> & {
   /**
    * How many memories were considered: all that CountMemories counts. Only in
    * an answer that is empty because of `min_score`, `min_fit`, a filter, `after`
-   * or `before`.
+   * or `before`, or because the namespace does not exist: then it is 0, so that
+   * a mistyped name is noticed.
    *
    * @generated from field: optional int64 considered = 4;
    */

@@ -80,7 +80,7 @@ export interface Recalled {
   readonly queryTokens: number;
   /** Fields of the results to answer with; all if undefined. */
   readonly fields?: ReadonlySet<ResultField> | undefined;
-  /** Number of memories in the namespace; only if a floor or a filter has left all of them out. */
+  /** Number of memories in the namespace; only if a floor or a filter has left all of them out, or none exists. */
   readonly considered?: number | undefined;
   /** Memories that `minFit` has left out, best first; only if reasons were asked for. */
   readonly omitted?: readonly Omitted[] | undefined;
@@ -188,8 +188,8 @@ async function withSuccessors(
     .map((found) => ({ ...found, supersededBy: bySequence.get(found.sequence) }));
 }
 
-/** Answers a recall in a namespace that does not exist. */
+/** Answers a recall in a namespace that does not exist. It says so by the number 0, so that a typo is noticed. */
 async function nothing(embedding: Promise<Embedding>, paid: Promise<void>): Promise<Recalled> {
   const [{ tokens }] = await Promise.all([embedding, paid]);
-  return { results: [], queryTokens: tokens };
+  return { results: [], queryTokens: tokens, considered: 0 };
 }

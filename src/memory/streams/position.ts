@@ -21,13 +21,17 @@ export function positionToken({ base, after }: Position): string {
   return Buffer.from(JSON.stringify([base, after])).toString("base64url");
 }
 
-/** Reads a token; undefined if it is empty, which means the present. @throws MemoryError `invalid_argument` */
-export function parsePosition(token: string): Position | undefined {
+/**
+ * Reads a token; undefined if it is empty, which means the present. `field` names it in the refusal.
+ *
+ * @throws MemoryError `invalid_argument`
+ */
+export function parsePosition(token: string, field = "position"): Position | undefined {
   if (token === "") return undefined;
   const position = decode(token);
   // Accepts only the exact encoding that `positionToken` makes.
   if (position === undefined || positionToken(position) !== token) {
-    throw invalid("position", "is none that a watch or an export gave; leave it out to begin now");
+    throw invalid(field, "is none that a watch or an export gave; leave it out to begin now");
   }
   return position;
 }

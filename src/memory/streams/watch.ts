@@ -32,6 +32,8 @@ export interface WatchRequest {
   readonly namespace: string;
   /** Token of the last event that was seen; empty means the present. */
   readonly position: string;
+  /** Name by which the caller gave the position, for a refusal; `position` if left out. */
+  readonly positionName?: string | undefined;
   /** Aborted when nobody takes the events any more. */
   readonly signal: AbortSignal;
   /** Aborted when the process stops. */
@@ -57,7 +59,7 @@ export interface WatchEvent {
 export async function* watch(ports: WatchPorts, request: WatchRequest): AsyncGenerator<WatchEvent> {
   const { caller, signal } = request;
   const scope = scopeOf(request);
-  const from = parsePosition(request.position);
+  const from = parsePosition(request.position, request.positionName);
   await authorizeFree(ports.quota, caller, { writes: false, namespace: scope.namespace });
   const stream = ports.streams.open("watch", caller);
   const close = () => stream.close();

@@ -4,7 +4,7 @@ import type {
   UniversalServerRequest,
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { invalid } from "../../errors.js";
 import { patchedKey } from "../rpc/bodies.js";
@@ -12,6 +12,7 @@ import { browserContextOf } from "../rpc/caller.js";
 import { protocolKey } from "../rpc/observe.js";
 import { once, refusing, unsupported, withBody } from "../wire/plain-errors.js";
 import { readQuery } from "../wire/query.js";
+import { answer } from "./answer.js";
 
 /** Content types of a patch: RFC 7396 has its own, and most clients send plain JSON. */
 const PATCH_TYPE = /^application\/(json|merge-patch\+json)\s*(;\s*charset="?utf-8"?\s*)?$/i;
@@ -57,7 +58,7 @@ export function addResourcePaths(app: FastifyInstance, handlerOf: (rpc: string) 
           reply.raw.setHeader(name, value ?? "");
         const handler = handlerOf(rpc);
         const answered = await (method === "PATCH" ? patch : ask)(request, { reply, handler });
-        await universalResponseToNodeResponse(answered, reply.raw);
+        await answer(answered, reply);
       },
     });
   }
@@ -112,12 +113,23 @@ function bodyOf(request: FastifyRequest, message: DescMessage): AsyncIterable<Ui
 }
 
 /**
- * Writes what a path and its query ask for as the JSON of a request. @throws MemoryError `invalid_argument`
+ * Writes what a path and its query ask for as the JSON of a request. What is `given` elsewhere stands in place of
+ * the query's first value; a second one is refused as ever. @throws MemoryError `invalid_argument`
  */
-export function requestOf({ params, url }: FastifyRequest, message: DescMessage): string {
+export function requestOf(
+  { params, url }: FastifyRequest,
+  message: DescMessage,
+  given: Readonly<Record<string, string>> = {},
+): string {
   // Node hands on a byte as the character of its number: two bytes of UTF-8 would name another namespace.
   if (!/^[!-~]*$/.test(url)) throw invalid("path", "is not percent-encoded");
-  const members = [...Object.entries(params as Record<string, string>), ...readQuery(url)].map(
+  const query = readQuery(url);
+  for (const [name, value] of Object.entries(given)) {
+    const asked = query.find(([other]) => other === name);
+    if (asked === undefined) query.push([name, value]);
+    else asked[1] = value;
+  }
+  const members = [...Object.entries(params as Record<string, string>), ...query].map(
     ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, fieldOf(message, name))}`,
   );
   return `{${members.join(",")}}`;

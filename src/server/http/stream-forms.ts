@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { ContextValues } from "@connectrpc/connect";
+import { positionNameKey } from "../rpc/position-name.js";
 
 /** Form in which a stream's messages are written over plain HTTP. */
 export interface Form {
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Adds to the request's JSON what the headers ask for. */
-  amend(json: string, headers: IncomingHttpHeaders): string;
+  /** Fields that the headers give, each in place of the query's. What is known of them goes into the context. */
+  given(headers: IncomingHttpHeaders, values: ContextValues): Readonly<Record<string, string>>;
   /** Writes one message. */
   write(message: JsonValue): string;
   /** Writes an error that ends a stream whose status was sent already. */
@@ -24,10 +26,11 @@ export const EVENT_STREAM: Form = {
   type: "text/event-stream",
   // Nginx would hold the events back.
   headers: { "content-type": "text/event-stream", "x-accel-buffering": "no" },
-  amend(json, headers) {
+  given(headers, values) {
     const last = headers["last-event-id"];
-    if (typeof last !== "string" || last === "") return json;
-    return JSON.stringify({ ...(JSON.parse(json) as JsonObject), position: last });
+    if (typeof last !== "string" || last === "") return {};
+    values.set(positionNameKey, "Last-Event-ID");
+    return { position: last };
   },
   write(message) {
     const { position, ...event } = message as JsonObject;
@@ -43,7 +46,7 @@ export const EVENT_STREAM: Form = {
 export const JSON_LINES: Form = {
   type: "application/x-ndjson",
   headers: { "content-type": "application/x-ndjson" },
-  amend: (json) => json,
+  given: () => ({}),
   write: (message) => `${(message as JsonObject).line}\n`,
   fail: ({ code, message }) => `${JSON.stringify({ error: { code, message } })}\n`,
 };

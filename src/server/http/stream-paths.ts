@@ -8,11 +8,12 @@ import {
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { codeFromString, codeToHttpStatus, endStreamFlag } from "@connectrpc/connect/protocol-connect";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { browserContextOf } from "../rpc/caller.js";
 import { protocolKey } from "../rpc/observe.js";
 import { once, refusing } from "../wire/plain-errors.js";
+import { answer } from "./answer.js";
 import { requestOf } from "./resource-paths.js";
 import { EVENT_STREAM, type Form, JSON_LINES } from "./stream-forms.js";
 
@@ -55,9 +56,9 @@ export function addStreamPaths(app: FastifyInstance, handlerOf: (rpc: string) =>
         asked.header.set("content-type", "application/connect+json");
         // These describe a body that is not read, and a stream that nobody unpacks here.
         for (const name of UNREAD) asked.header.delete(name);
-        const body = bodyOf(request, handler, form);
-        const answer = await handler({ ...asked, method: "POST", body });
-        await universalResponseToNodeResponse(await inForm(answer, form), reply.raw);
+        const body = bodyOf(request, handler, form.given(request.headers, values));
+        const answered = await handler({ ...asked, method: "POST", body });
+        await answer(await inForm(answered, form), reply);
       },
     });
   }
@@ -71,12 +72,10 @@ const UNREAD = [
 function bodyOf(
   request: FastifyRequest,
   { method }: UniversalHandler,
-  form: Form,
+  given: Readonly<Record<string, string>>,
 ): AsyncIterable<Uint8Array> {
   try {
-    return once(
-      encodeEnvelope(0, Buffer.from(form.amend(requestOf(request, method.input), request.headers))),
-    );
+    return once(encodeEnvelope(0, Buffer.from(requestOf(request, method.input, given))));
   } catch (error) {
     // The error is answered after the gate, when the body is read.
     return refusing(error);

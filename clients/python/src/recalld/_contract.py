@@ -284,7 +284,7 @@ class RecallResponse(Answered):
     """The model's tokens of the whole query, special tokens not counted."""
 
     considered: int | None = None
-    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`."""
+    """How many memories were considered: all that CountMemories counts. Only in an answer that is empty because of `min_score`, `min_fit`, a filter, `after` or `before`, or because the namespace does not exist: then it is 0, so that a mistyped name is noticed."""
 
     omitted: OmittedMemories | None = None
     """What `min_fit` has left out; only if the request asks for reasons (`explain`)."""

@@ -4,6 +4,7 @@ import type { MemoryService, WatchNamespaceResponseSchema } from "../../../../ge
 import { type ExportPorts, exportMemories } from "../../../memory/streams/export.js";
 import { type WatchEvent, type WatchPorts, watch } from "../../../memory/streams/watch.js";
 import { callerOf } from "../caller.js";
+import { positionNameKey } from "../position-name.js";
 import { memoryOf } from "./memory-fields.js";
 
 /** Ports that the calls with a stream for an answer need. */
@@ -20,7 +21,8 @@ export function memoryStreams(ports: StreamPorts, ending: AbortSignal): Streams 
   });
   return {
     async *watchNamespace({ namespace, position }, context) {
-      for await (const told of watch(ports, { ...common(context), namespace, position })) yield eventOf(told);
+      const from = { position, positionName: context.values.get(positionNameKey) };
+      for await (const told of watch(ports, { ...common(context), namespace, ...from })) yield eventOf(told);
     },
     async *exportMemories({ namespace, includeVectors, filter }, context) {
       const lines = exportMemories(ports, { ...common(context), namespace, includeVectors, filter });

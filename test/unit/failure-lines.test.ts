@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { CallError, failureOf, UsageError } from "../../src/cli/failure.js";
+
+it("prints what a server says without the characters that control a terminal", () => {
+  const said = "gone\u001b[2J\u202e\u0007";
+  for (const error of [
+    new CallError("internal", said, "\u001b]0;id"),
+    new UsageError(said),
+    new Error(said),
+  ]) {
+    const { lines } = failureOf(error);
+    expect(lines[0]).toContain("recalld: gone");
+    expect(lines.join()).not.toMatch(/[\p{Cc}\p{Bidi_C}]/u);
+  }
+});
