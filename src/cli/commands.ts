@@ -123,8 +123,11 @@ export function userCommands(): Command {
     .option("--file <PATH>", "the file to write; else the standard output")
     .option("--vectors", "with the vectors, for a server with the same model")
     .action(exportTo);
-  inNamespace("import <FILE>", "stores what another program, or an export, has in FILE")
-    .requiredOption("--from <FORMAT>", `what FILE is: ${FORMATS.join(", ")}`)
+  inNamespace(
+    "import <FILE>",
+    "stores what another program, or an export, has in FILE; - is the standard input",
+  )
+    .option("--from <FORMAT>", `what FILE is: ${FORMATS.join(", ")}; else its content tells`)
     .option("--dry-run", "stores nothing, and says what would be stored and what refused")
     .action(importFrom);
   inNamespace("watch", "prints each change of a namespace until it is stopped")

@@ -79,7 +79,7 @@ function rethrow(error: Error & { code?: unknown }): never {
 /** Stores what another program, or an export, has in a file. */
 export async function importFrom(
   file: string,
-  { namespace, from, dryRun = false, ...common }: In & { from: string; dryRun?: boolean },
+  { namespace, from, dryRun = false, ...common }: In & { from?: string; dryRun?: boolean },
 ): Promise<void> {
   const progress = new ProgressLine(process.stderr, PROGRESS);
   const report = await importFile({
@@ -90,9 +90,13 @@ export async function importFrom(
     .catch(rethrow)
     .finally(() => progress.end());
   const { problems, ...counts } = report;
-  const listed = problems.map(({ sourceId, message }) => ({ source_id: sourceId, message }));
+  const listed = problems.map(({ sourceId, ...rest }) => ({ source_id: sourceId, ...rest }));
   const done = dryRun ? "nothing was stored; it would be " : "";
   print(common, { ...counts, problems: listed }, () => [`${done}${lineOf(report)}`]);
-  for (const { sourceId, message } of problems) console.error(`recalld: ${sourceId}: ${message}`);
+  for (const { place, sourceId, result, message } of problems) {
+    console.error(`recalld: ${result}: ${place}: ${sourceId}: ${message}`);
+  }
+  const more = report.skipped + report.refused - problems.length;
+  if (more > 0) console.error(`recalld: and ${more} more`);
   if (problems.length > 0) process.exitCode = EXIT.failed;
 }

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { MemoryError } from "../errors.js";
-import { EXTERNAL_ID_BYTES_MAX } from "../memory/input/external-id.js";
+import { invalid, MemoryError } from "../errors.js";
+import { parseExternalId } from "../memory/input/external-id.js";
 import { parseMetadata } from "../memory/input/metadata.js";
 import { parseText } from "../memory/input/text.js";
-import type { Imported, Skipped } from "./imported.js";
+import type { Imported, Read } from "./imported.js";
 
 /** Memories stored at a time. */
 export const STORING_MAX = 8;
 /** Maximum number of problems that a report names. */
-const PROBLEMS_MAX = 100;
+const PROBLEMS_MAX = 10;
 
 /** A memory to store, with the external id under which a namespace holds it once. */
 export interface Storing extends Imported {
@@ -23,19 +23,28 @@ export interface Progress {
   readonly stored: number;
   /** Memories that an earlier attempt had stored. */
   readonly already: number;
-  /** Parts without a text. */
+  /** Parts that are no memory, such as those without a text. */
   readonly skipped: number;
-  /** Memories that cannot be stored; `problems` names the first of them. */
+  /** Memories that cannot be stored as they are. */
   readonly refused: number;
 }
 
 export interface Report extends Progress {
-  readonly problems: readonly { readonly sourceId: string; readonly message: string }[];
+  /** The first parts that were skipped or refused. */
+  readonly problems: readonly Problem[];
+}
+
+export interface Problem {
+  readonly sourceId: string;
+  /** Where it is in the file: `line 7`, or a path such as `$[3].mapping.abc`. */
+  readonly place: string;
+  readonly result: "skipped" | "refused";
+  readonly message: string;
 }
 
 export interface ImportOptions {
   /** The memories, from a reader. */
-  readonly read: AsyncIterable<Imported | Skipped>;
+  readonly read: AsyncIterable<Read>;
   /**
    * Stores a memory, unless the namespace holds one with its external id; answers whether it does.
    *
@@ -64,15 +73,26 @@ export async function importMemories(options: ImportOptions): Promise<Report> {
   return run.report;
 }
 
-/** Makes a memory's external id: its own, or its id in the source, or what stands for one that is too long. */
+/** Makes a memory's external id: its own, or its id in the source, or what stands for one that cannot be one. */
 export function externalIdOf({ sourceId, externalId = sourceId }: Imported): string {
-  if (Buffer.byteLength(externalId) <= EXTERNAL_ID_BYTES_MAX) return externalId;
-  return `import-${createHash("sha256").update(externalId).digest("hex")}`;
+  try {
+    return parseExternalId(externalId) ?? sourceId;
+  } catch {
+    // Lone surrogates are written out, as all of them have the same bytes.
+    const text = externalId.isWellFormed() ? externalId : JSON.stringify(externalId);
+    return `import-${digestOf(text).toString("hex")}`;
+  }
+}
+
+function digestOf(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }
 
 class Run {
   readonly #counts = { read: 0, stored: 0, already: 0, skipped: 0, refused: 0 };
-  readonly #problems: { sourceId: string; message: string }[] = [];
+  readonly #problems: Problem[] = [];
+  /** Digests by external id: of two memories with one id, the second would be lost. */
+  readonly #contents = new Map<string, string>();
   #failed = false;
 
   constructor(private readonly options: ImportOptions) {}
@@ -81,13 +101,14 @@ class Run {
     return { ...this.#counts, problems: this.#problems };
   }
 
-  async storeFrom(memories: AsyncIterator<Imported | Skipped>): Promise<void> {
+  async storeFrom(memories: AsyncIterator<Read>): Promise<void> {
     for (;;) {
       const { done, value } = await memories.next();
       if (done || this.#failed) return;
       this.#counts.read++;
       try {
-        if ("skipped" in value) this.#counts.skipped++;
+        if ("skipped" in value) this.#note(value, "skipped", value.skipped);
+        else if ("refused" in value) this.#note(value, "refused", value.refused);
         else await this.#store(value);
       } catch (error) {
         this.#failed = true;
@@ -97,21 +118,39 @@ class Run {
     }
   }
 
+  #note({ sourceId, place }: Read, result: Problem["result"], message: string): void {
+    this.#counts[result]++;
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ sourceId, place, result, message });
+  }
+
   async #store(memory: Imported): Promise<void> {
+    const { expireTime } = memory;
+    if (expireTime !== undefined && Date.parse(expireTime) <= Date.now()) {
+      this.#note(memory, "skipped", `it expired at ${expireTime}`);
+      return;
+    }
     try {
       // The same rules as the server's, so that a dry run finds what it would refuse.
       parseText("text", memory.text);
-      parseMetadata(memory.metadata);
+      const metadata = parseMetadata(memory.metadata);
+      const externalId = externalIdOf(memory);
+      this.#expectSame(externalId, `${metadata}${memory.text}`);
       const { already } = this.options.dryRun
         ? { already: false }
-        : await this.options.store({ ...memory, externalId: externalIdOf(memory) });
+        : await this.options.store({ ...memory, externalId });
       this.#counts[already ? "already" : "stored"]++;
     } catch (error) {
       if (!isOfTheMemory(error)) throw error;
-      this.#counts.refused++;
-      if (this.#problems.length < PROBLEMS_MAX) {
-        this.#problems.push({ sourceId: memory.sourceId, message: error.message });
-      }
+      this.#note(memory, "refused", error.message);
+    }
+  }
+
+  #expectSame(externalId: string, content: string): void {
+    const digest = digestOf(content).toString("base64").slice(0, 16);
+    const before = this.#contents.get(externalId);
+    this.#contents.set(externalId, before ?? digest);
+    if (before !== undefined && before !== digest) {
+      throw invalid("id", "comes before in the file, with another content");
     }
   }
 }

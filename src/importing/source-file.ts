@@ -1,37 +1,192 @@
-import { createReadStream } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
-import { NotThatFormat, type Source } from "./imported.js";
+import { isUtf8 } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Line, NotThatFormat, OtherFormat, type Source, Unreadable } from "./imported.js";
+import { parseJson } from "./readers/json.js";
 
-/** Maximum length of a line, in characters: a memory with all its vectors takes some megabytes. */
-const LINE_CHARS_MAX = 67_108_864;
+/** Maximum length of a line: a memory with all its vectors takes some megabytes. */
+const LINE_BYTES_MAX = 67_108_864;
 /** Maximum size of a file that is one JSON value: a longer one fits into no string of Node's. */
 const JSON_BYTES_MAX = 500_000_000;
+/** Maximum size of what comes through a pipe, which is written into a temporary file. */
+const PIPED_BYTES_MAX = 8_589_934_592;
 
-/** Opens a file of memories. */
-export function sourceFile(path: string): Source {
-  return { lines: () => linesOf(path), json: () => jsonOf(path) };
+const CHUNK_BYTES = 262_144;
+const [LF, CR] = [0x0a, 0x0d];
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export interface OpenSource extends Source {
+  close(): Promise<void>;
 }
 
-async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest = "";
-  for await (const chunk of createReadStream(path, { encoding: "utf8" })) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    if (rest.length > LINE_CHARS_MAX) throw new NotThatFormat(`${path} has a line that is too long`);
-    yield* lines;
-  }
-  if (rest !== "") yield rest;
-}
-
-async function jsonOf(path: string): Promise<unknown> {
-  const { size } = await stat(path);
-  if (size > JSON_BYTES_MAX) {
-    throw new NotThatFormat(`${path} is ${size} bytes; at most ${JSON_BYTES_MAX} are read, so split it`);
-  }
-  const text = await readFile(path, "utf8");
+/**
+ * Opens a file of memories; `-` is the standard input. What comes through a pipe is read into a temporary
+ * file first, because some formats are read twice.
+ *
+ * @throws Unreadable
+ */
+export async function openSource(path: string): Promise<OpenSource> {
+  const name = path === "-" ? "the standard input" : path;
+  const file = await opened(path, name);
   try {
-    return JSON.parse(text);
+    await expectUtf8(file, name);
   } catch (error) {
-    throw new NotThatFormat(`${path} is not JSON`, { cause: error });
+    await file.close();
+    throw error;
   }
+  let json: Promise<unknown> | undefined;
+  return {
+    lines: () => linesOf(file),
+    json: () => {
+      json ??= jsonOf(file, name);
+      return json;
+    },
+    close: () => file.close(),
+  };
+}
+
+async function opened(path: string, name: string): Promise<FileHandle> {
+  if (path === "-") return await spooled(process.stdin, name);
+  try {
+    const file = await open(path);
+    const stat = await file.stat();
+    if (stat.isFile()) return file;
+    try {
+      if (stat.isDirectory()) throw new Unreadable(`${name} is a folder`);
+      return await spooled(chunksOf(file, null), name);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof NotThatFormat) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "is not there" : `cannot be read: ${message}`;
+    throw new Unreadable(`${name} ${why}`, { cause: error });
+  }
+}
+
+async function spooled(input: AsyncIterable<Buffer | string>, name: string): Promise<FileHandle> {
+  const path = join(tmpdir(), `recalld-import-${randomUUID()}`);
+  const file = await open(path, "wx+", 0o600);
+  try {
+    // It goes with the process, however that ends.
+    await unlink(path);
+    let bytes = 0;
+    for await (const chunk of input) {
+      bytes += chunk.length;
+      if (bytes > PIPED_BYTES_MAX) throw new Unreadable(`${name} has more than ${PIPED_BYTES_MAX} bytes`);
+      await file.writeFile(chunk);
+    }
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** A JSON text begins with ASCII, so a zero among its first bytes shows one of the wider encodings. */
+async function expectUtf8(file: FileHandle, name: string): Promise<void> {
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4), position: 0 });
+  const start = buffer.subarray(0, bytesRead);
+  const [a = 1, b = 1, c = 1, d = 1] = start;
+  const isMarked = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
+  if (!isMarked && a !== 0 && b !== 0) return;
+  const isWide = (a === 0 && b === 0) || (c === 0 && d === 0);
+  throw new Unreadable(`${name} is ${isWide ? "UTF-32" : "UTF-16"}; save it as UTF-8`);
+}
+
+/** Reads on from a position, or from where a pipe is. A stream of the file's could not be begun anew. */
+async function* chunksOf(file: FileHandle, start: number | null): AsyncGenerator<Buffer> {
+  for (let position = start; ; ) {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(CHUNK_BYTES), position });
+    if (bytesRead === 0) return;
+    if (position !== null) position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+async function* linesOf(file: FileHandle): AsyncGenerator<Line> {
+  let number = 0;
+  let offset = 0;
+  let parts: Buffer[] = [];
+  let length = 0;
+  const ended = (): Line => {
+    number++;
+    const line = lineOf(number, offset, parts, length);
+    offset += length + 1;
+    parts = [];
+    length = 0;
+    return line;
+  };
+  const add = (part: Buffer): void => {
+    length += part.length;
+    // The rest of a line that is too long is passed over.
+    if (length <= LINE_BYTES_MAX) parts.push(part);
+  };
+  for await (const chunk of chunksOf(file, 0)) {
+    let from = 0;
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, from)) {
+      add(chunk.subarray(from, end));
+      yield ended();
+      from = end + 1;
+    }
+    add(chunk.subarray(from));
+  }
+  if (length > 0) yield ended();
+}
+
+function lineOf(number: number, offset: number, parts: readonly Buffer[], length: number): Line {
+  if (length > LINE_BYTES_MAX) return { number, problem: `it is longer than ${LINE_BYTES_MAX} bytes` };
+  let line: Buffer = Buffer.concat(parts);
+  if (line.at(-1) === CR) line = line.subarray(0, -1);
+  if (number === 1) line = withoutMark(line);
+  if (isUtf8(line)) return { number, text: line.toString() };
+  return {
+    number,
+    problem: `it is not UTF-8 (byte ${offset + firstBroken(Buffer.concat(parts))} of the file)`,
+  };
+}
+
+async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
+  const { size } = await file.stat();
+  if (size > JSON_BYTES_MAX) {
+    throw new NotThatFormat(`${name} is ${size} bytes; at most ${JSON_BYTES_MAX} are read, so split it`);
+  }
+  const bytes = Buffer.alloc(size);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < size; length += read) {
+    ({ bytesRead: read } = await file.read(bytes, length, size - length, length));
+  }
+  const text = bytes.subarray(0, length);
+  if (!isUtf8(text)) {
+    const at = firstBroken(text);
+    const line = text.subarray(0, at).reduce((lines, byte) => lines + Number(byte === LF), 1);
+    throw new Unreadable(`${name} is not UTF-8 at byte ${at} (line ${line}); save it as UTF-8`);
+  }
+  try {
+    return parseJson(withoutMark(text).toString());
+  } catch (error) {
+    throw new OtherFormat(`${name} is not JSON`, { cause: error });
+  }
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
+}
+
+/** Finds the first byte that belongs to no character: what comes before it is whole. */
+function firstBroken(bytes: Buffer): number {
+  let [whole, broken] = [0, bytes.length];
+  while (whole < broken) {
+    const middle = Math.ceil((whole + broken) / 2);
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
+      whole = middle;
+    } catch {
+      broken = middle - 1;
+    }
+  }
+  return whole;
 }

@@ -192,3 +192,24 @@ it("an import says what is wrong, and lists what the server refuses", async () =
   expect(exhausted.code).toBe(5);
   expect(exhausted.stderr).toMatch(/recalld: .*calls/);
 });
+
+it("an import knows the format by itself, and names what it leaves out", async () => {
+  const server = await startServer();
+  onTestFinished(async () => void (await server.stop()));
+  const ana = await signUp(server.url);
+  const file = join(newDataDir(), "memory.jsonl");
+  const entity = (name: string) =>
+    JSON.stringify({ type: "entity", name, entityType: "person", observations: ["drinks tea"] });
+  await writeFile(file, `\ufeff${entity("Ana")}\r\n{\r\n${entity("Ben")}\r\n`);
+  const bad = { place: "line 2", source_id: "server-memory", result: "skipped" };
+  for (const stored of [2, 0]) {
+    const { code, stdout } = await recalld(envOf(ana), "import", file, "-n", "n", "--json");
+    expect(code).toBe(1);
+    const counts = { read: 3, stored, already: 2 - stored, skipped: 1, refused: 0 };
+    expect(JSON.parse(stdout)).toMatchObject({ from: "server-memory", ...counts, problems: [bad] });
+  }
+  await writeFile(file, "no format");
+  const unknown = await recalld(envOf(ana), "import", file, "-n", "n");
+  expect(unknown.code).toBe(2);
+  expect(unknown.stderr).toContain("no known format: recalld, mem0");
+});

@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { type Imported, NotThatFormat, type Skipped } from "../../src/importing/imported.js";
+import { type Imported, NotThatFormat, type Read } from "../../src/importing/imported.js";
 import { READERS } from "../../src/importing/readers/readers.js";
-import { sourceFile } from "../../src/importing/source-file.js";
+import { openSource } from "../../src/importing/source-file.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/imports");
 const [PEANUTS, LISBON, KOELN] = [
@@ -15,10 +15,25 @@ const [PEANUTS, LISBON, KOELN] = [
   "Sie wohnt in Köln.",
 ];
 
-async function readAll(from: string, path: string): Promise<(Imported | Skipped)[]> {
-  const read: (Imported | Skipped)[] = [];
-  for await (const each of READERS[from]?.(sourceFile(path)) ?? []) read.push(each);
+async function partsOf(from: string, path: string): Promise<Read[]> {
+  const source = await openSource(path);
+  const read: Read[] = [];
+  try {
+    for await (const each of READERS[from]?.(source) ?? []) read.push(each);
+  } finally {
+    await source.close();
+  }
   return read;
+}
+
+/** Reads all parts, without their places. */
+async function readAll(from: string, path: string): Promise<Omit<Read, "place">[]> {
+  return (await partsOf(from, path)).map(({ place, ...part }) => part);
+}
+
+/** Says what a part is: its text, or why it is none. */
+function saidOf(part: object): unknown {
+  return Object.entries(part).find(([name]) => ["text", "skipped", "refused"].includes(name))?.[1];
 }
 
 const fixture = (from: string, name: string) => readAll(from, join(FIXTURES, name));
@@ -113,13 +128,13 @@ it("reads the documents of Supermemory", async () => {
 
 it("reads the memory.jsonl of @modelcontextprotocol/server-memory", async () => {
   const read = await fixture("server-memory", "memory.jsonl");
-  expect(read.map((each) => ("text" in each ? each.text : each.skipped))).toEqual([
+  expect(read.map((each) => saidOf(each))).toEqual([
     "Ana: is allergic to peanuts",
     "Ana: flies to Lisbon on Friday ✈️",
     "Köln: has a cathedral",
     "Ana lives in Köln",
   ]);
-  expect(read.map((each) => ("metadata" in each ? each.metadata.imported_from : {}))).toMatchObject([
+  expect(read.map((each) => (each as Imported).metadata.imported_from)).toMatchObject([
     { program: "server-memory", entity: "Ana", entity_type: "person" },
     { entity: "Ana" },
     { entity: "Köln", entity_type: "city" },
@@ -148,7 +163,7 @@ it("reads the branch of a ChatGPT conversation that is shown, without tools and 
 it("reads the messages of Claude's conversations, without thoughts and tools", async () => {
   const id = (n: number) => `0b7c1f6e-0000-4000-8000-0000000000${n}`;
   const read = await fixture("claude", "claude.json");
-  expect(read.map((each) => ("text" in each ? each.text : each.skipped))).toEqual([
+  expect(read.map((each) => saidOf(each))).toEqual([
     PEANUTS,
     "Let me look.\nI will remember that. 🥜",
     KOELN,

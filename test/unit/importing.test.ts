@@ -9,12 +9,19 @@ import {
   STORING_MAX,
   type Storing,
 } from "../../src/importing/import-memories.js";
-import type { Imported, Skipped } from "../../src/importing/imported.js";
+import type { Imported, Read } from "../../src/importing/imported.js";
 import { storeOverHttp } from "../../src/importing/store-over-http.js";
 
-const memory = (i: number): Imported => ({ sourceId: `test ${i}`, text: `text ${i}`, metadata: { i } });
+const memory = (i: number): Imported => ({
+  sourceId: `test ${i}`,
+  place: `line ${i}`,
+  text: `text ${i}`,
+  metadata: { i },
+});
 
-async function* some(count: number, others: readonly (Imported | Skipped)[] = []) {
+const at = (place: string) => ({ place, result: "refused" });
+
+async function* some(count: number, others: readonly Read[] = []) {
   for (let i = 0; i < count; i++) yield memory(i);
   yield* others;
 }
@@ -25,10 +32,10 @@ it("stores each memory under an external id of its own, a few at a time, and rep
   let most = 0;
   const shown: number[] = [];
   const others = [
-    { sourceId: "test s", skipped: "it has no text" },
-    { sourceId: "test long", text: "x".repeat(65_537), metadata: {} },
-    { sourceId: "test blank", text: " ", metadata: {} },
-    { sourceId: "test deep", text: "a", metadata: { n: Number.NaN } },
+    { sourceId: "test s", place: "$[1]", skipped: "it has no text" },
+    { sourceId: "test long", place: "$[2]", text: "x".repeat(65_537), metadata: {} },
+    { sourceId: "test blank", place: "$[3]", text: " ", metadata: {} },
+    { sourceId: "test deep", place: "$[4]", text: "a", metadata: { n: Number.NaN } },
   ];
   const report = await importMemories({
     read: some(50, others),
@@ -49,9 +56,10 @@ it("stores each memory under an external id of its own, a few at a time, and rep
   expect(report).toEqual({
     ...{ read: 54, stored: 49, already: 1, skipped: 1, refused: 3 },
     problems: [
-      { sourceId: "test long", message: expect.stringMatching(/65,537 bytes/) },
-      { sourceId: "test blank", message: "text is blank" },
-      { sourceId: "test deep", message: expect.stringMatching(/metadata/) },
+      { sourceId: "test s", place: "$[1]", result: "skipped", message: "it has no text" },
+      { sourceId: "test long", ...at("$[2]"), message: expect.stringMatching(/65,537 bytes/) },
+      { sourceId: "test blank", ...at("$[3]"), message: "text is blank" },
+      { sourceId: "test deep", ...at("$[4]"), message: expect.stringMatching(/metadata/) },
     ],
   });
   expect(shown.at(-1)).toBe(54);
@@ -65,9 +73,37 @@ it("takes the external id of a memory, or its id in the source, or what stands f
   expect(externalIdOf({ ...memory(1), sourceId: "é".repeat(201) })).not.toBe(long);
 });
 
+it("names a memory that has expired, and a second one with an id of another", async () => {
+  const read = async function* () {
+    yield memory(1);
+    yield memory(1);
+    yield { ...memory(1), text: "another" };
+    yield { ...memory(2), expireTime: "2020-01-01T00:00:00Z" };
+    yield { ...memory(3), expireTime: "2999-01-01T00:00:00Z" };
+  };
+  const report = await importMemories({
+    read: read(),
+    dryRun: true,
+    store: async () => ({ already: false }),
+  });
+  expect(report).toMatchObject({ stored: 3, skipped: 1, refused: 1 });
+  expect(report.problems).toMatchObject([
+    { sourceId: "test 1", result: "refused", message: expect.stringMatching(/another content/) },
+    { sourceId: "test 2", result: "skipped", message: "it expired at 2020-01-01T00:00:00Z" },
+  ]);
+});
+
+it("makes ids that a namespace takes of those that it does not", () => {
+  const ids = ["a\u0000", "a\u0001", "\ud800", "\ud801"].map((sourceId) =>
+    externalIdOf({ ...memory(1), sourceId }),
+  );
+  expect(new Set(ids).size).toBe(4);
+  for (const id of ids) expect(id).toMatch(/^import-[0-9a-f]{64}$/);
+});
+
 it("a dry run stores nothing, and finds what would be refused", async () => {
   const report = await importMemories({
-    read: some(3, [{ sourceId: "test blank", text: "", metadata: {} }]),
+    read: some(3, [{ sourceId: "test blank", place: "$[5]", text: "", metadata: {} }]),
     dryRun: true,
     store: async () => Promise.reject(new Error("it stored something")),
   });
@@ -153,11 +189,13 @@ it.each([
 });
 
 it.each([
-  [{ from: "nowhere" }, /--from must be one of recalld, mem0/],
-  [{ file: "/nonexistent/file" }, /nonexistent/],
-  [{ file: import.meta.filename, from: "mem0" }, /is not JSON/],
-  [{ file: import.meta.filename, from: "recalld" }, /not an export of recalld/],
-])("says what is wrong with %j", async (wrong, says) => {
+  [{ from: "nowhere" }, "invalid_argument", /--from must be one of recalld, mem0/],
+  [{ file: "/nonexistent/file" }, "invalid_argument", /nonexistent.file is not there/],
+  [{ file: import.meta.dirname }, "invalid_argument", /is a folder/],
+  [{ file: import.meta.filename, from: undefined }, "invalid_argument", /no known format: recalld, mem0/],
+  [{ file: import.meta.filename, from: "mem0" }, "failed_precondition", /is not JSON/],
+  [{ file: import.meta.filename, from: "recalld" }, "failed_precondition", /not an export of recalld/],
+])("says what is wrong with %j", async (wrong, code, says) => {
   const given = {
     file: "f",
     from: "mem0",
@@ -166,5 +204,5 @@ it.each([
   };
   const importing = importFile({ ...given, show: () => {}, ...wrong });
   await expect(importing).rejects.toThrow(says);
-  await expect(importing).rejects.toMatchObject({ code: "failed_precondition" });
+  await expect(importing).rejects.toMatchObject({ code });
 });

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../memory/input/metadata.js";
-import type { Imported, Skipped, Source } from "../imported.js";
-import { imported, listOf, objectOf, otherFormat, pagesOf, textOf } from "./parts.js";
+import type { Read, Source } from "../imported.js";
+import { imported, objectOf, otherFormat, pagedIn, skip, textOf } from "./parts.js";
 
 /** Members of a payload in which programs keep the text: the first that is there counts. */
 const TEXTS = ["text", "document", "page_content", "content", "memory", "data", "body"];
@@ -9,14 +9,13 @@ const TEXTS = ["text", "document", "page_content", "content", "memory", "data", 
  * Reads what Qdrant's `POST /collections/NAME/points/scroll` answers: `{"result": {"points": […]}}`, or a
  * list of such pages. The payload without the text becomes the metadata.
  */
-export async function* readQdrant(source: Source): AsyncGenerator<Imported | Skipped> {
-  const json = await source.json();
-  const results = (listOf(json) ?? [json]).map((page) => objectOf(page)?.result);
-  const pages = pagesOf(results, "points");
-  if (pages === undefined) throw otherFormat("what Qdrant's scroll answers");
-  for (const point of pages.flatMap(({ points }) => listOf(points) ?? [])) {
-    const { id, payload } = objectOf(point) ?? {};
-    yield imported({ program: "qdrant", id: String(id), ...parted(objectOf(payload) ?? {}) });
+export async function* readQdrant(source: Source): AsyncGenerator<Read> {
+  const points = pagedIn(await source.json(), "result", "points");
+  if (points === undefined) throw otherFormat("what Qdrant's scroll answers");
+  for (const { value, place } of points) {
+    const point = objectOf(value);
+    if (point === undefined) yield skip("qdrant", place, "it is not a point");
+    else yield imported({ program: "qdrant", place, id: point.id, ...parted(objectOf(point.payload) ?? {}) });
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../../memory/input/metadata.js";
-import { type Imported, NotThatFormat, type Source } from "../imported.js";
-import { objectOf, otherFormat, textOf } from "./parts.js";
+import { NotThatFormat, OtherFormat, type Read, type Source } from "../imported.js";
+import { lostIn } from "./json.js";
+import { objectOf, otherFormat, parsedObject, refusal, skip, textOf } from "./parts.js";
 
 const FORMAT = "recalld-export";
 const VERSION = 1;
@@ -11,51 +11,58 @@ const VERSION = 1;
  * checksum. Memories keep their text, metadata, external id and expiry as they are; ids and other
  * times are given anew.
  */
-export async function* readRecalld(source: Source): AsyncGenerator<Imported> {
-  await check(source);
-  let number = 0;
+export async function* readRecalld(source: Source): AsyncGenerator<Read> {
+  const count = await check(source);
   for await (const line of source.lines()) {
-    const { id, text, metadata, external_id: externalId, expire_time: expireTime } = parsed(line) ?? {};
-    if (number++ === 0 || typeof id !== "string") continue;
-    yield {
-      ...{ sourceId: id, text: textOf(text) ?? "", metadata: objectOf(metadata) ?? {} },
-      ...(typeof externalId === "string" && { externalId }),
-      ...(typeof expireTime === "string" && { expireTime }),
-    };
+    // The first and the last line are about the export.
+    if (line.number === 1 || line.number > count + 1) continue;
+    yield memoryOf("text" in line ? line.text : "", `line ${line.number}`);
   }
 }
 
-/** @throws NotThatFormat if it is none, if a part is missing, or if something was changed. */
-async function check(source: Source): Promise<void> {
+function memoryOf(line: string, place: string): Read {
+  const memory = parsedObject(line) ?? {};
+  const { id, text, metadata, external_id: externalId, expire_time: expireTime } = memory;
+  if (typeof id !== "string") return skip("recalld", place, "it is not a memory with an id");
+  const lost = lostIn(metadata);
+  if (lost !== undefined) return refusal({ sourceId: id, place }, `it has the number ${lost}`);
+  return {
+    ...{ sourceId: id, place, text: textOf(text) ?? "", metadata: objectOf(metadata) ?? {} },
+    ...(typeof externalId === "string" && { externalId }),
+    ...(typeof expireTime === "string" && { expireTime }),
+  };
+}
+
+/**
+ * Answers the number of memories.
+ *
+ * @throws NotThatFormat if it is none, if a part is missing, or if something was changed.
+ */
+async function check(source: Source): Promise<number> {
   const hash = createHash("sha256");
   let before: string | undefined;
   let lines = 0;
   for await (const line of source.lines()) {
     if (before !== undefined) hash.update(before).update("\n");
-    else expectHead(line);
-    before = line;
+    else expectHead("text" in line ? line.text : "");
+    if ("problem" in line) throw new NotThatFormat(`line ${line.number} of the export: ${line.problem}`);
+    before = line.text;
     lines++;
   }
-  const last = before === undefined ? undefined : parsed(before);
+  if (before === undefined) throw new OtherFormat("the export is not complete: it is empty");
+  const last = parsedObject(before);
   if (lines < 2 || last?.count === undefined || last.sha256 === undefined) {
     throw new NotThatFormat("the export is not complete: its last line is missing");
   }
   if (last.count !== lines - 2 || last.sha256 !== hash.digest("hex")) {
     throw new NotThatFormat("the export was changed: it does not match its checksum");
   }
+  return lines - 2;
 }
 
 function expectHead(line: string): void {
-  const head = parsed(line);
+  const head = parsedObject(line);
   if (head?.format !== FORMAT) throw otherFormat("an export of recalld");
   if (head.version !== VERSION)
     throw new NotThatFormat(`the export's version is ${head.version}, not ${VERSION}`);
-}
-
-function parsed(line: string): JsonObject | undefined {
-  try {
-    return objectOf(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
 }

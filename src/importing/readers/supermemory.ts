@@ -1,6 +1,6 @@
 import type { Json } from "../../memory/input/metadata.js";
-import type { Imported, Skipped, Source } from "../imported.js";
-import { imported, listOf, objectOf, otherFormat, pagesOf, textOf } from "./parts.js";
+import type { Read, Source } from "../imported.js";
+import { imported, objectOf, otherFormat, pagedIn, skip, textOf } from "./parts.js";
 
 /** Members of a document that say where it comes from. */
 const FACTS = ["customId", "title", "type", "url", "containerTags", "createdAt", "updatedAt"];
@@ -9,14 +9,18 @@ const FACTS = ["customId", "title", "type", "url", "containerTags", "createdAt",
  * Reads what Supermemory's `POST /v3/documents/list` answers with `includeContent`: `{"memories": […]}`, or a
  * list of such pages. Of a document without content the summary is taken.
  */
-export async function* readSupermemory(source: Source): AsyncGenerator<Imported | Skipped> {
-  const pages = pagesOf(await source.json(), "memories");
-  if (pages === undefined) throw otherFormat("what Supermemory's documents list answers");
-  for (const each of pages.flatMap(({ memories }) => listOf(memories) ?? [])) {
-    const document = objectOf(each) ?? {};
+export async function* readSupermemory(source: Source): AsyncGenerator<Read> {
+  const documents = pagedIn(await source.json(), "memories");
+  if (documents === undefined) throw otherFormat("what Supermemory's documents list answers");
+  for (const { value, place } of documents) {
+    const document = objectOf(value);
+    if (document === undefined) {
+      yield skip("supermemory", place, "it is not a document");
+      continue;
+    }
     const facts = Object.fromEntries(FACTS.map((name) => [name, document[name] as Json | undefined]));
     yield imported({
-      ...{ program: "supermemory", id: String(document.id), metadata: document.metadata, facts },
+      ...{ program: "supermemory", place, id: document.id, metadata: document.metadata, facts },
       text: textOf(document.content) ?? textOf(document.summary),
     });
   }

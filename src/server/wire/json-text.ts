@@ -1,11 +1,12 @@
 import { invalid } from "../../errors.js";
+import { endOfNumber, endOfString, isDigit, isHeld } from "../../json-tokens.js";
 
 /** Number of digits up to which every integer is a double. */
 const SAFE_DIGITS = 15;
 /** Characters of a path that an error may repeat. */
 const PATH_MAX = 256;
 
-const [QUOTE, COMMA, MINUS, ZERO, NINE] = [0x22, 0x2c, 0x2d, 0x30, 0x39];
+const [QUOTE, COMMA, MINUS] = [0x22, 0x2c, 0x2d];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Array or object that is not closed yet. */
@@ -106,7 +107,7 @@ function isPart([, list, part]: readonly Scope[]): boolean {
 function checkInteger(literal: string, reading: Reading): void {
   const value = Number(literal);
   // A number that is not finite is refused by the room.
-  if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || digitsOf(value) === literal) return;
+  if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || isHeld(literal)) return;
   const back = `would come back as ${value}; send it as a string`;
   throw invalid(nameOf(reading), `has the integer ${literal.slice(0, 32)}, which ${back}`);
 }
@@ -118,37 +119,6 @@ function checkWritten(literal: string, reading: Reading): void {
   if (!Number.isFinite(value))
     throw invalid(nameOf(reading), `${number} is beyond all doubles; send a string`);
   if (Object.is(value, -0)) throw invalid(nameOf(reading), `${number} would come back as 0; send 0`);
-}
-
-/** Writes a double as JavaScript does, without an exponent. */
-function digitsOf(value: number): string {
-  const [mantissa = "", exponent] = String(value).split("e+");
-  if (exponent === undefined) return mantissa;
-  const [whole = "", fraction = ""] = mantissa.split(".");
-  return whole + fraction.padEnd(Number(exponent), "0");
-}
-
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; ; at++) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) return at + 1;
-    if (char === 0x5c) at++; // whatever is escaped is no end
-  }
-}
-
-function endOfNumber(text: string, start: number): number {
-  let end = start + 1;
-  while (end < text.length && isOfNumber(text.charCodeAt(end))) end++;
-  return end;
-}
-
-/** Tells digits and `+ - . E e`. */
-function isOfNumber(char: number): boolean {
-  return isDigit(char) || char === 0x2b || char === MINUS || char === 0x2e || (char | 0x20) === 0x65;
-}
-
-function isDigit(char: number): boolean {
-  return char >= ZERO && char <= NINE;
 }
 
 function unquoted(literal: string): string {
