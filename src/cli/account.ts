@@ -1,8 +1,9 @@
 import { text as readAll } from "node:stream/consumers";
+import { whole } from "../operator/show.js";
 import { numberIn, rowsIn } from "./actions.js";
 import { call, type Json } from "./client.js";
 import { UsageError } from "./failure.js";
-import { print, short, tableOf, whole } from "./output.js";
+import { print, short, tableOf } from "./output.js";
 import { checkWritable, keyInProfile, profilePath, serverOf, writeLogin } from "./profile.js";
 import { type Common, serverWithKey, service } from "./service.js";
 

@@ -53,8 +53,7 @@ function toldOf(error: unknown): { exitCode: number; lines: string[] } {
     const line = `recalld: ${inOptions(error)} (${error.code}${id})`;
     return { exitCode: exitCodeFor(error.code), lines: [line] };
   }
-  if (error instanceof UsageError)
-    return { exitCode: error.exitCode, lines: [`recalld: ${error.message}`] };
+  if (error instanceof UsageError) return { exitCode: error.exitCode, lines: [`recalld: ${error.message}`] };
   const message = error instanceof Error ? error.message : String(error);
   return { exitCode: EXIT.failed, lines: [`recalld: ${message}`] };
 }
