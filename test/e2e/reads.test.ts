@@ -257,7 +257,6 @@ describe("reads", () => {
     ["/namespaces/n/memories?order=1", "order"],
     ["/namespaces/n/memories?page_token=%FF", "query"],
     ["/namespaces//memories", "namespace"],
-    ["/namespaces/", "namespace"],
     ["/account?id=1", "id"],
     ["/usage?days=7.0", "days"],
     ["/usage?days=", "days"],

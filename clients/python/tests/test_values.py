@@ -41,18 +41,21 @@ def fail(error: RecalldError) -> None:
     raise error from OSError("the cause")
 
 
+def pickled(protocol: int) -> Callable[[Any], Any]:
+    return lambda each: pickle.loads(pickle.dumps(each, protocol))
+
+
 WAYS: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy]
-WAYS += [lambda each, n=n: pickle.loads(pickle.dumps(each, n)) for n in range(pickle.HIGHEST_PROTOCOL + 1)]
+WAYS += [pickled(protocol) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("make", [an_error, lambda: OwnError(7)])
 def test_an_error_is_copied_whole(way: Callable[[Any], Any], make: Callable[[], RecalldError]) -> None:
     error = make()
-    try:
+    with pytest.raises(RecalldError):
         fail(error)
-    except RecalldError:
-        other = way(error)
+    other = way(error)
     assert other is not error and type(other) is type(error)
     assert vars(other) == vars(error) and other.args == error.args and str(other) == str(error)
 

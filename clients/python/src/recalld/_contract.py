@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Generic, Literal, TypeVar, Union
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Union
 
 # Pydantic can only read these older versions' types from typing_extensions, and an alias of itself by its name.
 if sys.version_info >= (3, 12):
@@ -14,7 +14,10 @@ if sys.version_info >= (3, 12):
 else:
     from typing_extensions import NotRequired, TypeAliasType, TypedDict
 
-Json = TypeAliasType("Json", "Union[str, int, float, bool, None, Sequence[Json], Mapping[str, Json]]")
+if TYPE_CHECKING:
+    Json = Union[str, int, float, bool, None, Sequence["Json"], Mapping[str, "Json"]]
+else:
+    Json = TypeAliasType("Json", "Union[str, int, float, bool, None, Sequence[Json], Mapping[str, Json]]")
 """Any value that JSON has."""
 
 Metadata = Mapping[str, Json]

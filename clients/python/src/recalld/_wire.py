@@ -63,6 +63,7 @@ def _plain(value: object, path: str) -> object:
     """Returns the same as JSON's own types. Anything that would come back as something else is refused."""
     if value is None or isinstance(value, (str, bool)):
         return value
+    kind = type(value).__name__
     if isinstance(value, (int, float)):
         if not _is_double(value):
             raise invalid(path, f"{path} is a number that a double cannot hold, so it would come back as another")
@@ -78,7 +79,7 @@ def _plain(value: object, path: str) -> object:
     # Bytes are sequences of numbers, and would come back as those.
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return [_plain(each, f"{path}[{n}]") for n, each in enumerate(cast("Sequence[object]", value))]
-    raise invalid(path, f"{path} is of the type {type(value).__name__}, which JSON does not have")
+    raise invalid(path, f"{path} is of the type {kind}, which JSON does not have")
 
 
 def _is_double(value: float) -> bool:
