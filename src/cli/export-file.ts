@@ -63,7 +63,7 @@ export function openTarget(file: string): Target {
   };
   for (const signal of SIGNALS) process.once(signal, onSignal);
   const failed = new Promise<never>((_, reject) => stream.once("error", reject));
-  failed.catch(() => {}); // Heard by whoever commits.
+  failed.catch(() => {}); // A commit waits for it.
   return {
     stream,
     discard,

@@ -20,7 +20,7 @@ interface Profile extends Partial<Login> {
   readonly others?: readonly Login[];
 }
 
-/** What a command says of the server and the key. */
+/** Options that name the server and the key. */
 export interface Named {
   readonly url?: string;
   readonly profile?: string;

@@ -59,7 +59,7 @@ function shown(event: Event): Json {
   return { event: changeIn(event), position: event.position, ...event.data };
 }
 
-/** What happened: the stream names new memories and new versions alike. */
+/** Name of the change: the stream names new memories and new versions alike. */
 function changeIn({ name, data = {} }: Event): string {
   const isUpdate = name === "stored" && data.updated_at !== undefined && data.updated_at !== data.created_at;
   return isUpdate ? "updated" : name;
