@@ -1,19 +1,18 @@
 import { text as readAll } from "node:stream/consumers";
 import { whole } from "../operator/show.js";
 import { numberIn, rowsIn } from "./actions.js";
-import { call, type Json } from "./client.js";
+import { call } from "./client.js";
 import { UsageError } from "./failure.js";
 import { print, short, tableOf } from "./output.js";
-import { checkWritable, keyInProfile, profilePath, serverOf, writeLogin } from "./profile.js";
+import { checkWritable, loginOf, profilePath, writeLogin } from "./profile.js";
 import { type Common, serverWithKey, service } from "./service.js";
 
 export async function signUp({ email, ...given }: Common & { email?: string }): Promise<void> {
-  const { url } = serverOf(given, process.env);
-  const login = { url, ...(given.profile !== undefined && { profile: given.profile }) };
+  const login = loginOf(given, process.env);
   const path = profilePath(process.env);
-  if (keyInProfile(login, process.env) !== undefined) {
+  if (login.api_key !== undefined) {
     throw new UsageError(
-      `${path} has a key for ${url} already, which stays: give another account a name by --profile`,
+      `${path} has a key for ${login.url} already, which stays: give another account a name by --profile`,
     );
   }
   checkWritable(process.env);
@@ -26,25 +25,23 @@ export async function signUp({ email, ...given }: Common & { email?: string }): 
 
 /** Keeps a key that there is already. It is read from the standard input: others can see a command's line. */
 export async function logIn(given: Common): Promise<void> {
-  const { url } = serverOf(given, process.env);
+  const login = loginOf(given, process.env);
+  const { url } = login;
   if (process.stdin.isTTY) console.error("Paste the key, then press Enter and Ctrl-D:");
   const key = (await readAll(process.stdin)).trim();
   if (key === "") throw new UsageError("give the key on the standard input");
   checkWritable(process.env);
   const account = await call({ url, key }, "AccountService.GetAccount", {});
-  const name = given.profile === undefined ? {} : { profile: given.profile };
-  writeLogin({ url, ...name, api_key: key }, process.env);
+  writeLogin({ ...login, api_key: key }, process.env);
   print(given, { account_id: account.account_id, url }, () => [
     `Account ${account.account_id} of ${url}. Its key is in ${profilePath(process.env)}.`,
   ]);
 }
 
 export async function logOut(given: Common): Promise<void> {
-  const { url } = serverOf(given, process.env);
-  const login = { url, ...(given.profile !== undefined && { profile: given.profile }) };
-  if (keyInProfile(login, process.env) === undefined) {
-    throw new UsageError(`${profilePath(process.env)} has no key for ${url}`);
-  }
+  const { api_key: key, ...login } = loginOf(given, process.env);
+  const { url } = login;
+  if (key === undefined) throw new UsageError(`${profilePath(process.env)} has no key for ${url}`);
   writeLogin(login, process.env);
   print(given, { url }, () => [`the key for ${url} is forgotten here; it still works until it is revoked`]);
 }
@@ -75,12 +72,16 @@ export async function closeAccount(accountId: string, given: Common): Promise<vo
 
 export async function usage({ days, ...given }: Common & { days?: number }): Promise<void> {
   const answer = await service(given)("AccountService.GetUsage", { days });
-  const columns = (name: string) => ({
-    [name]: (row: Json) => short(row[name]),
-    stores: (row: Json) => numberIn(row, "stores"),
-    recalls: (row: Json) => numberIn(row, "recalls"),
-  });
-  print(given, answer, () => tableOf(columns("date"), rowsIn(answer, "days")));
+  print(given, answer, () =>
+    tableOf(
+      {
+        date: ({ date }) => short(date),
+        stores: (row) => numberIn(row, "stores"),
+        recalls: (row) => numberIn(row, "recalls"),
+      },
+      rowsIn(answer, "days"),
+    ),
+  );
 }
 
 export async function listKeys(given: Common): Promise<void> {

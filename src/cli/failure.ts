@@ -32,7 +32,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   expire_time: "--expires",
 };
 
-/** Says a refusal in the words of who typed options: the server names fields. */
+/** Message of a refusal with options in place of the fields that the server names. */
 function inOptions({ code, message }: CallError): string {
   if (code === "failed_precondition") return message.replace("; set force ", "; set --force ");
   if (code !== "invalid_argument") return message;
@@ -41,19 +41,19 @@ function inOptions({ code, message }: CallError): string {
   });
 }
 
-/** Says what went wrong, in lines for people, with the exit code. A server's text must not control a terminal. */
+/** Lines and exit code for an error. Control characters go: a server's text must not control a terminal. */
 export function failureOf(error: unknown): { exitCode: number; lines: string[] } {
-  const { exitCode, lines } = toldOf(error);
-  return { exitCode, lines: lines.map((line) => whole(line.replace(/\s*\n\s*/g, " "))) };
+  const { exitCode, line } = lineOf(error);
+  return { exitCode, lines: [whole(line.replace(/\s*\n\s*/g, " "))] };
 }
 
-function toldOf(error: unknown): { exitCode: number; lines: string[] } {
+function lineOf(error: unknown): { exitCode: number; line: string } {
   if (error instanceof CallError) {
     const id = error.requestId === undefined ? "" : `, request id ${error.requestId}`;
     const line = `recalld: ${inOptions(error)} (${error.code}${id})`;
-    return { exitCode: exitCodeFor(error.code), lines: [line] };
+    return { exitCode: exitCodeFor(error.code), line };
   }
-  if (error instanceof UsageError) return { exitCode: error.exitCode, lines: [`recalld: ${error.message}`] };
+  if (error instanceof UsageError) return { exitCode: error.exitCode, line: `recalld: ${error.message}` };
   const message = error instanceof Error ? error.message : String(error);
-  return { exitCode: EXIT.failed, lines: [`recalld: ${message}`] };
+  return { exitCode: EXIT.failed, line: `recalld: ${message}` };
 }

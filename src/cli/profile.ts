@@ -59,35 +59,30 @@ function parsedUrl(url: string): URL {
  *
  * @throws UsageError if the profile is not a profile.
  */
-export function serverOf({ url, profile = NAME_DEFAULT }: Named, env: NodeJS.ProcessEnv): Server {
-  const logins = readLogins(profilePath(env)).filter((login) => nameOf(login) === profile);
-  const address = addressOf(url || env.RECALLD_URL || logins[0]?.url || URL_DEFAULT);
-  // A key is for one server: it is not shown to another.
-  const own = logins.find((login) => login.url === address)?.api_key;
-  return { url: address, key: env.RECALLD_API_KEY || own };
+export function serverOf(given: Named, env: NodeJS.ProcessEnv): Server {
+  const { url, api_key: own } = loginOf(given, env);
+  return { url, key: env.RECALLD_API_KEY || own };
 }
 
-/** The key that the profile has for this server under this name. */
-export function keyInProfile({ url, profile = NAME_DEFAULT }: Login, env: NodeJS.ProcessEnv) {
-  return readLogins(profilePath(env)).find((login) => login.url === url && nameOf(login) === profile)
-    ?.api_key;
+/** The profile's login for the server that is called. A key is for one server: it is not shown to another. */
+export function loginOf({ url, profile }: Named, env: NodeJS.ProcessEnv): Login {
+  const name = profile === undefined ? {} : { profile };
+  const logins = readLogins(profilePath(env)).filter((login) => nameOf(login) === nameOf(name));
+  const address = addressOf(url || env.RECALLD_URL || logins[0]?.url || URL_DEFAULT);
+  return logins.find((login) => login.url === address) ?? { url: address, ...name };
 }
 
 /** Puts a login in the place of the one of this server and name. Without a key it is forgotten. */
 export function writeLogin(login: Login, env: NodeJS.ProcessEnv): void {
   const path = profilePath(env);
-  const kept = readLogins(path).filter(({ url, ...each }) => {
-    return url !== login.url || nameOf({ url, ...each }) !== nameOf(login);
-  });
-  const [latest, ...others] = login.api_key === undefined ? kept : [login, ...kept];
-  write(path, { ...latest, ...(others.length > 0 && { others }) });
+  const kept = readLogins(path).filter((each) => each.url !== login.url || nameOf(each) !== nameOf(login));
+  write(path, login.api_key === undefined ? kept : [login, ...kept]);
 }
 
 /** Fails now if a key could not be written later: a key is shown once, by the server too. */
 export function checkWritable(env: NodeJS.ProcessEnv): void {
   const path = profilePath(env);
-  const [latest, ...others] = readLogins(path);
-  write(path, { ...latest, ...(others.length > 0 && { others }) });
+  write(path, readLogins(path));
 }
 
 /** True if the profile names a server. */
@@ -95,12 +90,13 @@ export function hasLogin(env: NodeJS.ProcessEnv): boolean {
   return readLogins(profilePath(env)).length > 0;
 }
 
-function nameOf({ profile = NAME_DEFAULT }: Login): string {
+function nameOf({ profile = NAME_DEFAULT }: Pick<Login, "profile">): string {
   return profile;
 }
 
 /** Replaces the file in one step, so that no reader and no crash sees half of it. Only its owner may read it. */
-function write(path: string, profile: Profile): void {
+function write(path: string, [latest, ...others]: readonly Login[]): void {
+  const profile: Profile = { ...latest, ...(others.length > 0 && { others }) };
   const draft = `${path}.${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

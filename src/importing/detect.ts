@@ -25,7 +25,7 @@ export async function readAsFound(source: Source): Promise<{ from: string; read:
   throw new Unreadable(`the file is of no known format: ${Object.keys(READERS).join(", ")}`);
 }
 
-/** Tells whether a file without any part is of one format alone: an empty list may be of several. */
+/** True if a file without records can be of only one format. An empty list can be of several. */
 async function saysWhatItIs(source: Source, from: string): Promise<boolean> {
   return from === "recalld" || (from !== "server-memory" && !isEmptyList(await source.json()));
 }

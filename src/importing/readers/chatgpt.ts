@@ -80,7 +80,7 @@ function* messageOf({ value, place }: Placed, conversation: JsonObject | object)
   yield createdAt === null ? refusal(part, "its create_time is no time") : part;
 }
 
-/** Answers the nodes of the branch that is shown last, or all in the order of time if the tree is broken. */
+/** Nodes of the branch that ChatGPT shows, or all nodes in order of time if the tree is broken. */
 function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
   const nodes = new Map(Object.entries(mapping));
   const parents = parentsOf(nodes);
@@ -96,12 +96,12 @@ function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
     isBroken = parent === undefined ? !isRoot(nodes.get(id)) : seen.has(parent);
     id = parent;
   }
-  // What was read is put into its order; what is no node breaks no other.
+  // A value that is no node is named later, and the other nodes keep their order.
   const ids = isBroken ? byTime(nodes) : branch.reverse();
   return ids.map((each) => ({ value: nodes.get(each), place: placeIn(at, each) }));
 }
 
-/** Answers which node lists each as its child, for those that name no parent themselves. */
+/** Maps each child to the node that lists it, because some nodes name no parent. */
 function parentsOf(nodes: ReadonlyMap<string, unknown>): ReadonlyMap<unknown, string> {
   const lists = [...nodes].map(([id, node]) => ({ id, children: listOf(objectOf(node)?.children) ?? [] }));
   return new Map(
@@ -145,7 +145,7 @@ function isHidden({ metadata }: JsonObject): boolean {
   return objectOf(metadata)?.is_visually_hidden_from_conversation === true;
 }
 
-/** Tells what an assistant leaves between its answers: calls of tools, thoughts, and empty beginnings. */
+/** True for what an assistant leaves between its answers: calls of tools, thoughts, and empty beginnings. */
 function isStub({ content }: JsonObject, role: string): boolean {
   const parts = listOf(objectOf(content)?.parts) ?? [];
   return role === "assistant" && parts.every((part) => part === null || typeof part === "string");
