@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { buffer as readAll } from "node:stream/consumers";
+import { firstBroken } from "../utf8.js";
 import { UsageError } from "./failure.js";
 import { jsonGiven } from "./values.js";
 
@@ -34,7 +35,7 @@ function decoded(bytes: Buffer, source: string): string {
   const mark = bytes.subarray(0, 2).toString("hex");
   if (mark === "fffe" || mark === "feff") throw new UsageError(`${source} is UTF-16: save it as UTF-8`);
   if (!isUtf8(bytes)) {
-    throw new UsageError(`${source} is not UTF-8, first at byte ${firstBadByte(bytes)}: save it as UTF-8`);
+    throw new UsageError(`${source} is not UTF-8, first at byte ${firstBroken(bytes)}: save it as UTF-8`);
   }
   if (bytes.includes(0) && isUtf16(bytes)) throw new UsageError(`${source} is UTF-16: save it as UTF-8`);
   return new TextDecoder().decode(bytes);
@@ -44,12 +45,6 @@ function decoded(bytes: Buffer, source: string): string {
 function isUtf16(bytes: Buffer): boolean {
   const isZero = (rest: number) => bytes.every((byte, i) => i % 2 !== rest || byte === 0);
   return bytes.length % 2 === 0 && (isZero(0) || isZero(1));
-}
-
-/** Index of the first byte that does not belong to UTF-8: there, decoding and encoding change the bytes. */
-function firstBadByte(bytes: Buffer): number {
-  const again = Buffer.from(bytes.toString());
-  return bytes.findIndex((byte, i) => byte !== again[i]);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { lostIn, parseJson } from "../importing/readers/json.js";
 import { UsageError } from "./failure.js";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
@@ -8,22 +9,20 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86
  * @throws UsageError if it is none, or if a number in it would come back as another.
  */
 export function jsonGiven(option: string, json: string): unknown {
-  // Strings are matched first, so that digits in them are no numbers.
-  for (const [token] of json.matchAll(/"(?:\\.|[^"\\])*"|-?\d[\d.eE+-]*/g)) {
-    const value = Number(token);
-    if (token.startsWith('"') || Number.isNaN(value)) continue;
-    if (!Number.isFinite(value))
-      throw new UsageError(`${option} has the number ${token}, which is too large`);
-    const isAltered = /^-?\d+$/.test(token) && BigInt(token) !== BigInt(value);
-    if (isAltered || Object.is(value, -0)) {
-      const back = isAltered ? BigInt(value) : 0;
-      throw new UsageError(
-        `${option} has the number ${token}, which would come back as ${back}; give it as a string`,
-      );
-    }
-  }
+  const value = parsed(option, json);
+  const lost = lostIn(value);
+  if (lost === undefined) return value;
+  const number = Number(lost);
+  throw new UsageError(
+    Number.isFinite(number)
+      ? `${option} has the number ${lost}, which would come back as ${number}; give it as a string`
+      : `${option} has the number ${lost}, which is not finite`,
+  );
+}
+
+function parsed(option: string, json: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseJson(json);
   } catch (error) {
     throw new UsageError(`${option} is not JSON: ${(error as Error).message}`);
   }

@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type LineBytes, linesIn } from "../lines.js";
+import { firstBroken } from "../utf8.js";
 import { type Line, NotThatFormat, OtherFormat, type Source, Unreadable } from "./imported.js";
 import { parseJson } from "./readers/json.js";
 
@@ -110,43 +112,18 @@ async function* chunksOf(file: FileHandle, start: number | null): AsyncGenerator
 async function* linesOf(file: FileHandle): AsyncGenerator<Line> {
   let number = 0;
   let offset = 0;
-  let parts: Buffer[] = [];
-  let length = 0;
-  const ended = (): Line => {
-    number++;
-    const line = lineOf(number, offset, parts, length);
-    offset += length + 1;
-    parts = [];
-    length = 0;
-    return line;
-  };
-  const add = (part: Buffer): void => {
-    length += part.length;
-    // The rest of a line that is too long is passed over.
-    if (length <= LINE_BYTES_MAX) parts.push(part);
-  };
-  for await (const chunk of chunksOf(file, 0)) {
-    let from = 0;
-    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, from)) {
-      add(chunk.subarray(from, end));
-      yield ended();
-      from = end + 1;
-    }
-    add(chunk.subarray(from));
+  for await (const line of linesIn(chunksOf(file, 0), LINE_BYTES_MAX)) {
+    yield lineOf(++number, offset, line);
+    offset += line.length + 1;
   }
-  if (length > 0) yield ended();
 }
 
-function lineOf(number: number, offset: number, parts: readonly Buffer[], length: number): Line {
+function lineOf(number: number, offset: number, { bytes, length }: LineBytes): Line {
   if (length > LINE_BYTES_MAX) return { number, problem: `it is longer than ${LINE_BYTES_MAX} bytes` };
-  let line: Buffer = Buffer.concat(parts);
-  if (line.at(-1) === CR) line = line.subarray(0, -1);
+  let line = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
   if (number === 1) line = withoutMark(line);
   if (isUtf8(line)) return { number, text: line.toString() };
-  return {
-    number,
-    problem: `it is not UTF-8 (byte ${offset + firstBroken(Buffer.concat(parts))} of the file)`,
-  };
+  return { number, problem: `it is not UTF-8 (byte ${offset + firstBroken(bytes)} of the file)` };
 }
 
 async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
@@ -174,19 +151,4 @@ async function jsonOf(file: FileHandle, name: string): Promise<unknown> {
 
 function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
-}
-
-/** Finds the first byte that belongs to no character: what comes before it is whole. */
-function firstBroken(bytes: Buffer): number {
-  let [whole, broken] = [0, bytes.length];
-  while (whole < broken) {
-    const middle = Math.ceil((whole + broken) / 2);
-    try {
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
-      whole = middle;
-    } catch {
-      broken = middle - 1;
-    }
-  }
-  return whole;
 }

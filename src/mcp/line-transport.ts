@@ -11,8 +11,8 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { invalid, type MemoryError } from "../errors.js";
+import { linesIn } from "../lines.js";
 import { type Message, readMessage } from "../server/mcp/reading.js";
-import { linesIn } from "./lines.js";
 
 /** Length of a message; the server takes less. */
 const LINE_BYTES_MAX = 10_485_760;
@@ -79,9 +79,9 @@ export class LineTransport implements Transport {
   async #readAll(): Promise<void> {
     const { input, lastCallsTimeoutMs = LAST_CALLS_TIMEOUT_MS } = this.streams;
     try {
-      for await (const line of linesIn(input, LINE_BYTES_MAX)) {
+      for await (const { bytes } of linesIn(input, LINE_BYTES_MAX)) {
         if (this.#isClosed) return;
-        await this.#take(line);
+        await this.#take(bytes);
       }
       const answered = new Promise<void>((resolve) => {
         this.#onAnswer = () => this.#unanswered.size === 0 && resolve();

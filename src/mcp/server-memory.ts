@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { invalid, MemoryError } from "../errors.js";
-import { linesIn } from "./lines.js";
+import { linesIn } from "../lines.js";
 import type { Remote } from "./remote.js";
 
 /** Size of the items that are sent at a time; a message may have a mebibyte. */
@@ -59,9 +59,8 @@ async function importAll({
     bytes = 0;
   };
   let number = 0;
-  for await (const line of linesIn(createReadStream(path), LINE_BYTES_MAX)) {
+  for await (const { bytes: line, length: size } of linesIn(createReadStream(path), LINE_BYTES_MAX)) {
     const where = `line ${++number} of ${path}`;
-    const size = line.length;
     if (size > LINE_BYTES_MAX) throw invalid(where, `is longer than ${LINE_BYTES_MAX} bytes`);
     const text = textOf(line, where);
     if (text.trim() === "") continue;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { linesIn } from "../../src/lines.js";
 import { LineTransport } from "../../src/mcp/line-transport.js";
-import { linesIn } from "../../src/mcp/lines.js";
 import { importOnce } from "../../src/mcp/server-memory.js";
 
 const call = (id: unknown, args = "{}") =>
@@ -13,8 +13,8 @@ const call = (id: unknown, args = "{}") =>
 
 async function lines(chunks: (string | Buffer)[], bytesMax = 1_000): Promise<string[]> {
   const found: string[] = [];
-  for await (const line of linesIn(Readable.from(chunks.map((each) => Buffer.from(each))), bytesMax)) {
-    found.push(line.toString());
+  for await (const { bytes } of linesIn(Readable.from(chunks.map((each) => Buffer.from(each))), bytesMax)) {
+    found.push(bytes.toString());
   }
   return found;
 }

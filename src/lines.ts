@@ -1,21 +1,30 @@
 const LF = 0x0a;
 
+/** A line without its end. */
+export interface LineBytes {
+  readonly bytes: Buffer;
+  /** Number of bytes of the whole line; more than there are in `bytes` if it is too long. */
+  readonly length: number;
+}
+
 /**
  * Splits bytes into lines at LF alone: other characters that end lines for some, such as U+2028, are text in
  * JSON. A line longer than `bytesMax` comes cut, as long as shows that. The last line need not end.
  */
-export async function* linesIn(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Buffer> {
+export async function* linesIn(
+  input: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): AsyncGenerator<LineBytes> {
   let parts: Uint8Array[] = [];
-  let bytes = 0;
+  let length = 0;
   const keep = (part: Uint8Array) => {
-    const kept = part.subarray(0, bytesMax + 1 - bytes);
-    if (kept.length > 0) parts.push(kept);
-    bytes += kept.length;
+    if (length <= bytesMax) parts.push(part.subarray(0, bytesMax + 1 - length));
+    length += part.length;
   };
-  const take = () => {
-    const line = Buffer.concat(parts);
+  const take = (): LineBytes => {
+    const line = { bytes: Buffer.concat(parts), length };
     parts = [];
-    bytes = 0;
+    length = 0;
     return line;
   };
   for await (const chunk of input) {
@@ -27,5 +36,5 @@ export async function* linesIn(input: AsyncIterable<Uint8Array>, bytesMax: numbe
     }
     keep(chunk.subarray(start));
   }
-  if (bytes > 0) yield take();
+  if (length > 0) yield take();
 }
