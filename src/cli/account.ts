@@ -7,6 +7,9 @@ import { print, short, tableOf } from "./output.js";
 import { checkWritable, loginOf, profilePath, writeLogin } from "./profile.js";
 import { type Common, serverWithKey, service } from "./service.js";
 
+/** What GetAccount says of a plan without a limit. */
+const UNLIMITED = 2_147_483_647;
+
 export async function signUp({ email, ...given }: Common & { email?: string }): Promise<void> {
   const login = loginOf(given, process.env);
   const path = profilePath(process.env);
@@ -60,7 +63,7 @@ export async function account(given: Common): Promise<void> {
     `account  ${id}`,
     ...(email ? [`email    ${whole(email)}`] : []),
     `plan     ${whole(plan)}`,
-    `calls    ${numberIn(answer, "calls_used")} of ${limit === 0 ? "any number" : limit.toLocaleString("en-US")}`,
+    `calls    ${numberIn(answer, "calls_used")} of ${limit === UNLIMITED ? "any number" : limit.toLocaleString("en-US")}`,
     `since    ${created_at}`,
   ]);
 }

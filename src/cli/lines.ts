@@ -23,7 +23,7 @@ export async function* linesOf(
     if (response.body === null) return;
     const decoder = new TextDecoder();
     let rest = "";
-    for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+    for await (const bytes of response.body) {
       const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
       if (rest.length > LINE_CHARACTERS_MAX) throw new CallError("internal", "a line is too long");

@@ -249,10 +249,13 @@ describe("recalld's own command line", () => {
     expect((await recalld(["forget", "--filter", '{"z": 1}', ...of])).out).toBe("1 erased\n");
   });
 
-  it("shows a memory's control characters to no terminal", async () => {
+  it("shows a plan without a limit, and a memory's control characters to no terminal", async () => {
     await server.stop();
-    server = await startServer();
+    const plans = join(folder, "plans.json");
+    writeFileSync(plans, '{"free": {"calls": null}}');
+    server = await startServer({ env: { PLANS_FILE: plans } });
     await recalld(["signup"]);
+    expect((await recalld(["account"])).out).toContain("0 of any number");
     const text = "\u001b[31mred\u001b[0m \u202eder\u202c";
     const { id } = JSON.parse((await recalld(["store", text, "--json"])).out);
     for (const command of [["list"], ["get", id]]) {
