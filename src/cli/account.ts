@@ -7,7 +7,7 @@ import { print, short, tableOf } from "./output.js";
 import { checkWritable, loginOf, profilePath, writeLogin } from "./profile.js";
 import { type Common, serverWithKey, service } from "./service.js";
 
-/** What GetAccount says of a plan without a limit. */
+/** Number of calls by which GetAccount says that a plan has no limit. */
 const UNLIMITED = 2_147_483_647;
 
 export async function signUp({ email, ...given }: Common & { email?: string }): Promise<void> {
