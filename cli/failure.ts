@@ -20,6 +20,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   id: "ID",
   ids: "ID",
   expire_time: "--expires",
+  position: "--from",
   apiKey: "the key",
 };
 
@@ -28,7 +29,7 @@ function inOptions({ code, message }: RecalldError | MemoryError): string {
   if (code !== "invalid_argument") {
     return message.replace("; set force ", "; set --force ").replace(": set baseUrl ", ": set --url ");
   }
-  return message.replace(/^([a-z][A-Za-z_]*)(?:(\.)|(?=[ :[]))/, (_, field: string, dot?: string) => {
+  return message.replace(/^(?!the )([a-z][A-Za-z_]*)(?:(\.)|(?=[ :[]))/, (_, field: string, dot?: string) => {
     const option = field.replace(/_|(?=[A-Z])/g, "-").toLowerCase();
     return `${OPTIONS[field] ?? `--${option}`}${dot === undefined ? "" : " "}`;
   });

@@ -31,9 +31,7 @@ export async function exportTo({
     );
     await target.commit();
     progress.end();
-    const done = `${count} memories are in ${file}`;
-    // A number, unlike the counts that the server gives.
-    console.log(given.json ? JSON.stringify({ file, memories: count }, null, 2) : done);
+    print(given, { file, memories: count }, () => [`${count} memories are in ${file}`]);
   } finally {
     progress.end();
     target.discard();
