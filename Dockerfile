@@ -7,6 +7,8 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
+COPY cli cli
+COPY clients/typescript/src clients/typescript/src
 COPY gen gen
 COPY models models
 COPY scripts scripts

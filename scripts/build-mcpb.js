@@ -14,7 +14,7 @@ await build({
   logLevel: "warn",
   ssr: { noExternal: true },
   build: {
-    ssr: `${ROOT}/dist/src/mcp-bundled.js`,
+    ssr: `${ROOT}/dist/cli/mcp/bundled.js`,
     outDir: `${FOLDER}/server`,
     target: "node20",
     copyPublicDir: false,

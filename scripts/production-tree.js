@@ -11,7 +11,7 @@ import { LEFT_OUT, STAND_INS, whyLeftOut } from "./production/rules.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Besides packages. Of the model what is read, and its card, which has the licence. */
-const OWN = ["package.json", "LICENSE", "dist/src", "dist/gen", "dist/web"];
+const OWN = ["package.json", "LICENSE", "dist/src", "dist/cli", "dist/clients", "dist/gen", "dist/web"];
 const MODEL = "models/bundled";
 const MODEL_FILES = ["README.md", "config.json", "onnx", "tokenizer.json", "tokenizer_config.json"];
 /** For the image. */

@@ -8,14 +8,14 @@ const PARTS: Readonly<Record<string, () => Promise<unknown>>> = {
   serve: () => import("./serve.js"),
   admin: () => import("./admin.js"),
   model: () => import("./model.js"),
-  mcp: () => import("./mcp.js"),
+  mcp: () => import("../cli/mcp/main.js"),
 };
 // Options alone are the server's, but for those that ask about the whole program.
 const isServe = command === undefined || (command.startsWith("-") && !HELPS.includes(command));
 const part = isServe ? PARTS.serve : Object.hasOwn(PARTS, command) ? PARTS[command] : undefined;
 
 if (part === undefined) {
-  await import("./cli.js");
+  await import("../cli/main.js");
 } else {
   if (command !== undefined && !command.startsWith("-")) process.argv.splice(2, process.argv.length, ...rest);
   await part();

@@ -27,7 +27,6 @@ describe("a value that JSON cannot write", () => {
     NaN: [Number.NaN, "metadata.v"],
     Infinity: [Number.POSITIVE_INFINITY, "metadata.v"],
     "-0": [-0, "metadata.v"],
-    "an integer that may have lost digits": [2 ** 53, "metadata.v"],
     "a Map": [new Map([["a", 1]]), "metadata.v"],
     "a Set": [new Set([1]), "metadata.v"],
     "a function": [() => 1, "metadata.v"],
@@ -91,13 +90,13 @@ describe("a value that JSON cannot write", () => {
 test("what JSON writes is sent as it writes it", async () => {
   const twice = { a: 1 };
   const written = {
-    ...{ date: new Date(0), absent: undefined, nothing: null, whole: 2 ** 53 - 1, part: 1e-7 },
+    ...{ date: new Date(0), absent: undefined, nothing: null, whole: 2 ** 53, large: 6e23, part: 1e-7 },
     ...{ first: twice, second: twice, bare: Object.assign(Object.create(null), { b: [] }), empty: {} },
     ...{ fields: Object.assign(new Empty(), { c: "c" }), url: new URL("http://memory.example/a") },
   };
   await store(written);
   expect(JSON.parse(script.requests[0]?.body ?? "").metadata.v).toEqual({
-    ...{ date: "1970-01-01T00:00:00.000Z", nothing: null, whole: 9007199254740991, part: 1e-7 },
+    ...{ date: "1970-01-01T00:00:00.000Z", nothing: null, whole: 9007199254740992, large: 6e23, part: 1e-7 },
     ...{ first: { a: 1 }, second: { a: 1 }, bare: { b: [] }, empty: {} },
     ...{ fields: { c: "c" }, url: "http://memory.example/a" },
   });

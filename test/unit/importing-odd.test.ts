@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { readAsFound } from "../../src/importing/detect.js";
-import type { Read } from "../../src/importing/imported.js";
-import { READERS } from "../../src/importing/readers/readers.js";
-import { openSource } from "../../src/importing/source-file.js";
+import { readAsFound } from "../../cli/import/detect.js";
+import type { Read } from "../../cli/import/imported.js";
+import { READERS } from "../../cli/import/readers/readers.js";
+import { openSource } from "../../cli/import/source-file.js";
 
 async function fileOf(content: string | Buffer): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "recalld-import-"));

@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { type Imported, NotThatFormat, type Read } from "../../src/importing/imported.js";
-import { READERS } from "../../src/importing/readers/readers.js";
-import { openSource } from "../../src/importing/source-file.js";
+import { type Imported, NotThatFormat, type Read } from "../../cli/import/imported.js";
+import { READERS } from "../../cli/import/readers/readers.js";
+import { openSource } from "../../cli/import/source-file.js";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/imports");
 const [PEANUTS, LISBON, KOELN] = [

@@ -1,16 +1,13 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { importFile } from "../../cli/import/import-file.js";
+import { externalIdOf, importMemories, STORING_MAX, type Storing } from "../../cli/import/import-memories.js";
+import type { Imported, Read } from "../../cli/import/imported.js";
+import { Recalld } from "../../clients/typescript/src/index.js";
 import { MemoryError } from "../../src/errors.js";
-import { importFile } from "../../src/importing/import-file.js";
-import {
-  externalIdOf,
-  importMemories,
-  STORING_MAX,
-  type Storing,
-} from "../../src/importing/import-memories.js";
-import type { Imported, Read } from "../../src/importing/imported.js";
-import { storeOverHttp } from "../../src/importing/store-over-http.js";
+import { QuickClock, type Scripted, scriptedFetch } from "../clients/scripted.js";
 
 const memory = (i: number): Imported => ({
   sourceId: `test ${i}`,
@@ -39,7 +36,6 @@ it("stores each memory under an external id of its own, a few at a time, and rep
   ];
   const report = await importMemories({
     read: some(50, others),
-    dryRun: false,
     store: async (storing) => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -83,8 +79,7 @@ it("names a memory that has expired, and a second one with an id of another", as
   };
   const report = await importMemories({
     read: read(),
-    dryRun: true,
-    store: async () => ({ already: false }),
+    store: undefined,
   });
   expect(report).toMatchObject({ stored: 3, skipped: 1, refused: 1 });
   expect(report.problems).toMatchObject([
@@ -104,8 +99,7 @@ it("makes ids that a namespace takes of those that it does not", () => {
 it("a dry run stores nothing, and finds what would be refused", async () => {
   const report = await importMemories({
     read: some(3, [{ sourceId: "test blank", place: "$[5]", text: "", metadata: {} }]),
-    dryRun: true,
-    store: async () => Promise.reject(new Error("it stored something")),
+    store: undefined,
   });
   expect(report).toMatchObject({ read: 4, stored: 3, refused: 1 });
 });
@@ -127,7 +121,6 @@ it.each([
   }
   const importing = importMemories({
     read: read(),
-    dryRun: false,
     store: async () => {
       if (++stores === 20) throw new MemoryError(code, "no", options);
       return { already: false };
@@ -139,53 +132,55 @@ it.each([
   expect(stores).toBeLessThan(20 + STORING_MAX);
 });
 
-/** Starts a server that answers each call by this function. */
-async function answering(answer: (nth: number, request: IncomingMessage, response: ServerResponse) => void) {
-  let calls = 0;
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => answer(++calls, request, response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, calls: () => calls };
+/** Imports one memory into a server that answers like this. */
+async function importOne(...answers: readonly Scripted[]) {
+  const folder = await mkdtemp(join(tmpdir(), "recalld-import-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "mem0.json");
+  await writeFile(
+    file,
+    '{"results": [{"id": "1", "memory": "one", "metadata": {"big": 6e23, "even": 9007199254740992}}]}',
+  );
+  const script = scriptedFetch(...answers);
+  const options = {
+    apiKey: "rcl_1",
+    baseUrl: "http://memory.example/base",
+    clock: new QuickClock(),
+    retries: 10,
+  };
+  const server = new Recalld({ ...options, fetch: script.fetch });
+  const report = importFile({ file, namespace: "n", server, show: () => {} });
+  return { report, requests: script.requests };
 }
 
-const STORING: Storing = { ...memory(1), externalId: "mine" };
-
-it("tries again when the server is busy, away or breaks off, as the same call", async () => {
-  const keys = new Set<string>();
-  const { url, calls } = await answering((nth, request, response) => {
-    expect(request.url).toBe("/base/store");
-    expect(request.headers).toMatchObject({ authorization: "Bearer rcl_1" });
-    keys.add(String(request.headers["idempotency-key"]));
-    if (nth === 1) response.writeHead(429, { "retry-after": "0" }).end('{"code":"resource_exhausted"}');
-    else if (nth === 2) response.writeHead(503, { "retry-after": "0" }).end("a proxy's own words");
-    else if (nth === 3) response.destroy();
-    else response.writeHead(200).end('{"outcome":"KEPT"}');
+it("tries a memory again when the server is busy, away or breaks off, as the same call", async () => {
+  const { report, requests } = await importOne(
+    { status: 429, headers: { "retry-after": "0" }, body: { code: "resource_exhausted" } },
+    { status: 503, body: "a proxy's own words" },
+    new TypeError("fetch failed"),
+    { status: 200, body: { outcome: "KEPT" } },
+  );
+  expect(await report).toMatchObject({ from: "mem0", read: 1, stored: 0, already: 1 });
+  expect(requests).toHaveLength(4);
+  expect(new Set(requests.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
+  expect(requests[0]?.url).toBe("http://memory.example/base/recalld.v1.MemoryService/Store");
+  expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
+    ...{ namespace: "n", text: "one", externalId: "mem0 1", onConflict: "KEEP" },
+    metadata: { big: 6e23, even: 2 ** 53, imported_from: { program: "mem0", id: "1" } },
   });
-  const store = storeOverHttp({ url: `${url}/base`, key: "rcl_1", namespace: "n" });
-  expect(await store(STORING)).toEqual({ already: true });
-  expect(calls()).toBe(4);
-  expect(keys.size).toBe(1);
 });
 
-it.each([
-  [400, { code: "invalid_argument", message: "text is long" }, { code: "invalid_argument" }],
-  [401, { code: "unauthenticated", message: "no" }, { code: "unauthenticated" }],
-  [
-    429,
-    { code: "resource_exhausted", message: "no", details: [{ debug: { reason: "QUOTA_EXHAUSTED" } }] },
-    { code: "resource_exhausted", reason: "QUOTA_EXHAUSTED" },
-  ],
-  [404, "a web page", { code: "failed_precondition" }],
-])("does not try again after %i %j", async (status, body, error) => {
-  const { url, calls } = await answering((_nth, _request, response) => {
-    response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+it("goes on behind a memory that the server refuses, and ends where it refuses the caller", async () => {
+  const refused = await importOne({
+    status: 400,
+    body: { code: "invalid_argument", message: "text is long" },
   });
-  const store = storeOverHttp({ url, key: "rcl_1", namespace: "n" });
-  await expect(store(STORING)).rejects.toMatchObject(error);
-  expect(calls()).toBe(1);
+  expect(await refused.report).toMatchObject({ refused: 1, problems: [{ message: "text is long" }] });
+  const denied = await importOne({ status: 401, body: { code: "unauthenticated", message: "no" } });
+  await expect(denied.report).rejects.toMatchObject({ code: "unauthenticated" });
+  const elsewhere = await importOne({ status: 307, headers: { location: "http://evil.example/" }, body: "" });
+  await expect(elsewhere.report).rejects.toThrow("redirects to http://evil.example/");
+  for (const { requests } of [refused, denied, elsewhere]) expect(requests).toHaveLength(1);
 });
 
 it.each([

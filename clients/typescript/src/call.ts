@@ -20,17 +20,17 @@ export type Output<M extends keyof Methods> = Promise<Answer<Methods[M]["output"
 
 /** Calls a method, again if it fails in a way that may pass. */
 export function call<M extends keyof Methods>(method: M, request: Input<M>, settings: Settings): Output<M> {
-  const url = settings.baseUrl + PATHS[method];
+  const json = toWire(request);
   const headers = {
-    ...headersOf(settings),
-    "content-type": "application/json",
     // The server gives up when nobody waits any more.
     "connect-timeout-ms": String(settings.timeoutMs),
     ...(WRITES.includes(method) && { "idempotency-key": settings.idempotencyKey }),
   };
-  const sent: RequestInit = { method: "POST", headers, body: toWire(request) };
   const tried = ONCE.includes(method) ? { ...settings, retries: 0 } : settings;
-  return withRetries(tried, () => once<Methods[M]["output"]>(url, sent, settings));
+  return withRetries(tried, async () => {
+    const { body, requestId, replayed } = await post({ path: PATHS[method], json, headers }, settings);
+    return { ...(fromWire(body) as Methods[M]["output"]), requestId, replayed };
+  });
 }
 
 /** Headers that every request has. */
@@ -39,11 +39,32 @@ export function headersOf({ apiKey, requestId, headers }: Settings): Record<stri
   return { ...headers, ...authorization, "x-request-id": requestId };
 }
 
-async function once<T>(url: string, sent: RequestInit, settings: Settings): Promise<Answer<T>> {
+export interface Posting {
+  /** Path and query below the server's address. */
+  readonly path: string;
+  readonly json: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Posted extends Answered {
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
+/** Posts JSON once, and reads the JSON of the answer. @throws RecalldError also if the server refuses it */
+export async function post({ path, json, headers }: Posting, settings: Settings): Promise<Posted> {
+  const url = settings.baseUrl + path;
   const breaker = new Breaker(settings);
   breaker.within(settings.timeoutMs);
+  const request: RequestInit = {
+    method: "POST",
+    headers: { ...headersOf(settings), "content-type": "application/json", ...headers },
+    body: json,
+    redirect: "manual",
+    signal: breaker.signal,
+  };
   try {
-    return await breaker.until(answerTo<T>(url, { ...sent, signal: breaker.signal }, settings));
+    return await breaker.until(answerTo(url, request, settings));
   } catch (error) {
     throw unreachable(url, error, settings.requestId);
   } finally {
@@ -51,13 +72,13 @@ async function once<T>(url: string, sent: RequestInit, settings: Settings): Prom
   }
 }
 
-async function answerTo<T>(url: string, sent: RequestInit, settings: Settings): Promise<Answer<T>> {
-  const response = await settings.fetch(url, { ...sent, redirect: "manual" });
+async function answerTo(url: string, request: RequestInit, settings: Settings): Promise<Posted> {
+  const response = await settings.fetch(url, request);
   if (!response.ok) throw await refusalOf(response, url, settings.requestId);
   const { headers, status } = response;
   const requestId = headers.get("x-request-id") ?? settings.requestId;
   const body = jsonOf(await response.text(), { requestId, status });
-  return { ...(fromWire(body) as T), requestId, replayed: headers.get("idempotent-replayed") === "true" };
+  return { body, headers, requestId, replayed: headers.get("idempotent-replayed") === "true" };
 }
 
 function jsonOf(text: string, facts: { requestId: string; status: number }): unknown {

@@ -7,8 +7,11 @@ const PAUSE_MS_MAX = 8_000;
 /** Longest pause that a server may ask for: beyond it, the caller decides. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
+/** Settings of a call that waits, and tries again. */
+export type Patience = Pick<Settings, "retries" | "clock" | "signal" | "requestId">;
+
 /** Does something again while it fails in a way that may pass. */
-export async function withRetries<T>(settings: Settings, attempt: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(settings: Patience, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();
@@ -29,7 +32,7 @@ export function pauseMs(failures: number, retryAfterMs = 0): number {
 }
 
 /** Waits, unless the caller gives up. */
-export function sleep(ms: number, { clock, signal, requestId }: Settings): Promise<void> {
+export function sleep(ms: number, { clock, signal, requestId }: Omit<Patience, "retries">): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       cancel();

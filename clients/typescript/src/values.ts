@@ -50,9 +50,6 @@ function asJson(value: unknown, place: Place): unknown {
 function checkNumber(value: number, place: Place): void {
   if (!Number.isFinite(value)) throw refused(place, String(value));
   if (Object.is(value, -0)) throw refused(place, "-0");
-  // Which digits the caller meant is lost already.
-  if (Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw refused(place, `the integer ${value}, which is beyond 2 ** 53 and may have lost digits`);
 }
 
 function checkInside(value: object, { path, within }: Place): void {

@@ -1,0 +1,168 @@
+import { type Command, type CommandOptions, Option } from "commander";
+import { commandLine, inOneLine, wholeNumber } from "../src/operator/command-line.js";
+import { VERSION } from "../src/version.js";
+import * as accounts from "./account.js";
+import { EXIT } from "./exit.js";
+import { FORMATS } from "./import/import-file.js";
+import * as memories from "./memories.js";
+import { exportTo, importFrom } from "./transfer.js";
+import { choiceOf, durationGiven, filterGiven, numberOf } from "./values.js";
+import { watch } from "./watch.js";
+
+const NAMESPACE_DEFAULT = "default";
+
+const HELP = `
+The server is named by --url, RECALLD_URL or the profile that \`recalld signup\` writes; the key by
+RECALLD_API_KEY or the profile; the namespace by -n or RECALLD_NAMESPACE. The exit code is 0, or 1 if the
+server refused or failed, 2 for a line that is not understood, 3 without a key that may do it, 4 if there is
+no such memory, 5 at a limit of the plan, 6 if the server cannot be reached.`;
+
+const PARTS = {
+  serve: "runs the server",
+  mcp: "serves an agent on the standard input and output",
+  admin: "the operator's commands",
+  model: "manages models",
+};
+
+const FILTER = [
+  "--filter <JSON>",
+  'only memories that match, such as \'{"source": "mail"}\'',
+  filterGiven,
+] as const;
+
+/** The commands for those who use a server. */
+export function userCommands(): Command {
+  const program = commandLine({ name: "recalld", exitCode: EXIT.notUnderstood })
+    .helpOption("-h, --help", "shows this text, or that of a command")
+    .version(VERSION, "--version", "prints the version")
+    .addHelpText("after", HELP);
+  inOneLine(program);
+  const under =
+    (parent: Command) =>
+    (line: string, description: string, options: CommandOptions = {}) =>
+      inOneLine(parent.command(line, options))
+        .description(description)
+        .option("--url <URL>", "address of the server")
+        .option("--profile <NAME>", "the key of this name: another account of the same server")
+        .option("--json", "prints the answer as JSON");
+  const command = under(program);
+  const inNamespace = (line: string, description: string) =>
+    command(line, description).option(
+      "-n, --namespace <NAME>",
+      "the namespace (RECALLD_NAMESPACE)",
+      process.env.RECALLD_NAMESPACE || NAMESPACE_DEFAULT,
+    );
+
+  command("signup", "makes an account, and writes its key into the profile")
+    .option("--email <ADDRESS>", "address of the account's owner")
+    .action(accounts.signUp);
+  command("login", "writes a key that there is into the profile, from the standard input").action(
+    accounts.logIn,
+  );
+  command("logout", "takes the server's key out of the profile").action(accounts.logOut);
+  command("whoami", "shows the server and the account that commands use").action(accounts.whoAmI);
+  inNamespace("store [TEXT...]", "stores a text, from the line, a file, or the standard input")
+    .option("--file <PATH>", "reads the text from a file; - is the standard input")
+    .option(
+      "-m, --metadata <KEY=VALUE>",
+      "metadata: a pair, or one JSON object; may be repeated",
+      collect,
+      [],
+    )
+    .option("--external-id <ID>", "your own id for the memory")
+    .addOption(
+      new Option(
+        "--on-conflict <ACTION>",
+        "if a memory has that id already: refuse, replace or keep",
+      ).argParser(choiceOf("--on-conflict", ["refuse", "replace", "keep"])),
+    )
+    .option("--supersedes <ID>", "a memory that this one corrects; may be repeated", collect, [])
+    .option("--ttl <DURATION>", "how long the memory lives, such as 90s, 1h or 7d", durationGiven)
+    .action(memories.store);
+  inNamespace("update <ID> [TEXT...]", "gives a memory another text, metadata or expiry")
+    .option("--file <PATH>", "reads the text from a file; - is the standard input")
+    .option(
+      "-m, --metadata <KEY=VALUE>",
+      "metadata to set: a pair, or one JSON object; the rest stays",
+      collect,
+      [],
+    )
+    .option("--replace-metadata", "removes the metadata that --metadata does not name")
+    .option("--ttl <DURATION>", "how long it lives from now, such as 90s, 1h or 7d", durationGiven)
+    .option("--expires <TIME>", "when it expires, such as 2030-01-01T00:00:00Z")
+    .option("--etag <ETAG>", "updates only this version")
+    .action(memories.update);
+  inNamespace("recall <QUERY...>", "finds the memories that fit a question best, by meaning and words")
+    .option("-k, --top-k <COUNT>", "number of memories, 1 to 20", wholeNumber)
+    .addOption(
+      new Option("--mode <MODE>", "orders by meaning alone (cosine), or by words as well (hybrid)").argParser(
+        choiceOf("--mode", ["cosine", "hybrid"]),
+      ),
+    )
+    .option("--cosine", "the same as --mode cosine")
+    .option(...FILTER)
+    .option("--after <TIME>", "only memories stored after this time")
+    .option("--before <TIME>", "only memories stored before this time")
+    .option("--min-score <SCORE>", "only memories with at least this score, 0 to 1", numberOf("--min-score"))
+    .option("--min-fit <FIT>", "only memories that fit this well, 0 to 1.5", numberOf("--min-fit"))
+    .option("--fields <NAMES>", "the fields of results that are sent, such as id,score")
+    .action(memories.recall);
+  inNamespace("list", "lists the memories of a namespace, newest first")
+    .option("--limit <COUNT>", "number of memories", wholeNumber, 20)
+    .option(...FILTER)
+    .action(memories.list);
+  inNamespace("count", "counts the memories of a namespace")
+    .option(...FILTER)
+    .action(memories.count);
+  inNamespace("get <ID>", "shows one memory").action(memories.get);
+  inNamespace("forget [ID...]", "erases memories")
+    .option(...FILTER)
+    .option("--all", "erases the namespace with all that it holds")
+    .action(memories.forget);
+  inNamespace("export", "writes a namespace out as JSON Lines")
+    .option("--file <PATH>", "the file to write; else the standard output")
+    .option("--vectors", "with the vectors, for a server with the same model")
+    .action(exportTo);
+  inNamespace(
+    "import <FILE>",
+    "stores what another program, or an export, has in FILE; - is the standard input",
+  )
+    .option("--from <FORMAT>", `what FILE is: ${FORMATS.join(", ")}; else its content tells`)
+    .option("--dry-run", "stores nothing, and says what would be stored and what refused")
+    .action(importFrom);
+  inNamespace("watch", "prints each change of a namespace until it is stopped")
+    .option("--from <POSITION>", "begins behind this position, which an event or an export has")
+    .action(watch);
+  const namespaces = under(
+    inOneLine(program.command("namespaces")).description("lists and deletes namespaces"),
+  );
+  namespaces("list", "lists the namespaces of the account", { isDefault: true }).action(memories.namespaces);
+  namespaces("delete <NAME>", "deletes a namespace")
+    .option("--force", "also if it holds memories")
+    .action(memories.dropNamespace);
+  const keys = under(inOneLine(program.command("keys")).description("lists, makes and revokes keys"));
+  keys("list", "lists the account's keys, never a secret", { isDefault: true }).action(accounts.listKeys);
+  keys("create", "makes a key, which goes to the standard output")
+    .option("--name <TEXT>", "name by which you can tell it from others")
+    .option("--read-only", "allows the key to recall and read, but not to store")
+    .option("-n, --namespace <NAME>", "the only namespace that the key may use")
+    .action(accounts.createKey);
+  keys("revoke <ID>", "revokes the key with this id")
+    .option("--force", "also if it is the account's last one")
+    .action(accounts.revokeKey);
+  const account = under(inOneLine(program.command("account")).description("shows and closes the account"));
+  account("show", "shows the account and its plan", { isDefault: true }).action(accounts.account);
+  account("close <ACCOUNT>", "erases the account with this id, and all that it holds").action(
+    accounts.closeAccount,
+  );
+  command("usage", "shows what the account used, day by day")
+    .option("--days <COUNT>", "number of days including today, 1 to 90", wholeNumber)
+    .action(accounts.usage);
+  // The other parts have command lines of their own: here they are named and completed.
+  for (const [part, does] of Object.entries(PARTS)) inOneLine(program.command(part)).description(does);
+  return program;
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}

@@ -1,0 +1,55 @@
+import { RecalldError } from "../clients/typescript/src/index.js";
+import { MemoryError } from "../src/errors.js";
+import { whole } from "../src/operator/show.js";
+import { EXIT, exitCodeFor } from "./exit.js";
+
+/** A line that cannot be carried out as it stands. */
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT.notUnderstood,
+  ) {
+    super(message);
+  }
+}
+
+/** Names of fields whose option has another name than theirs with dashes. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  query: "QUERY",
+  text: "TEXT",
+  id: "ID",
+  ids: "ID",
+  expire_time: "--expires",
+  position: "--from",
+  apiKey: "the key",
+};
+
+/** Message of a refusal with options in place of the fields that the server and its client name. */
+function inOptions({ code, message }: RecalldError | MemoryError): string {
+  if (code !== "invalid_argument") {
+    return message.replace("; set force ", "; set --force ").replace(": set baseUrl ", ": set --url ");
+  }
+  return message.replace(/^(?!the )([a-z][A-Za-z_]*)(?:(\.)|(?=[ :[]))/, (_, field: string, dot?: string) => {
+    const option = field.replace(/_|(?=[A-Z])/g, "-").toLowerCase();
+    return `${OPTIONS[field] ?? `--${option}`}${dot === undefined ? "" : " "}`;
+  });
+}
+
+/** Lines and exit code for an error. Control characters go: a server's text must not control a terminal. */
+export function failureOf(error: unknown): { exitCode: number; lines: string[] } {
+  const { exitCode, line } = lineOf(error);
+  return { exitCode, lines: [whole(line.replace(/\s*\n\s*/g, " "))] };
+}
+
+function lineOf(error: unknown): { exitCode: number; line: string } {
+  if (error instanceof RecalldError || error instanceof MemoryError) {
+    // An id that no server has answered is in no log.
+    const isAnswered = error instanceof RecalldError && error.status !== undefined;
+    const id = isAnswered ? `, request id ${error.requestId}` : "";
+    const line = `recalld: ${inOptions(error)} (${error.code}${id})`;
+    return { exitCode: exitCodeFor(error.code), line };
+  }
+  if (error instanceof UsageError) return { exitCode: error.exitCode, line: `recalld: ${error.message}` };
+  const message = error instanceof Error ? error.message : String(error);
+  return { exitCode: EXIT.failed, line: `recalld: ${message}` };
+}

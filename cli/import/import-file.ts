@@ -1,0 +1,75 @@
+import type { Recalld } from "../../clients/typescript/src/index.js";
+import { MemoryError } from "../../src/errors.js";
+import { parseNamespace } from "../../src/memory/input/namespace.js";
+import { grouped } from "../output.js";
+import { readAsFound } from "./detect.js";
+import { importMemories, type Progress, type Report, type Storing } from "./import-memories.js";
+import { NotThatFormat, type Source, Unreadable } from "./imported.js";
+import { READERS } from "./readers/readers.js";
+import { type OpenSource, openSource } from "./source-file.js";
+
+/** Names of the formats. */
+export const FORMATS = Object.keys(READERS);
+
+export interface FileImport {
+  /** Path of the file; `-` is the standard input. */
+  readonly file: string;
+  /** Name of a format; when left out, the file's content tells it. */
+  readonly from?: string | undefined;
+  readonly namespace: string;
+  /** The server; left out for a dry run. */
+  readonly server: Recalld | undefined;
+  /** Shows how far it is. */
+  show(line: string): void;
+}
+
+/**
+ * Imports a file into a namespace of a server.
+ *
+ * @throws MemoryError `invalid_argument` if the file cannot be read or its format is not known,
+ * `failed_precondition` if it is not of its format; RecalldError as the server answers.
+ */
+export async function importFile(request: FileImport): Promise<Report & { from: string }> {
+  const namespace = parseNamespace(request.namespace);
+  if (request.from !== undefined && !FORMATS.includes(request.from)) {
+    throw new MemoryError("invalid_argument", `--from must be one of ${FORMATS.join(", ")}`);
+  }
+  let source: OpenSource | undefined;
+  try {
+    source = await openSource(request.file);
+    const { from, read } = await readAs(source, request.from);
+    const report = await importMemories({
+      read,
+      store: request.server && storingIn(namespace, request.server),
+      onProgress: (progress) => request.show(lineOf(progress)),
+    });
+    return { from, ...report };
+  } catch (error) {
+    if (!(error instanceof NotThatFormat)) throw error;
+    const code = error instanceof Unreadable ? "invalid_argument" : "failed_precondition";
+    throw new MemoryError(code, error.message, { cause: error });
+  } finally {
+    await source?.close();
+  }
+}
+
+async function readAs(source: Source, from: string | undefined) {
+  const read = from === undefined ? undefined : READERS[from]?.(source);
+  return from === undefined || read === undefined ? await readAsFound(source) : { from, read };
+}
+
+function storingIn(namespace: string, server: Recalld): (storing: Storing) => Promise<{ already: boolean }> {
+  return async ({ text, metadata, externalId, expireTime }) => {
+    const memory = { namespace, text, metadata, externalId, expireTime };
+    const { outcome } = await server.store({ ...memory, onConflict: "KEEP" });
+    return { already: outcome === "KEPT" };
+  };
+}
+
+/** Says in one line how far an import is. */
+export function lineOf({ read, stored, already, skipped, refused }: Progress): string {
+  const parts = [`${grouped(stored)} stored`, `${grouped(already)} were there already`];
+  if (skipped > 0) parts.push(`${grouped(skipped)} skipped`);
+  if (refused > 0) parts.push(`${grouped(refused)} refused`);
+  return `${grouped(read)} read: ${parts.join(", ")}`;
+}

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { RecalldError } from "../../clients/typescript/src/index.js";
+import { invalid, MemoryError } from "../../src/errors.js";
+import { parseExternalId } from "../../src/memory/input/external-id.js";
+import { parseMetadata } from "../../src/memory/input/metadata.js";
+import { parseText } from "../../src/memory/input/text.js";
+import type { Imported, Read } from "./imported.js";
+
+/** Memories stored at a time. */
+export const STORING_MAX = 8;
+/** Maximum number of problems that a report names. */
+const PROBLEMS_MAX = 10;
+
+/** A memory to store, with the external id under which a namespace holds it once. */
+export interface Storing extends Imported {
+  readonly externalId: string;
+}
+
+/** Counts of an import so far. */
+export interface Progress {
+  /** Memories, and other parts of the file, that were read. */
+  readonly read: number;
+  /** Memories that were stored, or would be stored if it were no dry run. */
+  readonly stored: number;
+  /** Memories that an earlier attempt had stored. */
+  readonly already: number;
+  /** Parts that are no memory, such as those without a text. */
+  readonly skipped: number;
+  /** Memories that cannot be stored as they are. */
+  readonly refused: number;
+}
+
+export interface Report extends Progress {
+  /** The first parts that were skipped or refused. */
+  readonly problems: readonly Problem[];
+}
+
+export interface Problem {
+  readonly sourceId: string;
+  /** Where it is in the file: `line 7`, or a path such as `$[3].mapping.abc`. */
+  readonly place: string;
+  readonly result: "skipped" | "refused";
+  readonly message: string;
+}
+
+export interface ImportOptions {
+  /** The memories, from a reader. */
+  readonly read: AsyncIterable<Read>;
+  /**
+   * Stores a memory, unless the namespace holds one with its external id; answers whether it does. Left out
+   * for a dry run.
+   *
+   * @throws RecalldError `invalid_argument` for a memory that cannot be stored; any other
+   * error ends the import.
+   */
+  readonly store: ((storing: Storing) => Promise<{ already: boolean }>) | undefined;
+  onProgress?(progress: Progress): void;
+}
+
+/**
+ * Stores memories, a few at a time. When it ends early, another attempt stores the rest: each memory has an
+ * external id made of its id in the source, so none is stored twice.
+ */
+export async function importMemories(options: ImportOptions): Promise<Report> {
+  const run = new Run(options);
+  const memories = options.read[Symbol.asyncIterator]();
+  try {
+    // All read from one iterator, each the next when it has stored its own.
+    await Promise.all(Array.from({ length: STORING_MAX }, () => run.storeFrom(memories)));
+  } finally {
+    await memories.return?.();
+  }
+  return run.report;
+}
+
+/** Makes a memory's external id: its own, or its id in the source, or what stands for one that cannot be one. */
+export function externalIdOf({ sourceId, externalId = sourceId }: Imported): string {
+  try {
+    return parseExternalId(externalId) ?? sourceId;
+  } catch {
+    // Lone surrogates are written out, as all of them have the same bytes.
+    const text = externalId.isWellFormed() ? externalId : JSON.stringify(externalId);
+    return `import-${digestOf(text).toString("hex")}`;
+  }
+}
+
+function digestOf(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+class Run {
+  readonly #counts = { read: 0, stored: 0, already: 0, skipped: 0, refused: 0 };
+  readonly #problems: Problem[] = [];
+  /** Digests by external id: of two memories with one id, the second would be lost. */
+  readonly #contents = new Map<string, string>();
+  #failed = false;
+
+  constructor(private readonly options: ImportOptions) {}
+
+  get report(): Report {
+    return { ...this.#counts, problems: this.#problems };
+  }
+
+  async storeFrom(memories: AsyncIterator<Read>): Promise<void> {
+    for (;;) {
+      const { done, value } = await memories.next();
+      if (done || this.#failed) return;
+      this.#counts.read++;
+      try {
+        if ("skipped" in value) this.#note(value, "skipped", value.skipped);
+        else if ("refused" in value) this.#note(value, "refused", value.refused);
+        else await this.#store(value);
+      } catch (error) {
+        this.#failed = true;
+        throw error;
+      }
+      this.options.onProgress?.(this.#counts);
+    }
+  }
+
+  #note({ sourceId, place }: Read, result: Problem["result"], message: string): void {
+    this.#counts[result]++;
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ sourceId, place, result, message });
+  }
+
+  async #store(memory: Imported): Promise<void> {
+    const { expireTime } = memory;
+    if (expireTime !== undefined && Date.parse(expireTime) <= Date.now()) {
+      this.#note(memory, "skipped", `it expired at ${expireTime}`);
+      return;
+    }
+    try {
+      // The same rules as the server's, so that a dry run finds what it would refuse.
+      parseText("text", memory.text);
+      const metadata = parseMetadata(memory.metadata);
+      const externalId = externalIdOf(memory);
+      this.#expectSame(externalId, `${metadata}${memory.text}`);
+      const stored = await this.options.store?.({ ...memory, externalId });
+      this.#counts[stored?.already ? "already" : "stored"]++;
+    } catch (error) {
+      if (!isOfTheMemory(error)) throw error;
+      this.#note(memory, "refused", error.message);
+    }
+  }
+
+  #expectSame(externalId: string, content: string): void {
+    const digest = digestOf(content).toString("base64").slice(0, 16);
+    const before = this.#contents.get(externalId);
+    this.#contents.set(externalId, before ?? digest);
+    if (before !== undefined && before !== digest) {
+      throw invalid("id", "comes before in the file, with another content");
+    }
+  }
+}
+
+/** Tells whether an error is about one memory: the others can be stored. */
+function isOfTheMemory(error: unknown): error is MemoryError | RecalldError {
+  const isKnown = error instanceof MemoryError || error instanceof RecalldError;
+  return isKnown && error.code === "invalid_argument";
+}

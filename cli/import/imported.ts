@@ -1,0 +1,58 @@
+import type { JsonObject } from "../../src/memory/input/metadata.js";
+
+/** A memory of another program, or of an export, as it will be stored. */
+export interface Imported {
+  /** Id in its source; memories with the same one are stored once. */
+  readonly sourceId: string;
+  /** Where it is in the file: `line 7`, or a path such as `$[3].mapping.abc`. */
+  readonly place: string;
+  readonly text: string;
+  readonly metadata: JsonObject;
+  /** The external id that it had in a namespace of recalld. */
+  readonly externalId?: string;
+  /** Time when it expires, in RFC 3339. */
+  readonly expireTime?: string;
+}
+
+/** A part of a file that is no memory, as it holds no text, and why. */
+export interface Skipped {
+  readonly sourceId: string;
+  readonly place: string;
+  readonly skipped: string;
+}
+
+/** A part of a file that would not come back as it is, and why. */
+export interface Refused {
+  readonly sourceId: string;
+  readonly place: string;
+  readonly refused: string;
+}
+
+export type Read = Imported | Skipped | Refused;
+
+/** A line, counted from 1; `problem` says why it has no text. */
+export type Line = { readonly number: number } & ({ readonly text: string } | { readonly problem: string });
+
+/** A file of memories, which can be read more than once. */
+export interface Source {
+  /** Reads it line by line, without the end of each line. */
+  lines(): AsyncIterable<Line>;
+  /** Reads it as one JSON value, which is kept. @throws NotThatFormat if it is too large, or no JSON */
+  json(): Promise<unknown>;
+}
+
+/**
+ * Reads the memories of one kind of file, in its order.
+ *
+ * @throws NotThatFormat if the file is of another kind.
+ */
+export type Reader = (source: Source) => AsyncIterable<Read>;
+
+/** Error of a reader that got a file that it cannot read, such as one that is not complete. */
+export class NotThatFormat extends Error {}
+
+/** Error of a reader that got a file of another kind. */
+export class OtherFormat extends NotThatFormat {}
+
+/** A file that is not there, or that holds no text. */
+export class Unreadable extends NotThatFormat {}

@@ -1,0 +1,161 @@
+import type { JsonObject } from "../../../src/memory/input/metadata.js";
+import type { Read, Source } from "../imported.js";
+import {
+  idTextOf,
+  imported,
+  listOf,
+  madeId,
+  objectOf,
+  otherFormat,
+  type Placed,
+  placed,
+  placeIn,
+  refusal,
+  skip,
+  textOf,
+} from "./parts.js";
+
+const PROGRAM = "chatgpt";
+/** Authors whose messages are taken, and those that are tools and instructions. */
+const [TAKEN, LEFT] = [
+  ["user", "assistant"],
+  ["system", "tool"],
+];
+/** Parts of a message that hold words: what was written, or said to the voice mode. */
+const WORDS = ["text", "audio_transcription"];
+
+/**
+ * Reads `conversations.json` of ChatGPT's data export: a list of conversations, each a tree of messages. Of
+ * each the texts of the branch that is shown last are taken, in their order.
+ */
+export async function* readChatGpt(source: Source): AsyncGenerator<Read> {
+  const json = await source.json();
+  const conversations = placed(json, "$");
+  const isChatGpt = conversations.some(({ value }) => "mapping" in (objectOf(value) ?? {}));
+  if (!isChatGpt && listOf(json)?.length !== 0)
+    throw otherFormat("conversations.json of ChatGPT's data export");
+  for (const { value, place } of conversations) {
+    const conversation = objectOf(value);
+    const mapping = objectOf(conversation?.mapping);
+    if (conversation === undefined || mapping === undefined) {
+      yield skip(PROGRAM, place, "it is not a conversation with messages");
+      continue;
+    }
+    const own = idTextOf(conversation.conversation_id) ?? idTextOf(conversation.id);
+    const facts = {
+      conversation: conversation.title,
+      conversation_id: own ?? madeId([place, conversation]),
+    };
+    for (const node of shownOf(mapping, conversation.current_node, `${place}.mapping`)) {
+      yield* messageOf(node, facts);
+    }
+  }
+}
+
+function* messageOf({ value, place }: Placed, conversation: JsonObject | object): Generator<Read> {
+  const node = objectOf(value);
+  if (node === undefined) {
+    yield skip(PROGRAM, place, "it is not a message");
+    return;
+  }
+  // The root of a tree has no message.
+  if (node.message === undefined || node.message === null) return;
+  const message = objectOf(node.message);
+  const role = objectOf(message?.author)?.role;
+  if (message === undefined || typeof role !== "string") {
+    yield skip(PROGRAM, place, "it is not a message with an author");
+    return;
+  }
+  const text = wordsOf(message);
+  if (LEFT.includes(role) || isHidden(message) || (text === undefined && isStub(message, role))) return;
+  if (!TAKEN.includes(role)) {
+    yield skip(PROGRAM, place, `its author is neither ${TAKEN.join(" nor ")}`);
+    return;
+  }
+  const createdAt = timeOf(message.create_time);
+  const part = imported({
+    ...{ program: PROGRAM, place, id: message.id, text },
+    facts: { ...conversation, role, created_at: createdAt },
+  });
+  yield createdAt === null ? refusal(part, "its create_time is no time") : part;
+}
+
+/** Nodes of the branch that ChatGPT shows, or all nodes in order of time if the tree is broken. */
+function shownOf(mapping: JsonObject, current: unknown, at: string): Placed[] {
+  const nodes = new Map(Object.entries(mapping));
+  const parents = parentsOf(nodes);
+  const branch: string[] = [];
+  const seen = new Set<string>();
+  let id = typeof current === "string" && nodes.has(current) ? current : lastOf(nodes);
+  let isBroken = id === undefined;
+  while (id !== undefined && !isBroken) {
+    seen.add(id);
+    branch.push(id);
+    const named: unknown = objectOf(nodes.get(id))?.parent;
+    const parent = typeof named === "string" && nodes.has(named) ? named : parents.get(id);
+    isBroken = parent === undefined ? !isRoot(nodes.get(id)) : seen.has(parent);
+    id = parent;
+  }
+  // A value that is no node is named later, and the other nodes keep their order.
+  const ids = isBroken ? byTime(nodes) : branch.reverse();
+  return ids.map((each) => ({ value: nodes.get(each), place: placeIn(at, each) }));
+}
+
+/** Maps each child to the node that lists it, because some nodes name no parent. */
+function parentsOf(nodes: ReadonlyMap<string, unknown>): ReadonlyMap<unknown, string> {
+  const lists = [...nodes].map(([id, node]) => ({ id, children: listOf(objectOf(node)?.children) ?? [] }));
+  return new Map(
+    lists.flatMap(({ id, children }) => children.map((child): [unknown, string] => [child, id])),
+  );
+}
+
+function isRoot(node: unknown): boolean {
+  const parent = objectOf(node)?.parent;
+  return objectOf(node) !== undefined && (parent === undefined || parent === null);
+}
+
+/** Older exports name no current node: the last one without children is it. */
+function lastOf(nodes: ReadonlyMap<string, unknown>): string | undefined {
+  return [...nodes.keys()].reverse().find((id) => {
+    const node = objectOf(nodes.get(id));
+    const children = listOf(node?.children) ?? [];
+    return node !== undefined && !children.some((child) => nodes.has(String(child)));
+  });
+}
+
+/** Messages without a time stay behind the one before them. */
+function byTime(nodes: ReadonlyMap<string, unknown>): string[] {
+  let before = Number.NEGATIVE_INFINITY;
+  const timed = [...nodes].map(([id, node]) => {
+    const time = objectOf(objectOf(node)?.message)?.create_time;
+    if (typeof time === "number") before = time;
+    return { id, time: before };
+  });
+  return timed.sort((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time))).map(({ id }) => id);
+}
+
+/** Writes a time, which is in seconds since 1970; undefined if there is none, null if it is out of range. */
+function timeOf(seconds: unknown): string | undefined | null {
+  if (seconds === undefined || seconds === null) return undefined;
+  const time = new Date(typeof seconds === "number" ? seconds * 1000 : Number.NaN);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
+function isHidden({ metadata }: JsonObject): boolean {
+  return objectOf(metadata)?.is_visually_hidden_from_conversation === true;
+}
+
+/** True for what an assistant leaves between its answers: calls of tools, thoughts, and empty beginnings. */
+function isStub({ content }: JsonObject, role: string): boolean {
+  const parts = listOf(objectOf(content)?.parts) ?? [];
+  return role === "assistant" && parts.every((part) => part === null || typeof part === "string");
+}
+
+/** Joins the parts of a message that are words; others are pictures and files. */
+function wordsOf({ content }: JsonObject): string | undefined {
+  const words = (listOf(objectOf(content)?.parts) ?? []).map((part) => {
+    const { content_type: type, text } = objectOf(part) ?? {};
+    return WORDS.includes(String(type)) ? text : part;
+  });
+  return textOf(words.filter((each) => typeof each === "string").join("\n"));
+}

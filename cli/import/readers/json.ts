@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { endOfNumber, endOfString, isDigit, isHeld } from "../../../src/json-tokens.js";
+
+/** Member of the object that stands for a number; no file can have it by chance. */
+const MARK = `number ${randomUUID()}`;
+const [QUOTE, MINUS] = [0x22, 0x2d];
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** Words that Python's `json.dump` writes for numbers that JSON does not have. */
+const NO_NUMBERS = ["NaN", "Infinity", "-Infinity"];
+
+/**
+ * Parses JSON, and the numbers that Python writes beside it. A number that no double holds becomes an object
+ * whose digits `literalOf` answers, so that it is neither rounded nor keeps the rest of the file from being read.
+ *
+ * @throws SyntaxError
+ */
+export function parseJson(text: string): unknown {
+  const parts: string[] = [];
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      at = endOfString(text, at) - 1;
+      continue;
+    }
+    const literal = literalAt(text, at, char);
+    if (literal === "") continue;
+    if (isLost(literal)) {
+      parts.push(text.slice(copied, at), JSON.stringify({ [MARK]: literal }));
+      copied = at + literal.length;
+    }
+    at += literal.length - 1;
+  }
+  return JSON.parse(parts.length === 0 ? text : parts.join("") + text.slice(copied));
+}
+
+/** Answers the digits of a number that no double holds, undefined for any other value. */
+export function literalOf(value: unknown): string | undefined {
+  const literal = typeof value === "object" && value !== null && (value as Record<string, unknown>)[MARK];
+  return typeof literal === "string" ? literal : undefined;
+}
+
+/** Finds a number in a value that no double holds. It goes through any depth without recursion. */
+export function lostIn(value: unknown): string | undefined {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    const literal = literalOf(next);
+    if (literal !== undefined) return literal;
+    if (typeof next === "object" && next !== null) for (const inner of Object.values(next)) left.push(inner);
+  }
+  return undefined;
+}
+
+/** Writes a value as JSON, with the digits of each number as they were. @throws RangeError if it is too deep */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_, inner) => literalOf(inner) ?? inner);
+}
+
+function literalAt(text: string, at: number, char: number): string {
+  if (char === MINUS || isDigit(char)) {
+    const number = text.slice(at, endOfNumber(text, at));
+    if (number !== "-") return number;
+  }
+  // Each of them begins with a letter that no other word of JSON has.
+  if (char !== MINUS && char !== 0x4e && char !== 0x49) return "";
+  return NO_NUMBERS.find((each) => text.startsWith(each, at)) ?? "";
+}
+
+function isLost(literal: string): boolean {
+  if (NO_NUMBERS.includes(literal)) return true;
+  if (!NUMBER.test(literal)) return false; // no JSON, as its parser will say
+  const value = Number(literal);
+  if (!Number.isFinite(value) || Object.is(value, -0)) return true;
+  return literal.length > 15 && /^-?\d+$/.test(literal) && !isHeld(literal);
+}

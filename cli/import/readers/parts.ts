@@ -1,0 +1,140 @@
+import { createHash } from "node:crypto";
+import { isObject, type Json, type JsonObject } from "../../../src/memory/input/metadata.js";
+import { OtherFormat, type Read, type Refused, type Skipped } from "../imported.js";
+import { jsonOf, literalOf, lostIn, parseJson } from "./json.js";
+
+/** Member of a memory's metadata that says where it comes from. */
+export const ORIGIN = "imported_from";
+
+export function objectOf(value: unknown): JsonObject | undefined {
+  return isObject(value) ? value : undefined;
+}
+
+export function listOf(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+/** Parses a line; undefined if it is not JSON of an object. */
+export function parsedObject(line: string): JsonObject | undefined {
+  try {
+    return objectOf(parseJson(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Refuses a file of another kind. */
+export function otherFormat(expected: string): OtherFormat {
+  return new OtherFormat(`the file is not ${expected}`);
+}
+
+/** A part of a file, with the path to it. */
+export interface Placed {
+  readonly value: unknown;
+  readonly place: string;
+}
+
+/** Writes the path of a member: `$[3].mapping.abc`, or `mapping["a b"]` for a name that is no word. */
+export function placeIn(place: string, member: string | number): string {
+  if (typeof member === "number") return `${place}[${member}]`;
+  return /^[\w-]{1,64}$/.test(member)
+    ? `${place}.${member}`
+    : `${place}[${JSON.stringify(member.slice(0, 64))}]`;
+}
+
+export function placed(list: unknown, place: string): Placed[] {
+  return (listOf(list) ?? []).map((value, i) => ({ value, place: placeIn(place, i) }));
+}
+
+/**
+ * Splits what was fetched page by page: a page, or a list of pages, each with a list under this path. A page of
+ * another form is answered as it is, for its reader to name. Undefined if there is no page at all.
+ */
+export function pagedIn(json: unknown, ...path: readonly string[]): Placed[] | undefined {
+  const pages = Array.isArray(json) ? placed(json, "$") : [{ value: json, place: "$" }];
+  let found = false;
+  const parts = pages.flatMap((page) => {
+    let { value, place } = page;
+    for (const member of path) {
+      value = objectOf(value)?.[member];
+      place = placeIn(place, member);
+    }
+    if (!Array.isArray(value)) return [{ value: undefined, place: page.place }];
+    found = true;
+    return placed(value, place);
+  });
+  return found ? parts : undefined;
+}
+
+/** Skips a part of a file that has another form than its program writes. */
+export function skip(program: string, place: string, skipped: string): Skipped {
+  return { sourceId: program, place, skipped };
+}
+
+/** Makes text of an id that is there; of numbers and of lists each digit counts. */
+export function idTextOf(id: unknown): string | undefined {
+  if (id === undefined || id === null || id === "") return undefined;
+  const literal = literalOf(id);
+  if (literal !== undefined) return /\d/.test(literal) ? literal : undefined;
+  return typeof id === "object" ? jsonOrUndefined(id) : String(id);
+}
+
+/** Makes an id of what the file knows, for what has none of its own. */
+export function madeId(parts: readonly unknown[]): string {
+  const json = jsonOrUndefined(parts) ?? JSON.stringify(parts.filter((part) => typeof part === "string"));
+  return createHash("sha256").update(json).digest("hex").slice(0, 32);
+}
+
+/** Writes JSON; undefined for what is nested too deep, which is refused as metadata and no id. */
+function jsonOrUndefined(value: unknown): string | undefined {
+  try {
+    return jsonOf(value);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Described {
+  readonly program: string;
+  readonly place: string;
+  /** Its id there; when it has none, one is made of its content and its place. */
+  readonly id: unknown;
+  readonly text: string | undefined;
+  readonly metadata?: unknown;
+  /** More about its origin; members that are missing or null are left out. */
+  readonly facts?: Readonly<Record<string, Json | undefined>>;
+  readonly expireTime?: string | undefined;
+}
+
+/** Makes a memory of a text, its own metadata and its origin. */
+export function imported({ program, place, text, metadata, facts = {}, ...more }: Described): Read {
+  const id = idTextOf(more.id) ?? madeId([place, text, metadata, facts]);
+  const part = { sourceId: `${program} ${id}`, place };
+  if (text === undefined) return { ...part, skipped: "it has no text" };
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
+  const lost = lostIn([metadata, known]);
+  if (lost !== undefined)
+    return refusal(part, `it has the number ${lost.slice(0, 32)}, which would not come back`);
+  const own = objectOf(metadata) ?? {};
+  if (own !== metadata && metadata !== undefined && metadata !== null) {
+    return refusal(part, "its metadata is not an object");
+  }
+  // A memory that had been imported before keeps where it came from then.
+  const before = own[ORIGIN] === undefined ? {} : { [ORIGIN]: own[ORIGIN] };
+  const origin: JsonObject = { program, id, ...(Object.fromEntries(known) as JsonObject), ...before };
+  const { expireTime } = more;
+  return {
+    ...part,
+    text,
+    metadata: { ...own, [ORIGIN]: origin },
+    ...(expireTime !== undefined && { expireTime }),
+  };
+}
+
+export function refusal({ sourceId, place }: { sourceId: string; place: string }, refused: string): Refused {
+  return { sourceId, place, refused };
+}

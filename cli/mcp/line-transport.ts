@@ -1,0 +1,166 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+  type RequestId,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { invalid, type MemoryError } from "../../src/errors.js";
+import { type Message, readMessage } from "../../src/server/mcp/reading.js";
+import { linesIn } from "../lines.js";
+
+/** Length of a message; the server takes less. */
+const LINE_BYTES_MAX = 10_485_760;
+/** Time for the calls that still run when the client sends nothing more; further attempts of one take as long. */
+const LAST_CALLS_TIMEOUT_MS = 60_000;
+
+export interface Streams {
+  readonly input: AsyncIterable<Uint8Array>;
+  readonly output: NodeJS.WritableStream;
+  readonly lastCallsTimeoutMs?: number;
+}
+
+/**
+ * Passes messages, each on a line, between a client and the protocol. Unlike the package's own, it answers
+ * what was read when the input ends, says which message it cannot read, and knows what reading has lost.
+ */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Settles when nothing more comes, and all that came is answered. */
+  readonly closed: Promise<void>;
+  readonly #unanswered = new Set<RequestId>();
+  readonly #losses = new Map<RequestId, MemoryError>();
+  #isClosed = false;
+  #settle!: () => void;
+  #onAnswer = () => {};
+
+  constructor(private readonly streams: Streams) {
+    this.closed = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  async start(): Promise<void> {
+    const { output } = this.streams;
+    // Nobody reads any more.
+    output.on("error", (error) => {
+      this.onerror?.(error);
+      void this.close();
+    });
+    void this.#readAll();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#write(message);
+    if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) {
+      this.#forget(message.id);
+    }
+  }
+
+  /** Tells what reading has lost of a request that is not answered yet. */
+  lossOf(id: RequestId): MemoryError | undefined {
+    return this.#losses.get(id);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.onclose?.();
+    this.#settle();
+  }
+
+  async #readAll(): Promise<void> {
+    const { input, lastCallsTimeoutMs = LAST_CALLS_TIMEOUT_MS } = this.streams;
+    try {
+      for await (const { bytes } of linesIn(input, LINE_BYTES_MAX)) {
+        if (this.#isClosed) return;
+        await this.#take(bytes);
+      }
+      const answered = new Promise<void>((resolve) => {
+        this.#onAnswer = () => this.#unanswered.size === 0 && resolve();
+      });
+      this.#onAnswer();
+      await Promise.race([answered, sleep(lastCallsTimeoutMs)]);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    } finally {
+      await this.close();
+    }
+  }
+
+  async #take(line: Buffer): Promise<void> {
+    if (line.every((byte) => byte <= 0x20)) return;
+    try {
+      if (line.length > LINE_BYTES_MAX) throw invalid("message", `is longer than ${LINE_BYTES_MAX} bytes`);
+      const { message, loss } = readMessage(line);
+      if (!isMessage(message)) throw invalid("message", "is not one message of JSON-RPC");
+      this.#note(message, loss);
+      this.onmessage?.(message);
+    } catch (error) {
+      this.onerror?.(error as Error);
+      await this.#refuse(line, error as Error);
+    }
+  }
+
+  #note(message: JSONRPCMessage, loss: MemoryError | undefined): void {
+    // A subscription is answered by what happens while it lasts.
+    if (isJSONRPCRequest(message) && message.method !== "subscriptions/listen") {
+      this.#unanswered.add(message.id);
+      if (loss !== undefined) this.#losses.set(message.id, loss);
+    }
+    // What is cancelled is not answered.
+    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
+      this.#forget(message.params?.requestId as RequestId);
+    }
+  }
+
+  #forget(id: RequestId): void {
+    this.#unanswered.delete(id);
+    this.#losses.delete(id);
+    this.#onAnswer();
+  }
+
+  /** Answers a message that is none. A notification has no answer. */
+  async #refuse(line: Buffer, { message }: Error): Promise<void> {
+    const read = roughly(line);
+    if (read !== undefined && read.id === undefined && read.method !== undefined) return;
+    const error = { code: ProtocolErrorCode.ParseError, message };
+    await this.#write({ jsonrpc: "2.0", id: idOf(read), error });
+  }
+
+  async #write(message: object): Promise<void> {
+    if (this.#isClosed) return;
+    const { output } = this.streams;
+    if (!output.write(`${JSON.stringify(message)}\n`)) await once(output, "drain");
+  }
+}
+
+function isMessage(message: unknown): message is JSONRPCMessage {
+  return (
+    isJSONRPCRequest(message) ||
+    isJSONRPCNotification(message) ||
+    isJSONRPCResultResponse(message) ||
+    isJSONRPCErrorResponse(message)
+  );
+}
+
+/** Reads a message as far as tells whose answer its refusal is. */
+function roughly(line: Buffer): Message | undefined {
+  try {
+    return JSON.parse(new TextDecoder().decode(line)) as Message;
+  } catch {
+    return undefined;
+  }
+}
+
+function idOf(read: Message | undefined): RequestId | null {
+  const id = read?.id;
+  return typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
+}

@@ -1,0 +1,135 @@
+import { Console } from "node:console";
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Service } from "../../src/compose.js";
+import { unavailable } from "../../src/errors.js";
+import { commandLine } from "../../src/operator/command-line.js";
+import { flushLog, openLog } from "../../src/server/logging.js";
+import { askOwner } from "../../src/storage/local/owner/owner.js";
+import { EXIT } from "../exit.js";
+import { failureOf } from "../failure.js";
+import { hasLogin, serverOf } from "../profile.js";
+import { sharing } from "./embedded.js";
+import { keyIn } from "./key-file.js";
+import { type FindPlace, Remote } from "./remote.js";
+import { serveOnStdio } from "./stdio.js";
+
+const HELP = `
+The server is named by --url, RECALLD_URL or the profile that \`recalld signup\` writes; the key by
+RECALLD_API_KEY or the profile. Without any of them, the memories are in a folder of this machine (DATA_DIR;
+when left out, recalld below the user's data), and all sessions that name none share it.`;
+
+/** Time in which the process that has a folder must say where it serves. */
+const OWNER_TIMEOUT_MS = 10_000;
+
+// The standard output belongs to the protocol: what a library prints would break it.
+globalThis.console = new Console(process.stderr, process.stderr);
+
+interface Options {
+  readonly url?: string;
+  readonly namespace?: string;
+}
+
+const stopping = new AbortController();
+let service: Promise<Service> | undefined;
+
+commandLine({ name: "recalld mcp", exitCode: EXIT.notUnderstood })
+  .description("serves the Model Context Protocol on the standard input and output")
+  .option("--url <URL>", "address of the server")
+  .option("-n, --namespace <NAME>", "the namespace of all calls (RECALLD_NAMESPACE)")
+  .addHelpText("after", HELP)
+  .action(serve)
+  .parseAsync()
+  .catch(fail);
+
+async function serve(options: Options): Promise<void> {
+  const namespace = options.namespace ?? process.env.RECALLD_NAMESPACE;
+  const query = namespace === undefined ? "" : `?${new URLSearchParams({ namespace })}`;
+  const remote = new Remote({ find: finding(options), query });
+  const { logger } = openLog(process.env.LOG_LEVEL || "warn");
+  void serveOnStdio(remote, (error) => logger.debug({ err: error }, "mcp")).then(() => end());
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end());
+  // The first call need not wait for the start, if the client is slow enough.
+  await remote.ask("ping", {}, stopping.signal).catch(({ message }: Error) => {
+    if (!stopping.signal.aborted) logger.warn({ message }, "no server yet");
+  });
+}
+
+/** Returns the folder for what is kept on this machine. */
+function dataFolder(env: NodeJS.ProcessEnv): string {
+  return env.DATA_DIR || join(env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "recalld");
+}
+
+/** Chooses the server: the one that is named, or one of this machine that all sessions share. */
+function finding({ url }: Options): FindPlace {
+  const { env } = process;
+  const isNamed = [url, env.RECALLD_URL, env.RECALLD_API_KEY].some(Boolean) || hasLogin(env);
+  if (isNamed) {
+    const server = serverOf(url === undefined ? {} : { url }, env);
+    return async () => server;
+  }
+  const dataDir = dataFolder(env);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return sharing({
+    addressOfOwner: async () => (await ownerSays(dataDir, "address"))?.address,
+    serveHere: () => serveFolder(dataDir),
+    key: () => {
+      const make = async () => String((await ownerSays(dataDir, "accounts create"))?.api_key);
+      return keyIn(join(dataDir, "mcp-key"), make);
+    },
+  });
+}
+
+async function ownerSays(dataDir: string, operation: string): Promise<Record<string, string> | undefined> {
+  const late = sleep(OWNER_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    throw unavailable("the process that has the folder does not answer");
+  });
+  const answered = await Promise.race([askOwner(dataDir, { operation, given: {} }), late]);
+  return answered?.result as Record<string, string> | undefined;
+}
+
+/** Opens the folder here, for this session and for those that find it. Nobody else can sign up there. */
+async function serveFolder(dataDir: string): Promise<string> {
+  const { env } = process;
+  // Most sessions find a server: they need not load one.
+  const [{ openService }, { loadConfig }, { FREE, Plans, UNLIMITED_CALLS }] = await Promise.all([
+    import("../../src/compose.js"),
+    import("../../src/config.js"),
+    import("../../src/accounts/plan.js"),
+  ]);
+  const alone = { MONGODB_URI: "", TLS_CERT: "", TLS_KEY: "", METRICS_PORT: "" };
+  const local = { ...alone, PORT: "0", HOST: "127.0.0.1", SIGNUP: "closed", DRAIN_NOTICE_MS: "0" };
+  const lean = { EMBED_WORKERS: env.EMBED_WORKERS || "1", LOG_LEVEL: env.LOG_LEVEL || "warn" };
+  const config = loadConfig({ ...env, ...lean, ...local, DATA_DIR: dataDir });
+  const { logger, dropped: droppedLines } = openLog(config.logLevel);
+  const plan = { name: FREE, calls: UNLIMITED_CALLS, rate: undefined, concurrency: undefined };
+  // The owner of this machine pays for nothing.
+  const plans = new Plans([plan]);
+  const onTooNew = (error: unknown) => void fail(error);
+  const common = { logger, droppedLines, stopping: stopping.signal, onTooNew, plans };
+  service = openService(config, common);
+  return (await service).address;
+}
+
+let ending: Promise<void> | undefined;
+
+/** Ends when the client does: calls that others have here are finished first. */
+function end(exitCode = 0): Promise<void> {
+  ending ??= (async () => {
+    stopping.abort();
+    const opened = await service?.catch(() => undefined);
+    await opened?.close({ noticeMs: 0, hastened: new AbortController().signal });
+    await flushLog();
+    process.exit(exitCode);
+  })().catch(() => process.exit(EXIT.failed));
+  return ending;
+}
+
+async function fail(error: unknown): Promise<void> {
+  if (stopping.signal.aborted) return;
+  const { exitCode, lines } = failureOf(error);
+  for (const line of lines) console.error(line);
+  await end(exitCode ?? EXIT.failed);
+}

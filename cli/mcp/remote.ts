@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { ProtocolError } from "@modelcontextprotocol/server";
+import { type Posted, type Posting, post } from "../../clients/typescript/src/call.js";
+import { systemClock } from "../../clients/typescript/src/clock.js";
+import { RecalldError } from "../../clients/typescript/src/errors.js";
+import { toWire } from "../../clients/typescript/src/json.js";
+import { type CallOptions, settle, settleWithoutKey } from "../../clients/typescript/src/options.js";
+import { withRetries } from "../../clients/typescript/src/retries.js";
+import { VERSION } from "../../src/version.js";
+
+/** Further attempts of a call: within their pauses, a server that ends is replaced by another. */
+const RETRIES = 7;
+
+const HEADERS = {
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2025-11-25",
+  "user-agent": `recalld-mcp/${VERSION}`,
+};
+
+/** Server that is called, and the key that is shown there. */
+export interface Place {
+  readonly url: string;
+  readonly key: string | undefined;
+}
+
+/** Finds the server to call; called again after a call has failed there. */
+export type FindPlace = () => Promise<Place>;
+
+export interface RemoteOptions {
+  readonly find: FindPlace;
+  /** Query of the address, such as `?namespace=work`. */
+  readonly query: string;
+}
+
+/** Result of a message, as the protocol has it. */
+export interface Result {
+  readonly isError?: boolean;
+  readonly [more: string]: unknown;
+}
+
+/** The part of an answer of JSON-RPC that is read here. */
+interface Answer {
+  readonly result?: Result;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** A server's `/mcp`, called for an agent that speaks through this process. */
+export class Remote {
+  #place: Promise<Place> | undefined;
+
+  constructor(private readonly options: RemoteOptions) {}
+
+  /**
+   * Asks the server, with further attempts where another may succeed. All of them have one idempotency key,
+   * so that a store whose answer was lost is not done twice.
+   *
+   * @throws RecalldError if there is no answer, ProtocolError if the answer is an error of the protocol.
+   */
+  async ask(method: string, params: object, signal: AbortSignal): Promise<Result> {
+    const json = toWire({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { ...HEADERS, "idempotency-key": randomUUID() };
+    const call = { clock: systemClock, retries: RETRIES, signal, requestId: randomUUID() };
+    let refused: Result | undefined;
+    try {
+      return await withRetries(call, async () => {
+        refused = undefined;
+        const posted = await this.#post({ path: `/mcp${this.options.query}`, json, headers }, call);
+        const { result, error } = (posted.body ?? {}) as Answer;
+        if (error !== undefined) throw new ProtocolError(error.code, error.message);
+        if (result === undefined) throw new RecalldError("unknown", "the answer is not of MCP");
+        const retryAfter = posted.headers.get("retry-after");
+        if (result.isError !== true || retryAfter === null) return result;
+        refused = result;
+        throw new RecalldError("unavailable", "come back later", { retryAfterMs: Number(retryAfter) * 1000 });
+      });
+    } catch (error) {
+      // The server's own words about the last attempt.
+      if (refused !== undefined) return refused;
+      throw error;
+    }
+  }
+
+  /** Posts once to the server that was found, and forgets it if that fails. */
+  async #post(posting: Posting, call: CallOptions): Promise<Posted> {
+    this.#place ??= this.options.find();
+    const found = this.#place;
+    try {
+      const { url, key } = await found;
+      const at = { baseUrl: url };
+      const settings = key === undefined ? settleWithoutKey(at, call) : settle({ ...at, apiKey: key }, call);
+      return await post(posting, settings);
+    } catch (error) {
+      if (this.#place === found) this.#place = undefined;
+      if (error instanceof RecalldError) throw error;
+      const message = `the server cannot be reached: ${(error as Error).message}`;
+      throw new RecalldError("unavailable", message, { cause: error });
+    }
+  }
+}

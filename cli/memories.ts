@@ -1,0 +1,207 @@
+import type { Memory, Metadata, Mode, Namespace, OnConflict } from "../clients/typescript/src/index.js";
+import { whole } from "../src/operator/show.js";
+import { type Common, connect, type In } from "./connect.js";
+import { UsageError } from "./failure.js";
+import { grouped, print, seconds, short, tableOf } from "./output.js";
+import { metadataGiven, textGiven } from "./texts.js";
+
+/** Rows that the service gives at most in one page. */
+const PAGE_SIZE_MAX = 100;
+/** Memories that one call forgets by their ids. */
+const IDS_MAX = 256;
+
+interface Storing extends In {
+  readonly file?: string;
+  readonly metadata: string[];
+  readonly externalId?: string;
+  readonly onConflict?: OnConflict;
+  readonly supersedes: string[];
+  readonly ttl?: string;
+}
+
+/** Told of a text in a script that the server's model hardly knows. */
+const UNREAD_HINT = "The server's model hardly reads this script: look for the text by its words.";
+
+export async function store(words: readonly string[], { file, ...given }: Storing): Promise<void> {
+  const { namespace, externalId, onConflict, ttl } = given;
+  const metadata = metadataGiven(given.metadata);
+  const text = await textGiven(words, file);
+  const supersedes = given.supersedes.length > 0 ? given.supersedes : undefined;
+  const memory = { text, namespace, metadata, externalId, onConflict, ttl, supersedes };
+  const answer = await connect(given).store(memory);
+  const done = { CREATED: "stored", REPLACED: "replaced", KEPT: "kept" }[answer.outcome ?? "CREATED"];
+  const hint = answer.unreadShare === undefined ? [] : [UNREAD_HINT];
+  print(given, answer, () => [`${answer.id} ${done} in ${namespace}, ${answer.tokens} tokens`, ...hint]);
+}
+
+interface Updating extends In {
+  readonly file?: string;
+  readonly metadata: string[];
+  readonly replaceMetadata?: boolean;
+  readonly ttl?: string;
+  readonly expires?: string;
+  readonly etag?: string;
+}
+
+export async function update(
+  id: string,
+  words: readonly string[],
+  { file, replaceMetadata, ...given }: Updating,
+): Promise<void> {
+  const { namespace, ttl, expires: expireTime, etag } = given;
+  const metadata = metadataGiven(given.metadata);
+  if (replaceMetadata && metadata === undefined) throw new UsageError("--replace-metadata needs --metadata");
+  const hasText = words.length > 0 || file !== undefined;
+  const isOther = metadata !== undefined || ttl !== undefined || expireTime !== undefined;
+  const text = hasText || !isOther ? await textGiven(words, file) : undefined;
+  const merged = replaceMetadata ? undefined : metadata;
+  const updateMask = Object.entries({ text, metadata, expireTime, ttl })
+    .filter(([, value]) => value !== undefined)
+    .flatMap(([name]) => (name === "metadata" && merged ? pathsOf(merged) : name));
+  const changes = { text, metadata, expireTime, ttl, etag, updateMask };
+  const answer = await connect(given).update({ namespace, id, ...changes });
+  const how = merged ? ", its metadata merged (--replace-metadata replaces it)" : "";
+  print(given, answer, () => [`${id} updated in ${namespace}${how}`]);
+}
+
+function pathsOf(metadata: Metadata): string[] {
+  const keys = Object.keys(metadata);
+  const odd = keys.find((key) => key.includes(","));
+  if (odd !== undefined) {
+    throw new UsageError(`--metadata: ${odd} has a comma, so it cannot be merged; use --replace-metadata`);
+  }
+  if (keys.length === 0)
+    throw new UsageError("--metadata {} changes nothing; --replace-metadata removes all");
+  return keys.map((key) => `metadata.${key}`);
+}
+
+interface Recalling extends In {
+  readonly topK?: number;
+  readonly cosine?: boolean;
+  readonly mode?: Mode;
+  readonly filter?: Metadata;
+  readonly after?: string;
+  readonly before?: string;
+  readonly minScore?: number;
+  readonly minFit?: number;
+  readonly fields?: string;
+}
+
+export async function recall(words: readonly string[], given: Recalling): Promise<void> {
+  const { namespace, topK, cosine, filter, after, before, minScore, minFit, fields } = given;
+  const mode = cosine === true ? "COSINE" : (given.mode ?? "HYBRID");
+  const asked = { namespace, topK, mode, filter, after, before, minScore, minFit, fields };
+  const answer = await connect(given).recall({ query: words.join(" "), ...asked });
+  print(given, answer, () =>
+    answer.results.length === 0
+      ? [`nothing in ${namespace}`]
+      : tableOf(
+          {
+            score: ({ score = 0 }) => score.toFixed(3),
+            words: ({ words }) => words?.toFixed(3) ?? "",
+            id: ({ id }) => id,
+            text: ({ text }) => short(text),
+          },
+          answer.results,
+        ),
+  );
+}
+
+export async function list(given: In & { limit: number; filter?: Metadata }): Promise<void> {
+  const { namespace, filter, limit } = given;
+  const memories: Memory[] = [];
+  const pageSize = Math.min(PAGE_SIZE_MAX, limit);
+  if (limit > 0) {
+    for await (const memory of connect(given).memories({ namespace, filter, pageSize })) {
+      if (memories.push(memory) === limit) break;
+    }
+  }
+  print(given, { memories }, () =>
+    tableOf(
+      {
+        id: ({ id }) => id,
+        stored: ({ createdAt }) => seconds(createdAt),
+        text: ({ text }) => short(text),
+      },
+      memories,
+    ),
+  );
+}
+
+export async function get(id: string, given: In): Promise<void> {
+  const { namespace } = given;
+  const { memory } = await connect(given).get({ namespace, id });
+  print(given, memory, () => [
+    whole(memory.text),
+    whole(JSON.stringify(memory.metadata)),
+    `${memory.id}, stored ${memory.createdAt}, ${memory.tokens} tokens`,
+  ]);
+}
+
+export async function count(given: In & { filter?: Metadata }): Promise<void> {
+  const { namespace, filter } = given;
+  const { memories, ...answer } = await connect(given).count({ namespace, filter });
+  // It has 64 bits, unlike the number of memories in a list of namespaces.
+  const long = { memories: String(memories), ...answer };
+  print(given, long, () => [`${grouped(memories)} memories in ${namespace}`]);
+}
+
+interface Forgetting extends In {
+  readonly filter?: Metadata;
+  readonly all?: boolean;
+}
+
+export async function forget(ids: readonly string[], given: Forgetting): Promise<void> {
+  const { namespace, filter, all } = given;
+  const ways = [ids.length > 0, filter !== undefined, all === true].filter(Boolean);
+  if (ways.length !== 1) throw new UsageError("say what to forget: ids, --filter or --all, and one of them");
+  if (all) return await dropNamespace(namespace, { ...given, force: true });
+  const recalld = connect(given);
+  const [id = ""] = ids;
+  if (ids.length === 1) {
+    const answer = await recalld.delete({ namespace, id });
+    return print(given, answer, () => [`${id} erased`]);
+  }
+  let deleted = 0;
+  const batches = filter === undefined ? batchesOf(ids).map((batch) => ({ ids: batch })) : [{ filter }];
+  for (const what of batches) {
+    for (let more = true; more; ) {
+      const answer = await recalld.deleteMemories({ namespace, ...what });
+      deleted += answer.deleted;
+      more = answer.more;
+    }
+  }
+  const missing = filter === undefined ? new Set(ids).size - deleted : 0;
+  const rest = missing > 0 ? `, ${missing} were not there` : "";
+  print(given, { deleted, ...(filter === undefined && { missing }) }, () => [`${deleted} erased${rest}`]);
+}
+
+function batchesOf(ids: readonly string[]): string[][] {
+  const distinct = [...new Set(ids)];
+  return Array.from({ length: Math.ceil(distinct.length / IDS_MAX) }, (_, i) =>
+    distinct.slice(i * IDS_MAX, (i + 1) * IDS_MAX),
+  );
+}
+
+export async function dropNamespace(
+  namespace: string,
+  { force, ...given }: Common & { force?: boolean },
+): Promise<void> {
+  const { deleted } = await connect(given).deleteNamespace({ namespace, force });
+  print(given, { namespace, deleted }, () => [`${namespace} deleted, with ${deleted} memories`]);
+}
+
+export async function namespaces(given: Common): Promise<void> {
+  const all: Namespace[] = [];
+  for await (const each of connect(given).namespaces({ pageSize: PAGE_SIZE_MAX })) all.push(each);
+  print(given, { namespaces: all }, () =>
+    tableOf(
+      {
+        memories: ({ memories }) => grouped(memories),
+        bytes: ({ bytes }) => grouped(bytes),
+        namespace: ({ namespace }) => short(namespace),
+      },
+      all,
+    ),
+  );
+}

@@ -1,0 +1,64 @@
+import { inColumns } from "../src/operator/show.js";
+
+/** Columns of a table, with how each is shown. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+/** Numbers of 64 bits, which JSON has as strings. */
+const LONG_FIELDS = ["bytes", "considered"];
+/** Characters of a text that a table shows. */
+const SHOWN_MAX = 72;
+
+export interface Output {
+  readonly json?: boolean;
+}
+
+/** Prints an answer: as the server gave it for programs, or as the lines for people. */
+export function print({ json }: Output, answer: object, lines: () => readonly string[]): void {
+  if (json) console.log(JSON.stringify(asGiven(answer), null, 2));
+  else for (const line of lines()) console.log(line);
+}
+
+/** Takes back what the client made of an answer's JSON: other names, and numbers of what JSON has as strings. */
+export function asGiven(answer: object): unknown {
+  const { requestId, replayed, ...given } = answer as Record<string, unknown>;
+  return wired(given);
+}
+
+function wired(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(wired);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([field, inner]) => {
+      if (typeof inner === "number" && LONG_FIELDS.includes(field)) return [field, String(inner)];
+      // Keys of metadata are the caller's own.
+      return [snakeCase(field), field === "metadata" ? inner : wired(inner)];
+    }),
+  );
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Makes a table of rows, with the columns' names above. */
+export function tableOf<Row>(columns: Columns<Row>, rows: readonly Row[]): string[] {
+  const names = Object.keys(columns);
+  return inColumns([names, ...rows.map((row) => names.map((name) => columns[name]?.(row) ?? ""))]);
+}
+
+/** Formats a number for people. */
+export function grouped(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** Formats a time for people: to the second. */
+export function seconds(time: string): string {
+  return time.slice(0, 19);
+}
+
+/** Shortens a text to one line of a table. Characters that control a terminal, or turn its lines around, go. */
+export function short(value = ""): string {
+  const line = value.replace(/[\p{Cc}\p{Bidi_C}\s]+/gu, " ").trim();
+  const characters = [...line];
+  return characters.length <= SHOWN_MAX ? line : `${characters.slice(0, SHOWN_MAX - 1).join("")}…`;
+}

@@ -1,0 +1,126 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { UsageError } from "./failure.js";
+
+const URL_DEFAULT = "http://127.0.0.1:8080";
+/** The name of a key for which none is given. */
+const NAME_DEFAULT = "default";
+
+/** The key for one server, under one name: a user may have several accounts there. */
+interface Login {
+  readonly url: string;
+  readonly profile?: string;
+  readonly api_key?: string;
+}
+
+/** The server that is called, and the key for it. */
+export interface Server {
+  readonly url: string;
+  readonly key: string | undefined;
+}
+
+/** Contents of the profile file: the latest login, and the others, the latest first. */
+interface Profile extends Partial<Login> {
+  readonly others?: readonly Login[];
+}
+
+/** Options that name the server and the key. */
+export interface Named {
+  readonly url?: string;
+  readonly profile?: string;
+}
+
+/** Path of the profile: RECALLD_PROFILE, or the one below the user's configuration. */
+export function profilePath(env: NodeJS.ProcessEnv): string {
+  const config = env.XDG_CONFIG_HOME || join(homedir(), ".config");
+  return env.RECALLD_PROFILE || join(config, "recalld", "profile.json");
+}
+
+/**
+ * Address of a server in the one form that is compared: `http://` may be missing, and upper case, a default
+ * port or slashes at the end make no other server.
+ *
+ * @throws UsageError if it is no address.
+ */
+export function addressOf(url: string): string {
+  const { protocol, username, origin, pathname } = parsedUrl(url);
+  if (!["http:", "https:"].includes(protocol) || username !== "") {
+    throw new UsageError(`${protocol}//… is no address of a server: give one such as ${URL_DEFAULT}`);
+  }
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+function parsedUrl(url: string): URL {
+  try {
+    return new URL(/^[a-z][a-z\d+.-]*:\/\//i.test(url) ? url : `http://${url}`);
+  } catch {
+    throw new UsageError(`${JSON.stringify(url)} is no address of a server: give one such as ${URL_DEFAULT}`);
+  }
+}
+
+/**
+ * Finds the server to call: by option, by RECALLD_URL and RECALLD_API_KEY, or else by the profile.
+ *
+ * @throws UsageError if the profile is not a profile.
+ */
+export function serverOf(given: Named, env: NodeJS.ProcessEnv): Server {
+  const { url, api_key: own } = loginOf(given, env);
+  return { url, key: env.RECALLD_API_KEY || own };
+}
+
+/** The profile's login for the server that is called. A key is for one server: it is not shown to another. */
+export function loginOf({ url, profile }: Named, env: NodeJS.ProcessEnv): Login {
+  const name = profile === undefined ? {} : { profile };
+  const logins = readLogins(profilePath(env)).filter((login) => nameOf(login) === nameOf(name));
+  const address = addressOf(url || env.RECALLD_URL || logins[0]?.url || URL_DEFAULT);
+  return logins.find((login) => login.url === address) ?? { url: address, ...name };
+}
+
+/** Puts a login in the place of the one of this server and name. Without a key it is forgotten. */
+export function writeLogin(login: Login, env: NodeJS.ProcessEnv): void {
+  const path = profilePath(env);
+  const kept = readLogins(path).filter((each) => each.url !== login.url || nameOf(each) !== nameOf(login));
+  write(path, login.api_key === undefined ? kept : [login, ...kept]);
+}
+
+/** Fails now if a key could not be written later: a key is shown once, by the server too. */
+export function checkWritable(env: NodeJS.ProcessEnv): void {
+  const path = profilePath(env);
+  write(path, readLogins(path));
+}
+
+/** True if the profile names a server. */
+export function hasLogin(env: NodeJS.ProcessEnv): boolean {
+  return readLogins(profilePath(env)).length > 0;
+}
+
+function nameOf({ profile = NAME_DEFAULT }: Pick<Login, "profile">): string {
+  return profile;
+}
+
+/** Replaces the file in one step, so that no reader and no crash sees half of it. Only its owner may read it. */
+function write(path: string, [latest, ...others]: readonly Login[]): void {
+  const profile: Profile = { ...latest, ...(others.length > 0 && { others }) };
+  const draft = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/** Reads the logins, the latest first; an absent file has none. */
+function readLogins(path: string): Login[] {
+  try {
+    const { others = [], ...latest } = JSON.parse(readFileSync(path, "utf8")) as Profile;
+    const isLogin = (each: Partial<Login>): each is Login => typeof each.url === "string";
+    return [latest, ...others].filter(isLogin).map((each) => ({ ...each, url: addressOf(each.url) }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw new UsageError(`${path} cannot be read as a profile: ${(error as Error).message}`);
+  }
+}
