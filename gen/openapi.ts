@@ -7648,7 +7648,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -7743,6 +7743,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
                       "debug": {
                         "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
                         "domain": "recalld"
                       }
                     }
@@ -8192,7 +8209,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-3": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8253,6 +8270,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
                       "debug": {
                         "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
                         "domain": "recalld"
                       }
                     }
@@ -8524,7 +8558,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-4": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`STREAMS_LIMITED`): The key or its account has as many watches or exports open as it may.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`STREAMS_LIMITED`): The key or its account has as many watches or exports open as it may.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8607,6 +8641,23 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
@@ -8675,7 +8726,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-5": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8776,6 +8827,23 @@ export const openapi: Record<string, unknown> = {
                   ]
                 }
               },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
               "BODY_TOO_LARGE": {
                 "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
@@ -8798,7 +8866,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-6": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8859,6 +8927,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
                       "debug": {
                         "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
                         "domain": "recalld"
                       }
                     }
@@ -9476,6 +9561,40 @@ export const openapi: Record<string, unknown> = {
         "Retry-After"
       ],
       "when": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
+      "reason": "RATE_LIMITED",
+      "rpcs": [
+        "Store",
+        "StoreBatch",
+        "UpdateMemory",
+        "DeleteMemory",
+        "DeleteMemories",
+        "DeleteNamespace",
+        "Recall",
+        "GetMemory",
+        "GetMemories",
+        "GetNamespace",
+        "ListMemories",
+        "CountMemories",
+        "MapNamespace",
+        "ListNamespaces",
+        "WatchNamespace",
+        "ExportMemories",
+        "CreateKey",
+        "ListKeys",
+        "RevokeKey",
+        "CloseAccount",
+        "GetAccount",
+        "GetUsage",
+        "ListRecentCalls"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged."
     },
     {
       "status": 429,
