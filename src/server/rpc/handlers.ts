@@ -7,7 +7,6 @@ import type {
 } from "@connectrpc/connect/protocol";
 import { posted } from "../wire/connect-get.js";
 import { normalizeHeaders } from "../wire/content-type.js";
-import { inBytes, inText, isText } from "../wire/grpc-web-text.js";
 import { unsupported, withBody } from "../wire/plain-errors.js";
 import { strict } from "./bodies.js";
 import { type ObserveOptions, observed } from "./observe.js";
@@ -48,12 +47,12 @@ export function dressOpenHandlers(
   }
 }
 
-/** Normalizes a request for the other wrappers, and answers in the form in which the request came. */
+/** Normalizes a request for the other wrappers. */
 function lenient(handler: UniversalHandler): UniversalHandler {
   const read = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     normalizeHeaders(request.header);
     if (request.method === "GET" && handler.allowedMethods.includes("GET")) return handler(posted(request));
-    return isText(request) ? inText(await handler(inBytes(request))) : handler(request);
+    return handler(request);
   };
   return Object.assign(read, handler);
 }
