@@ -5,7 +5,7 @@ export const openapi: Record<string, unknown> = {
   "info": {
     "title": "recalld",
     "version": "0.1.0",
-    "description": "Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.\n\nEvery call but sign-up needs an API key, as `Authorization: Bearer KEY` or `X-API-Key: KEY`. JSON is snake_case, in UTF-8; fields at their defaults are there; unknown fields are errors, and so are keys that come twice. The paths under `/recalld.v1.` are the Connect protocol's, with JSON bodies; calls that change nothing may also be asked by GET, with the request in the query, never a key; gRPC and gRPC-Web are served at the same paths and on the same port.",
+    "description": "Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.\n\nEvery call but sign-up needs an API key, as `Authorization: Bearer KEY` or `X-API-Key: KEY`. JSON is snake_case, in UTF-8; fields at their defaults are there; unknown fields are errors, and so are keys that come twice. The paths under `/recalld.v1.` are the Connect protocol's, with JSON bodies; gRPC and gRPC-Web are served at the same paths and on the same port.",
     "license": {
       "name": "Apache-2.0",
       "identifier": "Apache-2.0"
@@ -2201,110 +2201,6 @@ export const openapi: Record<string, unknown> = {
             }
           }
         }
-      },
-      "get": {
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "One memory by its id",
-        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories/{id}`.",
-        "operationId": "MemoryService_GetMemory_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetMemoryRequest"
-                },
-                "example": {
-                  "namespace": "pets",
-                  "id": "mem_01kafz3v2wes8vptq3jbm5yr4x"
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetMemoryResponse"
-                },
-                "example": {
-                  "memory": {
-                    "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
-                    "text": "The cat sleeps on the warm radiator.",
-                    "metadata": {
-                      "source": "chat",
-                      "turn": 7
-                    },
-                    "tokens": 8,
-                    "created_at": "2026-11-21T09:30:00.123Z",
-                    "etag": "\"sQ1bHkTDIyhT4Qx7\"",
-                    "updated_at": "2026-11-21T09:30:00.123Z"
-                  },
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "404": {
-            "$ref": "#/components/responses/Error404-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
       }
     },
     "/recalld.v1.MemoryService/GetMemories": {
@@ -2398,113 +2294,6 @@ export const openapi: Record<string, unknown> = {
                 ]
               }
             }
-          }
-        }
-      },
-      "get": {
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "Up to 256 memories by their ids",
-        "description": "Costs nothing.",
-        "operationId": "MemoryService_GetMemories_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetMemoriesRequest"
-                },
-                "example": {
-                  "namespace": "pets",
-                  "ids": [
-                    "mem_01kafz3v2wes8vptq3jbm5yr4x"
-                  ]
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetMemoriesResponse"
-                },
-                "example": {
-                  "memories": [
-                    {
-                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
-                      "text": "The cat sleeps on the warm radiator.",
-                      "metadata": {
-                        "source": "chat",
-                        "turn": 7
-                      },
-                      "tokens": 8,
-                      "created_at": "2026-11-21T09:30:00.123Z",
-                      "etag": "\"sQ1bHkTDIyhT4Qx7\"",
-                      "updated_at": "2026-11-21T09:30:00.123Z"
-                    }
-                  ],
-                  "missing": [],
-                  "namespace": "pets",
-                  "remaining": []
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -2943,98 +2732,6 @@ export const openapi: Record<string, unknown> = {
             }
           }
         }
-      },
-      "get": {
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "The account's namespaces, page by page",
-        "description": "Costs nothing.\n\nAlso served as `GET /namespaces`.",
-        "operationId": "MemoryService_ListNamespaces_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListNamespacesRequest"
-                },
-                "example": {
-                  "page_size": 50
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListNamespacesResponse"
-                },
-                "example": {
-                  "namespaces": [
-                    {
-                      "namespace": "pets",
-                      "memories": 1,
-                      "bytes": "62"
-                    }
-                  ],
-                  "next_page_token": ""
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
       }
     },
     "/recalld.v1.MemoryService/GetNamespace": {
@@ -3118,103 +2815,6 @@ export const openapi: Record<string, unknown> = {
                 "namespace": "pets"
               }
             }
-          }
-        }
-      },
-      "get": {
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "What one namespace holds, and when it was stored",
-        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}`.",
-        "operationId": "MemoryService_GetNamespace_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetNamespaceRequest"
-                },
-                "example": {
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetNamespaceResponse"
-                },
-                "example": {
-                  "namespace": {
-                    "namespace": "pets",
-                    "memories": 1,
-                    "bytes": "62"
-                  },
-                  "first": "2026-11-21T09:30:00.123Z",
-                  "last": "2026-11-21T09:30:00.123Z"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "404": {
-            "$ref": "#/components/responses/Error404-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -3309,110 +2909,6 @@ export const openapi: Record<string, unknown> = {
             }
           }
         }
-      },
-      "get": {
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "A namespace's memories, the newest or the oldest first, page by page",
-        "description": "Costs nothing.\n\nAlso served as `GET /namespaces/{namespace}/memories`.",
-        "operationId": "MemoryService_ListMemories_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListMemoriesRequest"
-                },
-                "example": {
-                  "namespace": "pets",
-                  "page_size": 50
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListMemoriesResponse"
-                },
-                "example": {
-                  "memories": [
-                    {
-                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
-                      "text": "The cat sleeps on the warm radiator.",
-                      "metadata": {
-                        "source": "chat",
-                        "turn": 7
-                      },
-                      "tokens": 8,
-                      "created_at": "2026-11-21T09:30:00.123Z",
-                      "etag": "\"sQ1bHkTDIyhT4Qx7\"",
-                      "updated_at": "2026-11-21T09:30:00.123Z"
-                    }
-                  ],
-                  "namespace": "pets",
-                  "next_page_token": ""
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
       }
     },
     "/recalld.v1.MemoryService/CountMemories": {
@@ -3488,95 +2984,6 @@ export const openapi: Record<string, unknown> = {
                 "namespace": "pets"
               }
             }
-          }
-        }
-      },
-      "get": {
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "How many memories a namespace holds, or how many of them match a filter",
-        "description": "Costs nothing.",
-        "operationId": "MemoryService_CountMemories_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/CountMemoriesRequest"
-                },
-                "example": {
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/CountMemoriesResponse"
-                },
-                "example": {
-                  "memories": "1",
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -3661,102 +3068,6 @@ export const openapi: Record<string, unknown> = {
                 "namespace": "pets"
               }
             }
-          }
-        }
-      },
-      "get": {
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "The namespace's memories as points of a plane: the two directions in which their vectors differ most",
-        "description": "The same memories give the same map. Costs nothing.",
-        "operationId": "MemoryService_MapNamespace_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/MapNamespaceRequest"
-                },
-                "example": {
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/MapNamespaceResponse"
-                },
-                "example": {
-                  "points": [
-                    {
-                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
-                      "x": 0.25,
-                      "y": -0.5
-                    }
-                  ],
-                  "memories": 1,
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -3926,113 +3237,6 @@ export const openapi: Record<string, unknown> = {
             }
           }
         }
-      },
-      "get": {
-        "tags": [
-          "AccountService"
-        ],
-        "summary": "The caller's own account",
-        "description": "Costs nothing.\n\nAlso served as `GET /account`.",
-        "operationId": "AccountService_GetAccount_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetAccountRequest"
-                },
-                "example": {}
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetAccountResponse"
-                },
-                "example": {
-                  "account_id": "acc_01kafz2n7teh5b9cxq4w0m8dks",
-                  "email": "ada@example.org",
-                  "plan": "free",
-                  "calls_limit": 1000,
-                  "calls_used": 0,
-                  "created_at": "2026-11-21T09:30:00.123Z",
-                  "key": {
-                    "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
-                    "name": "laptop",
-                    "prefix": "rcl_EXAM",
-                    "access": "KEY_ACCESS_FULL",
-                    "namespace": "",
-                    "created_at": "2026-11-21T09:30:00.123Z",
-                    "replaces": "",
-                    "current": true,
-                    "sessions": [],
-                    "client": ""
-                  },
-                  "model": {
-                    "id": "bundled",
-                    "languages": [
-                      "en"
-                    ],
-                    "strong_score": 0.8
-                  }
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
       }
     },
     "/recalld.v1.AccountService/GetUsage": {
@@ -4133,118 +3337,6 @@ export const openapi: Record<string, unknown> = {
             }
           }
         }
-      },
-      "get": {
-        "tags": [
-          "AccountService"
-        ],
-        "summary": "What the account used, day by day, and which keys and namespaces used it",
-        "description": "Costs nothing.\n\nAlso served as `GET /usage`.",
-        "operationId": "AccountService_GetUsage_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetUsageRequest"
-                },
-                "example": {
-                  "days": 1
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/GetUsageResponse"
-                },
-                "example": {
-                  "days": [
-                    {
-                      "date": "2026-11-21",
-                      "stores": 1,
-                      "recalls": 2,
-                      "tokens_stored": 8,
-                      "tokens_queried": 12
-                    }
-                  ],
-                  "keys": [
-                    {
-                      "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
-                      "stores": 1,
-                      "recalls": 2,
-                      "tokens_stored": 8,
-                      "tokens_queried": 12
-                    }
-                  ],
-                  "namespaces": [
-                    {
-                      "namespace": "pets",
-                      "stores": 1,
-                      "recalls": 2,
-                      "tokens_stored": 8,
-                      "tokens_queried": 12
-                    }
-                  ],
-                  "since": "2026-11-21T09:30:00.123Z"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        }
       }
     },
     "/recalld.v1.AccountService/ListRecentCalls": {
@@ -4329,104 +3421,6 @@ export const openapi: Record<string, unknown> = {
                 "errors_only": true
               }
             }
-          }
-        }
-      },
-      "get": {
-        "tags": [
-          "AccountService"
-        ],
-        "summary": "The last calls of the account that the server has answered, the newest first, without any texts",
-        "description": "They are in the memory of one process, which keeps the last 500 of an account: another replica has its own, and a restart forgets them. A key for one namespace sees its own calls alone. Calls of this method are not listed. Costs nothing.\n\nAlso served as `GET /calls`.",
-        "operationId": "AccountService_ListRecentCalls_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListRecentCallsRequest"
-                },
-                "example": {
-                  "page_size": 50,
-                  "errors_only": true
-                }
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListRecentCallsResponse"
-                },
-                "example": {
-                  "calls": [
-                    {
-                      "start_time": "2026-11-21T09:30:00.123Z",
-                      "method": "recalld.v1.MemoryService/Recall",
-                      "protocol": "json",
-                      "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
-                      "code": "resource_exhausted",
-                      "duration_ms": 0.42,
-                      "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55"
-                    }
-                  ],
-                  "next_page_token": "",
-                  "since": "2026-11-21T09:30:00.123Z"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -4606,105 +3600,6 @@ export const openapi: Record<string, unknown> = {
               },
               "example": {}
             }
-          }
-        }
-      },
-      "get": {
-        "tags": [
-          "AccountService"
-        ],
-        "summary": "The account's living keys, without their secrets",
-        "description": "Costs nothing.\n\nAlso served as `GET /keys`.",
-        "operationId": "AccountService_ListKeys_get",
-        "parameters": [
-          {
-            "name": "encoding",
-            "in": "query",
-            "required": true,
-            "schema": {
-              "const": "json"
-            }
-          },
-          {
-            "name": "message",
-            "in": "query",
-            "required": true,
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListKeysRequest"
-                },
-                "example": {}
-              }
-            }
-          },
-          {
-            "name": "connect",
-            "in": "query",
-            "required": false,
-            "schema": {
-              "const": "v1"
-            }
-          }
-        ],
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/ListKeysResponse"
-                },
-                "example": {
-                  "keys": [
-                    {
-                      "id": "key_01kafz3v2wes8vptq3jbm5yr4x",
-                      "name": "laptop",
-                      "prefix": "rcl_EXAM",
-                      "access": "KEY_ACCESS_FULL",
-                      "namespace": "",
-                      "created_at": "2026-11-21T09:30:00.123Z",
-                      "replaces": "",
-                      "current": true,
-                      "sessions": [],
-                      "client": ""
-                    }
-                  ]
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-4"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-2"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
           }
         }
       }
@@ -7648,7 +6543,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -7743,6 +6638,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
                       "debug": {
                         "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
                         "domain": "recalld"
                       }
                     }
@@ -8192,7 +7104,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-3": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8253,6 +7165,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
                       "debug": {
                         "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
                         "domain": "recalld"
                       }
                     }
@@ -8524,7 +7453,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-4": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`STREAMS_LIMITED`): The key or its account has as many watches or exports open as it may.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`STREAMS_LIMITED`): The key or its account has as many watches or exports open as it may.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8607,6 +7536,23 @@ export const openapi: Record<string, unknown> = {
                     }
                   ]
                 }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
               }
             }
           }
@@ -8675,7 +7621,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-5": {
-        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
+        "description": "`resource_exhausted` (`QUOTA_EXHAUSTED`): All calls of the account's plan are used. Waiting does not help.\n\n`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`ABANDONED_WORK`): The account broke off too many calls while the model read their texts. Nothing was stored.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8776,6 +7722,23 @@ export const openapi: Record<string, unknown> = {
                   ]
                 }
               },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
               "BODY_TOO_LARGE": {
                 "summary": "The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
                 "value": {
@@ -8798,7 +7761,7 @@ export const openapi: Record<string, unknown> = {
         }
       },
       "Error429-6": {
-        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
+        "description": "`resource_exhausted` (`KEY_RATE_LIMITED`): The key makes more calls a second than its plan has. Nothing was read or charged.\n\n`resource_exhausted` (`CONCURRENCY_LIMITED`): The key has as many calls running as its plan allows. Nothing was read or charged.\n\n`resource_exhausted` (`BODIES_LIMITED`): The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.\n\n`resource_exhausted` (`RATE_LIMITED`): Too many unknown keys from this address, so this one was not looked up. Nothing was charged.\n\n`resource_exhausted` (`BODY_TOO_LARGE`): The body is larger than 1,048,576 bytes; of StoreBatch, than 8,388,608.",
         "headers": {
           "Retry-After": {
             "description": "Seconds to wait before trying again.",
@@ -8859,6 +7822,23 @@ export const openapi: Record<string, unknown> = {
                       "value": "Cg5CT0RJRVNfTElNSVRFRBIHcmVjYWxsZA",
                       "debug": {
                         "reason": "BODIES_LIMITED",
+                        "domain": "recalld"
+                      }
+                    }
+                  ]
+                }
+              },
+              "RATE_LIMITED": {
+                "summary": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+                "value": {
+                  "code": "resource_exhausted",
+                  "message": "Too many unknown keys from this address, so this one was not looked up",
+                  "details": [
+                    {
+                      "type": "google.rpc.ErrorInfo",
+                      "value": "CgxSQVRFX0xJTUlURUQSB3JlY2FsbGQ",
+                      "debug": {
+                        "reason": "RATE_LIMITED",
                         "domain": "recalld"
                       }
                     }
@@ -9476,6 +8456,40 @@ export const openapi: Record<string, unknown> = {
         "Retry-After"
       ],
       "when": "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged."
+    },
+    {
+      "status": 429,
+      "code": "resource_exhausted",
+      "reason": "RATE_LIMITED",
+      "rpcs": [
+        "Store",
+        "StoreBatch",
+        "UpdateMemory",
+        "DeleteMemory",
+        "DeleteMemories",
+        "DeleteNamespace",
+        "Recall",
+        "GetMemory",
+        "GetMemories",
+        "GetNamespace",
+        "ListMemories",
+        "CountMemories",
+        "MapNamespace",
+        "ListNamespaces",
+        "WatchNamespace",
+        "ExportMemories",
+        "CreateKey",
+        "ListKeys",
+        "RevokeKey",
+        "CloseAccount",
+        "GetAccount",
+        "GetUsage",
+        "ListRecentCalls"
+      ],
+      "headers": [
+        "Retry-After"
+      ],
+      "when": "Too many unknown keys from this address, so this one was not looked up. Nothing was charged."
     },
     {
       "status": 429,

@@ -18,7 +18,7 @@ export type ErrorCode =
 export const REASONS = {
   QUOTA_EXHAUSTED: "All calls of the account's plan are used.",
   BODY_TOO_LARGE: "The body is over 1,048,576 bytes (StoreBatch: 8,388,608), as sent or after decompressing.",
-  RATE_LIMITED: "Too many sign-ups come from this address or in all.",
+  RATE_LIMITED: "Too many sign-ups or unknown keys come from this address, or too many sign-ups in all.",
   KEY_RATE_LIMITED: "The key makes more calls a second than its plan allows.",
   CONCURRENCY_LIMITED: "The key has as many running calls as its plan allows.",
   BODIES_LIMITED:

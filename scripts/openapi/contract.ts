@@ -32,7 +32,7 @@ export function rpcPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
-/** Tells whether a call changes nothing: Connect serves it by GET, too. */
+/** True if a call changes nothing: Connect serves it by GET, too. */
 export function isHarmless({ idempotency }: DescMethod): boolean {
   return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
 }

@@ -2,14 +2,14 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { PLAIN_PATHS } from "../../src/server/http/plain-paths.js";
 import { RESOURCE_PATHS, type ResourcePath } from "../../src/server/http/resource-paths.js";
 import { STREAM_PATHS, type StreamPath } from "../../src/server/http/stream-paths.js";
-import { commentOf, isHarmless, packageVersion, readServices, rpcPath } from "./contract.js";
+import { commentOf, packageVersion, readServices, rpcPath } from "./contract.js";
 import { ERROR_SCHEMA, FAILURES, FailureResponses, REPEATABLE, WITHOUT_KEY } from "./errors.js";
 import { EXAMPLES } from "./examples.js";
 import { fieldSchema, isRequired, orNull, refTo, type Schema, schemasOf } from "./schemas.js";
 
 const DESCRIPTION = `Stores short texts in namespaces and recalls, by meaning, the ones nearest to a question.
 
-Every call but sign-up needs an API key, as \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. JSON is snake_case, in UTF-8; fields at their defaults are there; unknown fields are errors, and so are keys that come twice. The paths under \`/recalld.v1.\` are the Connect protocol's, with JSON bodies; calls that change nothing may also be asked by GET, with the request in the query, never a key; gRPC and gRPC-Web are served at the same paths and on the same port.`;
+Every call but sign-up needs an API key, as \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. JSON is snake_case, in UTF-8; fields at their defaults are there; unknown fields are errors, and so are keys that come twice. The paths under \`/recalld.v1.\` are the Connect protocol's, with JSON bodies; gRPC and gRPC-Web are served at the same paths and on the same port.`;
 
 const REQUEST_ID = { description: "The call's id, also in the log.", schema: { type: "string" } };
 
@@ -106,8 +106,7 @@ function pathsOf(methods: readonly DescMethod[], failures: FailureResponses): Re
   }
   // Streams have no JSON body there: the messages of Connect's streams are in envelopes.
   for (const method of methods.filter(isUnary)) {
-    const asked = isHarmless(method) && { get: asksByGet(method, failures) };
-    paths[rpcPath(method)] = { post: posted(method, { on: "rpc", failures }), ...asked };
+    paths[rpcPath(method)] = { post: posted(method, { on: "rpc", failures }) };
   }
   return { ...paths, ...PROBES };
 }
@@ -124,20 +123,6 @@ function posted(method: DescMethod, { on, failures }: Context): Schema {
 /** Tells whether an Idempotency-Key makes a second call harmless. */
 function isRepeatable({ name }: DescMethod): boolean {
   return REPEATABLE.includes(name);
-}
-
-/** The call as a Connect GET: the request in the query. Connect's own clients may also send it in base64. */
-function asksByGet(method: DescMethod, failures: FailureResponses): Schema {
-  const { responses, operationId, ...operation } = common(method, { on: "rpc", failures });
-  const content = { schema: refTo(method.input.name), example: EXAMPLES[method.name]?.request };
-  const parameters = [
-    { name: "encoding", in: "query", required: true, schema: { const: "json" } },
-    { name: "message", in: "query", required: true, content: { "application/json": content } },
-    { name: "connect", in: "query", required: false, schema: { const: "v1" } },
-  ];
-  // It has no body.
-  const { 405: _, 415: __, ...possible } = responses as Record<string, Schema>;
-  return { ...operation, operationId: `${operationId}_get`, parameters, responses: possible };
 }
 
 function byResource(

@@ -154,6 +154,11 @@ export const FAILURES: readonly Failure[] = [
     when: "The bodies of the caller's running calls fill the memory that is kept for them. Nothing was charged.",
   },
   {
+    ...{ status: 429, code: "resource_exhausted", reason: "RATE_LIMITED", rpcs: WITH_KEY },
+    headers: ["Retry-After"],
+    when: "Too many unknown keys from this address, so this one was not looked up. Nothing was charged.",
+  },
+  {
     ...{ status: 429, code: "resource_exhausted", reason: "RATE_LIMITED", rpcs: ["SignUp"] },
     headers: ["Retry-After"],
     when: "Too many sign-ups from this address, or altogether. `Retry-After` says when to try again.",

@@ -1,10 +1,19 @@
 import { LRUCache } from "lru-cache";
 import { MemoryError } from "../errors.js";
 import type { Accounts } from "./account.js";
+import { Buckets, type Rate } from "./bucket.js";
 import { answersTo, hashKey, isWellFormedKey, isWellFormedSession, type Key, type KeyAccess } from "./key.js";
 
 /** Keys and sessions whose account is remembered; the least recently used is forgotten first. */
 const KNOWN_KEYS_MAX = 10_000;
+
+/** Time for which an unknown key is refused from memory: a client that repeats one costs its neighbours nothing. */
+const UNKNOWN_KEPT_MS = 10_000;
+/**
+ * Look-ups of one network in the database that find no key. The burst is also the number of look-ups at a
+ * time: a restart makes the keys of many users behind one address new at once.
+ */
+const UNKNOWN_KEYS: Rate = { burst: 100, perSecond: 1 };
 
 /** Age after which a key's plan is read again, without a call waiting for it. */
 export const PLAN_KEPT_MS = 30_000;
@@ -43,6 +52,9 @@ interface Known {
   reading?: Promise<void> | undefined;
 }
 
+/** Finds the principal that holds a key or a session, which a caller in this network shows. */
+export type Authenticate = (credential: Credential | undefined, network: string) => Promise<Principal>;
+
 export interface AuthenticatorOptions {
   readonly accounts: Accounts;
   /** Called for every use of a key. */
@@ -53,24 +65,54 @@ export interface AuthenticatorOptions {
  * Opens the authenticator, which finds the caller of a key or a session, and refuses unknown ones before
  * their request's body is read. It answers known keys from memory: the account and the permissions of a key never change,
  * and the charge, or a call that costs nothing, proves again that the key lives. The plan may change, so
- * it is read again now and then.
+ * it is read again now and then. A network that shows too many unknown keys has to wait until more of its keys
+ * are looked up; keys in memory pass.
  *
- * @throws MemoryError `unauthenticated`, or `unavailable` when the database cannot answer.
+ * @throws MemoryError `unauthenticated`, `resource_exhausted` after too many unknown keys, or `unavailable`
+ * when the database cannot answer.
  */
-export function openAuthenticator(
-  options: AuthenticatorOptions,
-): (credential: Credential | undefined) => Promise<Principal> {
+export function openAuthenticator(options: AuthenticatorOptions): Authenticate {
   const known = new LRUCache<string, Known>({ max: KNOWN_KEYS_MAX });
-  return async (credential) => {
+  const lookUp = lookUps(options.accounts);
+  return async (credential, network) => {
     const hash = hashOf(credential);
-    const found = known.get(hash);
-    const entry = found ?? { ...(await meet(options.accounts, hash)), readAtMs: performance.now() };
+    const entry = known.get(hash) ?? (await lookUp(hash, network));
     if (entry.endsAtMs <= Date.now()) throw unknownKey();
     known.set(hash, entry);
     keepUp(entry, options.accounts);
     if (entry.reading !== undefined) await entry.reading;
     options.onUse(entry.caller);
     return entry.caller;
+  };
+}
+
+/** Looks keys up in the database, one that several calls show at a time only once. */
+function lookUps(accounts: Accounts): (hash: string, network: string) => Promise<Known> {
+  const running = new Map<string, Promise<Known>>();
+  /** Time until which an unknown key is not looked up again. */
+  const unknown = new LRUCache<string, number>({ max: KNOWN_KEYS_MAX });
+  const tokens = new Buckets(UNKNOWN_KEYS);
+  const lookUp = async (hash: string, network: string) => {
+    tokens.take(network);
+    try {
+      const found = await meet(accounts, hash);
+      tokens.giveBack(network);
+      return found;
+    } catch (error) {
+      if (error instanceof MemoryError && error.code === "unauthenticated")
+        unknown.set(hash, performance.now() + UNKNOWN_KEPT_MS);
+      else tokens.giveBack(network);
+      throw error;
+    }
+  };
+  return (hash, network) => {
+    if ((unknown.get(hash) ?? 0) > performance.now()) throw unknownKey();
+    const found = running.get(hash);
+    if (found !== undefined) return found;
+    tokens.check(network, "too many unknown API keys or sessions from this address");
+    const looking = lookUp(hash, network).finally(() => running.delete(hash));
+    running.set(hash, looking);
+    return looking;
   };
 }
 
@@ -127,20 +169,22 @@ function notLong(reading: Promise<void>): Promise<void> {
   });
 }
 
-async function meet(accounts: Accounts, hash: string): Promise<Pick<Known, "caller" | "endsAtMs">> {
+async function meet(accounts: Accounts, hash: string): Promise<Known> {
   const account = await accounts.findByKey(hash);
   const key = account?.keys.find((each) => answersTo(each, hash));
   if (account === undefined || key === undefined) throw unknownKey();
+  const session = key.sessions?.find((each) => each.hash === hash);
+  const endsAtMs = Math.min(key.expiresAtMs, session?.expiresAtMs ?? key.expiresAtMs);
+  if (endsAtMs <= Date.now()) throw unknownKey();
   await takePlace(accounts, account.id, key);
   const { access, namespace, hash: keyHash } = key;
   const { id: accountId, plan } = account;
-  const session = key.sessions?.find((each) => each.hash === hash);
   const caller = {
     ...{ accountId, keyHash, access, plan },
     ...(namespace !== undefined && { namespace }),
     ...(session !== undefined && { sessionHash: session.hash }),
   };
-  return { caller, endsAtMs: Math.min(key.expiresAtMs, session?.expiresAtMs ?? key.expiresAtMs) };
+  return { caller, endsAtMs, readAtMs: performance.now() };
 }
 
 /** Ends the key that this one replaces, on its first use. Two replicas may do this twice. */

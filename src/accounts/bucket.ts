@@ -1,3 +1,5 @@
+import { MemoryError } from "../errors.js";
+
 /** A token bucket: it holds up to `burst` tokens, and gains `perSecond` each second. */
 export interface Rate {
   readonly perSecond: number;
@@ -29,4 +31,53 @@ export function take(fullAtMs = 0, { perSecond, burst }: Rate, nowMs: number): T
 export function held(fullAtMs: number, { perSecond, burst }: Rate, nowMs: number): number {
   const missing = (Math.max(0, fullAtMs - nowMs) * perSecond) / 1000;
   return Math.max(0, Math.floor(burst - missing + HAIR));
+}
+
+/** Maximum number of buckets in memory; beyond it, those used least recently start afresh. */
+const BUCKETS_MAX = 10_000;
+
+/** Token buckets of one rate, by name, in this process alone: each replica admits that much. */
+export class Buckets {
+  /** Time when each bucket will be full again, in the order of last use. */
+  readonly #fullAtMs = new Map<string, number>();
+
+  constructor(
+    private readonly rate: Rate,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait, if the bucket is empty. */
+  check(name: string, message: string): void {
+    const { waitMs } = take(this.#fullAtMs.get(name), this.rate, this.nowMs());
+    if (waitMs <= 0) return;
+    const seconds = Math.ceil(waitMs / 1000);
+    throw new MemoryError("resource_exhausted", `${message}; try again in ${seconds} s`, {
+      reason: "RATE_LIMITED",
+      retryAfterMs: seconds * 1000,
+    });
+  }
+
+  /** Takes a token, which `check` has found. */
+  take(name: string): void {
+    const now = this.nowMs();
+    const { fullAtMs } = take(this.#fullAtMs.get(name), this.rate, now);
+    // Deleted first, so that it becomes the last.
+    this.#fullAtMs.delete(name);
+    this.#fullAtMs.set(name, fullAtMs);
+    this.#forget(now);
+  }
+
+  /** Puts a token back that turned out not to be needed. */
+  giveBack(name: string): void {
+    const fullAtMs = this.#fullAtMs.get(name);
+    if (fullAtMs !== undefined) this.#fullAtMs.set(name, fullAtMs - 1000 / this.rate.perSecond);
+  }
+
+  /** Forgets the oldest buckets that are full, and any above the bound. */
+  #forget(nowMs: number): void {
+    for (const [name, fullAtMs] of this.#fullAtMs) {
+      if (fullAtMs > nowMs && this.#fullAtMs.size <= BUCKETS_MAX) break;
+      this.#fullAtMs.delete(name);
+    }
+  }
 }

@@ -6,7 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { Health } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import type { Credential, Principal } from "../accounts/authenticate.js";
+import type { Authenticate } from "../accounts/authenticate.js";
 import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
 import { type HttpServerOptions, httpServer } from "./http/http-server.js";
@@ -19,7 +19,6 @@ import { addStreamPaths } from "./http/stream-paths.js";
 import { addMcp } from "./mcp/door.js";
 import { addOAuth, type OAuthOptions } from "./oauth/door.js";
 import { challengeOf } from "./oauth/metadata.js";
-import { clientAddresses, clientAddressKey } from "./port/client-address.js";
 import { sessionCookies } from "./port/session-cookie.js";
 import { addPortal } from "./portal/portal.js";
 import type { PortalFile } from "./portal/portal-files.js";
@@ -59,7 +58,7 @@ export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies
   readonly shutdownSignal: AbortSignal;
   readonly portal: readonly PortalFile[];
   readonly signUps: SignUpLimits;
-  authenticate(credential: Credential | undefined): Promise<Principal>;
+  readonly authenticate: Authenticate;
   readonly plans: Plans;
   readonly load: Pick<Load, "admit">;
   /** Ports and address of OAuth; undefined where it is off. */
@@ -83,7 +82,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   addProbes(app, readiness);
   addReference(app);
   addPortal(app, options.portal);
-  const addressOf = clientAddresses(trustedProxies);
   const limitSignUp = limitSignUps(new SignUpLimit(options.signUps));
   const { authenticate, plans } = options;
   const shed = shedLoad(options.load);
@@ -96,8 +94,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       addRoutes(router, options, closing.signal);
       for (const handler of router.handlers) handlers.set(handler.requestPath, handler);
     },
-    contextValues: ({ raw }) =>
-      browserContextOf(raw).set(clientAddressKey, addressOf(raw)).set(bodyRoomKey, bodyRoom),
+    contextValues: ({ raw }) => browserContextOf(raw).set(bodyRoomKey, bodyRoom),
     requestGate: async (context) => {
       try {
         shed(context);
@@ -132,11 +129,11 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { oauth } = options;
   if (oauth !== undefined) {
     const limits = options.signUps;
-    addOAuth(app, { ...plainly, ...oauth, limits, addressOf, load: options.load, portal: options.portal });
+    addOAuth(app, { ...plainly, ...oauth, limits, load: options.load, portal: options.portal });
   }
   addMcp(app, {
     ...{ gate: admission, load: options.load, corsOrigins: options.corsOrigins, onFault },
-    ...{ bodyRoom, bodyBytesMax: BODY_BYTES_MAX, handlerOf, addressOf },
+    ...{ bodyRoom, bodyBytesMax: BODY_BYTES_MAX, handlerOf },
     ...(oauth && { challenge: (hasKey) => challengeOf(oauth.issuer, { hasKey }) }),
   });
   return app;

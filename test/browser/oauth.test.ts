@@ -60,6 +60,12 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
   };
   const keys = async () => (await caller.call("GET /keys")).body.keys as { name: string; id: string }[];
   const allow = (page: Page) => page.getByRole("button", { name: "Allow" });
+  /** Allows as a user does: waits for the button, moves the pointer, clicks. */
+  const clickAllow = async (page: Page) => {
+    await page.locator('button[aria-disabled="false"]').waitFor();
+    await page.mouse.move(1, 1);
+    await allow(page).click();
+  };
 
   it("is allowed what its user chooses, who signs in on the way, and revokes it", async () => {
     const { page, faults } = await visitor();
@@ -75,7 +81,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     await page.getByRole("radio", { name: "Only read" }).check();
     await page.getByLabel("Only in namespace").fill("home");
     await page.getByLabel("The key ends").selectOption("in 7 days");
-    await allow(page).click();
+    await clickAllow(page);
     const answer = await arrived(page);
     expect([answer.get("iss"), answer.get("state"), answer.get("error")]).toEqual([ISSUER, "xyz", null]);
     const { body } = await flow.exchange(String(answer.get("code")), { redirect_uri: back });
@@ -100,7 +106,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     await page.getByRole("button", { name: "Create my key" }).click();
     await page.getByLabel("I have saved it").check();
     await page.getByRole("button", { name: "Continue" }).click();
-    await allow(page).click();
+    await clickAllow(page);
     expect((await arrived(page)).get("code")).toMatch(/^rco_/);
     expect(faults()).toEqual([]);
   });
@@ -175,9 +181,103 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "an application that a
     const opening = page.context().waitForEvent("page");
     await page.evaluate("void (window.child = open(window.asking))");
     const child = await opening;
-    await allow(child).click();
+    await clickAllow(child);
     await page.waitForFunction("window.heard !== undefined");
     expect(await page.evaluate("window.heard")).toContain("code=rco_");
+  });
+
+  describe("is allowed by nothing but a deliberate click", () => {
+    const DELAY_MS = 1_000;
+    /** Opens the page with a clock that stands still, as if it had come to the front now. */
+    const inFront = async () => {
+      const { page } = await signedIn();
+      let answers = 0;
+      page.on("request", (request) => {
+        if (request.url().endsWith("/authorize/answer")) answers++;
+      });
+      await page.clock.install();
+      await open(page);
+      await allow(page).waitFor();
+      await page.clock.pauseAt(Date.now() + 3_600_000);
+      const comeToFront = () => page.evaluate("dispatchEvent(new Event('focus'))");
+      await comeToFront();
+      await allow(page).scrollIntoViewIfNeeded();
+      const box = await allow(page).boundingBox();
+      const at = { x: (box?.x ?? 0) + 20, y: (box?.y ?? 0) + 10 };
+      const ignored = page.getByText("Nothing was allowed");
+      return { page, at, ignored, comeToFront, answers: () => answers };
+    };
+
+    it("not by one that comes as the page opens, but by a later one", async () => {
+      const { page, at, ignored, answers } = await inFront();
+      await page.mouse.move(1, 1);
+      await page.mouse.click(at.x, at.y);
+      await ignored.waitFor();
+      expect(await allow(page).getAttribute("aria-disabled")).toBe("true");
+      await page.clock.runFor(DELAY_MS - 1);
+      await page.mouse.click(at.x, at.y);
+      expect(await allow(page).getAttribute("aria-disabled")).toBe("true");
+      await page.clock.runFor(1);
+      await page.locator('button[aria-disabled="false"]').waitFor();
+      expect(answers()).toBe(0);
+      await page.mouse.click(at.x, at.y);
+      expect((await arrived(page)).get("code")).toMatch(/^rco_/);
+    });
+
+    it("not while the pointer has not moved, but once it has", async () => {
+      const { page, at, ignored, answers } = await inFront();
+      await page.clock.runFor(DELAY_MS);
+      await page.locator('button[aria-disabled="false"]').waitFor();
+      await page.mouse.click(at.x, at.y);
+      await ignored.waitFor();
+      await page.mouse.click(at.x, at.y);
+      expect(answers()).toBe(0);
+      await page.mouse.move(at.x + 3, at.y);
+      await page.mouse.click(at.x + 3, at.y);
+      expect((await arrived(page)).get("code")).toMatch(/^rco_/);
+    });
+
+    it("not by one that comes as the page returns to the front", async () => {
+      const { page, at, ignored, comeToFront, answers } = await inFront();
+      await page.clock.runFor(DELAY_MS);
+      await page.mouse.move(1, 1);
+      await page.mouse.move(2, 2);
+      await page.evaluate("dispatchEvent(new Event('blur'))");
+      await page.clock.runFor(DELAY_MS);
+      await page.mouse.click(at.x, at.y);
+      await ignored.waitFor();
+      await comeToFront();
+      await page.clock.runFor(DELAY_MS - 1);
+      await page.mouse.click(at.x, at.y);
+      expect(await allow(page).getAttribute("aria-disabled")).toBe("true");
+      expect(answers()).toBe(0);
+    });
+
+    it("not by a key that is held down or comes as the page opens, but by one that is pressed later", async () => {
+      const { page, ignored, answers } = await inFront();
+      await allow(page).focus();
+      await page.keyboard.press("Enter");
+      await ignored.waitFor();
+      await page.keyboard.down("Enter");
+      await page.clock.runFor(DELAY_MS);
+      await page.locator('button[aria-disabled="false"]').waitFor();
+      await page.keyboard.down("Enter");
+      await page.keyboard.up("Enter");
+      await page.evaluate("0");
+      expect(answers()).toBe(0);
+      await page.keyboard.press("Enter");
+      expect((await arrived(page)).get("code")).toMatch(/^rco_/);
+    });
+
+    it("by a finger, which moves no pointer", async () => {
+      const context = await browser.newContext({ hasTouch: true });
+      const page = await context.newPage();
+      await signInWith(page, server.url, caller.key);
+      await open(page);
+      await page.locator('button[aria-disabled="false"]').waitFor();
+      await allow(page).tap();
+      expect((await arrived(page)).get("code")).toMatch(/^rco_/);
+    });
   });
 
   it("cannot allow itself anything from a page of its own", async () => {

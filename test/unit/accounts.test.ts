@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Account, Accounts, KeyUse } from "../../src/accounts/account.js";
-import { openAuthenticator, PLAN_KEPT_MS } from "../../src/accounts/authenticate.js";
+import { type Credential, openAuthenticator, PLAN_KEPT_MS } from "../../src/accounts/authenticate.js";
 import { UsageCounter } from "../../src/accounts/count-usage.js";
 import { type Key, makeKey, makeSession, NEVER_MS } from "../../src/accounts/key.js";
 import { LastUsed } from "../../src/accounts/last-used.js";
@@ -39,9 +39,10 @@ describe("the authenticate", () => {
     const findByKey = vi.fn(async () => account);
     const accounts = { findByKey, expireKey: note("expire"), settleKey: note("settle") };
     const used = vi.fn();
-    const open = openAuthenticator({ accounts: accounts as unknown as Accounts, onUse: used });
+    const from = openAuthenticator({ accounts: accounts as unknown as Accounts, onUse: used });
+    const open = (credential: Credential | undefined) => from(credential, "192.0.2.1");
     const authenticate = (key: string | undefined) => open(key === undefined ? undefined : { key });
-    return { open, authenticate, calls, findByKey, used };
+    return { from, open, authenticate, calls, findByKey, used };
   };
 
   it("says what a key may do, and remembers it", async () => {
@@ -155,6 +156,85 @@ describe("the authenticate", () => {
     for (const key of [undefined, "nonsense", makeKey({ name: "" }).secret]) {
       await expect(authenticate(key)).rejects.toMatchObject({ code: "unauthenticated" });
     }
+  });
+
+  const unknown = () => ({ key: makeKey({ name: "" }).secret });
+  const limited = { code: "resource_exhausted", reason: "RATE_LIMITED", retryAfterMs: 1_000 };
+  const codesOf = async (calls: readonly Promise<unknown>[]) =>
+    (await Promise.allSettled(calls)).map((each) => (each.status === "rejected" ? each.reason.code : "ok"));
+
+  it("looks up 100 unknown keys of a network, and then one a second", async () => {
+    const { from, findByKey } = authenticatorOf(anAccount([]));
+    for (let n = 0; n < 100; n++) {
+      await expect(from(unknown(), "a")).rejects.toMatchObject({ code: "unauthenticated" });
+    }
+    await expect(from(unknown(), "a")).rejects.toMatchObject(limited);
+    expect(findByKey).toHaveBeenCalledTimes(100);
+    await expect(from(unknown(), "b")).rejects.toMatchObject({ code: "unauthenticated" });
+    await vi.advanceTimersByTimeAsync(1_000);
+    await expect(from(unknown(), "a")).rejects.toMatchObject({ code: "unauthenticated" });
+    await expect(from(unknown(), "a")).rejects.toMatchObject(limited);
+  });
+
+  it("looks up any number of keys that exist, as a network of many users shows them after a restart", async () => {
+    const keys = Array.from({ length: 500 }, () => makeKey({ name: "" }));
+    const { from, findByKey } = authenticatorOf(anAccount(keys.map(({ key }) => key)));
+    for (const { secret } of keys) await from({ key: secret }, "a");
+    expect(findByKey).toHaveBeenCalledTimes(500);
+    await expect(from(unknown(), "a")).rejects.toMatchObject({ code: "unauthenticated" });
+  });
+
+  it("lets known keys pass where the network has shown too many unknown ones, but no new ones", async () => {
+    const [old, fresh] = [makeKey({ name: "" }), makeKey({ name: "" })];
+    const { from } = authenticatorOf(anAccount([old.key, fresh.key]));
+    await from({ key: old.secret }, "a");
+    await codesOf(Array.from({ length: 100 }, () => from(unknown(), "a")));
+    await from({ key: old.secret }, "a");
+    await expect(from({ key: fresh.secret }, "a")).rejects.toMatchObject(limited);
+    await from({ key: fresh.secret }, "b");
+  });
+
+  it("looks a key up once for all calls that show it at the same time", async () => {
+    const { secret, key } = makeKey({ name: "" });
+    const { from, findByKey } = authenticatorOf(anAccount([key]));
+    const codes = await codesOf(Array.from({ length: 1_000 }, () => from({ key: secret }, "a")));
+    expect(new Set(codes)).toEqual(new Set(["ok"]));
+    expect(findByKey).toHaveBeenCalledTimes(1);
+  });
+
+  it("refuses an unknown key that comes again from memory, and looks it up again after ten seconds", async () => {
+    const { from, findByKey } = authenticatorOf(anAccount([]));
+    const wrong = unknown();
+    for (let n = 0; n < 1_000; n++) {
+      await expect(from(wrong, "a")).rejects.toMatchObject({ code: "unauthenticated" });
+    }
+    expect(findByKey).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(10_001);
+    await expect(from(wrong, "a")).rejects.toMatchObject({ code: "unauthenticated" });
+    expect(findByKey).toHaveBeenCalledTimes(2);
+  });
+
+  it("counts an expired key as an unknown one", async () => {
+    const { secret, key } = makeKey({ name: "", expiresAtMs: NOON_MS });
+    const { from, findByKey } = authenticatorOf(anAccount([key]));
+    for (let n = 0; n < 3; n++) {
+      await expect(from({ key: secret }, "a")).rejects.toMatchObject({ code: "unauthenticated" });
+    }
+    expect(findByKey).toHaveBeenCalledTimes(1);
+  });
+
+  it("looks up 100 keys of a network at a time, and counts none that the database had no answer for", async () => {
+    const { from, findByKey } = authenticatorOf(anAccount([]));
+    findByKey.mockImplementation(async () => {
+      await new Promise((done) => setTimeout(done, 50));
+      throw new Error("away");
+    });
+    const calls = codesOf(Array.from({ length: 101 }, () => from(unknown(), "a")));
+    await vi.advanceTimersByTimeAsync(50);
+    expect((await calls).filter((code) => code === "resource_exhausted")).toHaveLength(1);
+    findByKey.mockReset();
+    await codesOf(Array.from({ length: 99 }, () => from(unknown(), "a")));
+    await expect(from(unknown(), "a")).rejects.toMatchObject({ code: "unauthenticated" });
   });
 });
 

@@ -809,7 +809,7 @@ export type Reason =
   | "QUOTA_EXHAUSTED"
   /** The body is over 1,048,576 bytes (StoreBatch: 8,388,608), as sent or after decompressing. */
   | "BODY_TOO_LARGE"
-  /** Too many sign-ups come from this address or in all. */
+  /** Too many sign-ups or unknown keys come from this address, or too many sign-ups in all. */
   | "RATE_LIMITED"
   /** The key makes more calls a second than its plan allows. */
   | "KEY_RATE_LIMITED"

@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from "fastify";
-import { inBlocks } from "../port/client-address.js";
+import { inBlocks, noteAddresses } from "../port/client-address.js";
 import type { ConnectionCounts } from "../port/connection-counts.js";
 import { createOnePortServer } from "../port/one-port.js";
 import { ONE_PORT_LIMITS, type OnePortLimits } from "../port/one-port-limits.js";
@@ -78,9 +78,11 @@ export function httpServer(options: HttpServerOptions): FastifyInstance {
     // Requests that come while running calls finish are served like them: readiness keeps new callers away.
     return503OnClosing: false,
   });
+  const noteAddress = noteAddresses(options.trustedProxies);
   const isPreflight = allowOrigins(options.corsOrigins);
   app.addHook("onRequest", async (request, reply) => {
     request.raw.headers["x-request-id"] = request.id;
+    noteAddress(request.raw);
     options.cookies.take(request.raw);
     reply.headers({
       "x-request-id": request.id,

@@ -2,9 +2,9 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { unknownKey } from "../../accounts/authenticate.js";
 import { MemoryError } from "../../errors.js";
-import { clientAddressKey } from "../port/client-address.js";
+import { addressOf } from "../port/client-address.js";
 import { type BodyRoom, bodyRoomKey } from "../rpc/body-room.js";
-import { admit, callerKey, contextOf, type GateOptions, keyIn } from "../rpc/caller.js";
+import { admit, contextOf, type GateOptions, identify } from "../rpc/caller.js";
 import type { Load } from "../rpc/load.js";
 import { protocolKey } from "../rpc/observe.js";
 import { JSON_TYPE, sendError, sendThrown, unsupported } from "../wire/plain-errors.js";
@@ -24,7 +24,6 @@ export interface McpOptions {
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
   handlerOf(rpc: string): UniversalHandler;
-  addressOf(request: FastifyRequest["raw"]): string;
   /** Makes the `WWW-Authenticate` of an answer to who has no key, or a wrong one; absent where OAuth is off. */
   challenge?(hasKey: boolean): string;
   onFault(error: unknown, requestId: string): void;
@@ -45,7 +44,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
     method: "POST",
     url: "/mcp",
     handler: async (request, reply) => {
-      const asker = { headers: request.headers, address: options.addressOf(request.raw) };
+      const asker = { headers: request.headers, address: addressOf(request.raw) };
       if (isForeign(asker, options.corsOrigins)) {
         return sendError(reply, 403, "pages of other origins may not call /mcp");
       }
@@ -86,22 +85,18 @@ interface Serving extends McpOptions {
 }
 
 async function serve(request: FastifyRequest, options: Serving) {
-  const { gate, bodyRoom, addressOf, answer, signal } = options;
+  const { gate, bodyRoom, answer, signal } = options;
   const header = webHeaders(request.headers);
-  const values = () =>
-    contextOf(request.raw)
-      .set(clientAddressKey, addressOf(request.raw))
-      .set(bodyRoomKey, bodyRoom)
-      .set(protocolKey, "mcp");
+  const values = () => contextOf(request.raw).set(bodyRoomKey, bodyRoom).set(protocolKey, "mcp");
   options.load.admit(undefined);
-  const caller = await gate.authenticate(keyIn(header));
-  const scope = { ...scopeOf(request.url, caller), site: siteOf(request) };
-  const { message, loss } = await messageIn(request, { ...options, values: values().set(callerKey, caller) });
   const handedBack = new Headers();
+  const context = () => ({ requestHeader: header, responseHeader: handedBack, values: values() });
+  const identified = context();
+  const caller = await identify(identified, gate);
+  const scope = { ...scopeOf(request.url, caller), site: siteOf(request) };
+  const { message, loss } = await messageIn(request, { ...options, values: identified.values });
   // A tool's call is admitted where its RPC is; all else here.
-  if (message.method !== "tools/call") {
-    await admit({ requestHeader: header, responseHeader: handedBack, values: values() }, gate);
-  }
+  if (message.method !== "tools/call") await admit(context(), gate);
   const onAnswer = (answered: Headers) => {
     for (const [name, value] of answered) handedBack.set(name, value);
   };

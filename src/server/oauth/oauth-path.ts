@@ -1,6 +1,4 @@
-import type { FastifyRequest } from "fastify";
 import type { PlainPath, ServeOptions } from "../plain/served.js";
-import { clientAddressKey } from "../port/client-address.js";
 import { type BodyRoom, bodyRoomKey } from "../rpc/body-room.js";
 import { browserContextOf, contextOf } from "../rpc/caller.js";
 import { JSON_TYPE } from "../wire/plain-errors.js";
@@ -16,15 +14,13 @@ export interface OAuthPath extends Omit<PlainPath, "method" | "contextOf"> {
 
 export interface OAuthPathOptions extends ServeOptions {
   readonly bodyRoom: BodyRoom;
-  addressOf(request: FastifyRequest["raw"]): string;
 }
 
 /** Completes a path by its method, its type, and what its requests are known by. */
 export function plainPathOf({ fromPortal, ...path }: OAuthPath, options: OAuthPathOptions): PlainPath {
-  const { bodyRoom, addressOf } = options;
   const valuesOf = fromPortal ? browserContextOf : contextOf;
   const contextFor: PlainPath["contextOf"] = ({ raw }) => {
-    const values = valuesOf(raw).set(clientAddressKey, addressOf(raw)).set(bodyRoomKey, bodyRoom);
+    const values = valuesOf(raw).set(bodyRoomKey, options.bodyRoom);
     return { requestHeader: new Headers(), responseHeader: new Headers(), values };
   };
   return { type: JSON_TYPE, ...path, method: "POST", contextOf: contextFor };

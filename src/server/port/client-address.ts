@@ -4,8 +4,22 @@ import { createContextKey } from "@connectrpc/connect";
 import { compile } from "@fastify/proxy-addr";
 import ipaddr from "ipaddr.js";
 
-/** Address that a call came from; set for every RPC. */
+/** Address that a call came from; set for every call. */
 export const clientAddressKey = createContextKey("", { description: "client address" });
+
+/** Addresses that requests came from. */
+const addresses = new WeakMap<object, string>();
+
+/** Returns the address that `noteAddresses` has noted of a request. */
+export function addressOf(request: object): string {
+  return addresses.get(request) ?? "";
+}
+
+/** Returns a function that notes the address of a request for `addressOf`. */
+export function noteAddresses(trustedProxies: readonly string[]): (request: IncomingMessage) => void {
+  const read = clientAddresses(trustedProxies);
+  return (request) => void addresses.set(request, read(request));
+}
 
 /** Maximum number of proxies in a chain; earlier entries of the header are ignored. */
 const HOPS_MAX = 32;

@@ -4,10 +4,11 @@ import {
   createContextValues,
   type HandlerContext,
 } from "@connectrpc/connect";
-import type { Credential, Principal } from "../../accounts/authenticate.js";
+import type { Authenticate, Credential, Principal } from "../../accounts/authenticate.js";
 import type { KeyLimits } from "../../accounts/key-limits.js";
 import type { Plans } from "../../accounts/plan.js";
 import type { Caller } from "../../memory/ports/quota.js";
+import { addressOf, clientAddressKey, networkOf } from "../port/client-address.js";
 import { sessionOf } from "../port/session-cookie.js";
 import { whenTaken } from "../port/slow-readers.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
@@ -28,7 +29,7 @@ export function browserContextOf(request: object): ContextValues {
 
 /** Creates the context values of a call, which needs a key. */
 export function contextOf(request: object): ContextValues {
-  const values = createContextValues();
+  const values = createContextValues().set(clientAddressKey, addressOf(request));
   const taken = whenTaken(request);
   return taken === undefined ? values : values.set(takenKey, taken);
 }
@@ -41,8 +42,7 @@ export function callerOf({ values }: Pick<HandlerContext, "values">): Caller {
 }
 
 export interface GateOptions {
-  /** Finds the principal that holds a key or a session. */
-  authenticate(credential: Credential | undefined): Promise<Principal>;
+  readonly authenticate: Authenticate;
   readonly plans: Plans;
   readonly keyLimits: KeyLimits;
   /** RPCs that need no key, as `service/method`, or `service/` for all of a service. */
@@ -50,8 +50,8 @@ export interface GateOptions {
 }
 
 /**
- * Builds the gate, which runs before the body is read. It finds the caller, and refuses unknown keys and
- * those that call too often.
+ * Builds the gate, which runs before the body is read. It finds the caller, and refuses unknown keys, networks that
+ * show too many of them, and keys that call too often.
  */
 export function gate({ open, ...options }: GateOptions): (context: HandlerContext) => Promise<void> {
   return async (context) => {
@@ -79,12 +79,12 @@ function endCheaply(context: HandlerContext): void {
 /** Parts of a call that the gate reads and writes. */
 export type Admitted = Pick<HandlerContext, "requestHeader" | "responseHeader" | "values">;
 
-/** Finds the caller. @throws MemoryError `unauthenticated`. */
+/** Finds the caller. @throws MemoryError `unauthenticated`, or `resource_exhausted`. */
 export async function identify(
   context: Admitted,
   { authenticate }: Pick<GateOptions, "authenticate">,
 ): Promise<Principal> {
-  const caller = await authenticate(credentialOf(context));
+  const caller = await authenticate(credentialOf(context), networkOf(context.values.get(clientAddressKey)));
   context.values.set(callerKey, caller);
   return caller;
 }
@@ -110,7 +110,7 @@ function credentialOf({ requestHeader, values }: Admitted): Credential | undefin
 }
 
 /** Reads the key of `Authorization: Bearer KEY` or `X-API-Key: KEY`; the former wins. */
-export function keyIn(header: Headers): Credential | undefined {
+function keyIn(header: Headers): Credential | undefined {
   const authorization = header.get("authorization");
   const key = authorization === null ? header.get("x-api-key") : /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   return key == null ? undefined : { key };

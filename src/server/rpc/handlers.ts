@@ -5,9 +5,7 @@ import type {
   UniversalServerRequest,
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { posted } from "../wire/connect-get.js";
 import { normalizeHeaders } from "../wire/content-type.js";
-import { inBytes, inText, isText } from "../wire/grpc-web-text.js";
 import { unsupported, withBody } from "../wire/plain-errors.js";
 import { strict } from "./bodies.js";
 import { type ObserveOptions, observed } from "./observe.js";
@@ -29,12 +27,12 @@ export function dressHandlers(
 ): void {
   for (const [i, bare] of [...router.handlers].entries()) {
     const bytesMax = bodyBytesMax(bare.method);
-    router.handlers[i] = lenient(observed(explained(strict(bare, { bytesMax })), options));
+    router.handlers[i] = withNormalizedHeaders(observed(explained(strict(bare, { bytesMax })), options));
     const requestPath = plainPaths[bare.requestPath];
     if (requestPath === undefined) continue;
     const handler = explained(strict(bare, { bytesMax, tooLargeStatus: 413 }));
     const dressed = Object.assign(plain(handler, bytesMax), handler, { requestPath });
-    router.handlers.push(lenient(observed(dressed, { ...options, plain: true })));
+    router.handlers.push(withNormalizedHeaders(observed(dressed, { ...options, plain: true })));
   }
 }
 
@@ -44,16 +42,15 @@ export function dressOpenHandlers(
   { from, bytesMax }: { from: number; bytesMax: number },
 ): void {
   for (const [i, bare] of [...router.handlers].entries()) {
-    if (i >= from) router.handlers[i] = lenient(explained(strict(bare, { bytesMax })));
+    if (i >= from) router.handlers[i] = withNormalizedHeaders(explained(strict(bare, { bytesMax })));
   }
 }
 
-/** Normalizes a request for the other wrappers, and answers in the form in which the request came. */
-function lenient(handler: UniversalHandler): UniversalHandler {
-  const read = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+/** Normalizes a request's headers for the other wrappers and for Connect. */
+function withNormalizedHeaders(handler: UniversalHandler): UniversalHandler {
+  const read = (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     normalizeHeaders(request.header);
-    if (request.method === "GET" && handler.allowedMethods.includes("GET")) return handler(posted(request));
-    return isText(request) ? inText(await handler(inBytes(request))) : handler(request);
+    return handler(request);
   };
   return Object.assign(read, handler);
 }

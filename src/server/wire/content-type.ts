@@ -1,6 +1,5 @@
 /** Content types that bodies may have, without parameters. */
-const SERVED =
-  /^application\/(?:json|proto|connect\+(?:json|proto)|grpc(?:-web(?:-text)?)?(?:\+(?:json|proto))?)$/;
+const SERVED = /^application\/(?:json|proto|connect\+(?:json|proto)|grpc(?:-web)?(?:\+(?:json|proto))?)$/;
 
 const PARAMETER = /;\s*([^=;\s]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g;
 const UTF8 = /^utf-?8$/i;

@@ -3,6 +3,7 @@ import { keepPreviousData, useMutation } from "@tanstack/react-query";
 import { type FormEvent, useDeferredValue, useState } from "react";
 import { memories } from "../api";
 import { ErrorNote } from "../errors";
+import { useDeliberate } from "./deliberate";
 import { type Answer, type AuthorizationRequest, sendAnswer } from "./request";
 
 /** Number of namespaces that are suggested at a time. */
@@ -21,12 +22,15 @@ export function ConsentForm({ request }: { request: AuthorizationRequest }) {
   const [access, setAccess] = useState<"full" | "read_only">(request.reads_only ? "read_only" : "full");
   const [namespace, setNamespace] = useState("");
   const [days, setDays] = useState(DAYS_DEFAULT);
+  const { isReady, isDeliberate } = useDeliberate();
+  const [ignored, setIgnored] = useState(false);
   const answer = useMutation({ mutationFn: (given: Answer) => sendAnswer(given) });
   // The page is left then, unless a program of this device takes over beside it.
   const isDone = answer.isPending || answer.isSuccess;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    answer.mutate({ allow: true, access, namespace, days });
+    setIgnored(!isDeliberate());
+    if (isDeliberate()) answer.mutate({ allow: true, access, namespace, days });
   };
   return (
     <form method="post" className="stack" onSubmit={submit}>
@@ -80,10 +84,16 @@ export function ConsentForm({ request }: { request: AuthorizationRequest }) {
         <button type="button" disabled={isDone} onClick={() => answer.mutate({ allow: false })}>
           Deny
         </button>
-        <button type="submit" className="button-main" disabled={isDone}>
+        <button type="submit" className="button-main" disabled={isDone} aria-disabled={!isReady}>
           Allow
         </button>
       </div>
+      {ignored && (
+        <p role="status">
+          Nothing was allowed: that may have been meant for another page. Move the pointer a little and choose
+          Allow again.
+        </p>
+      )}
     </form>
   );
 }

@@ -50,10 +50,10 @@ export function groupsOf(document: Document): readonly Group[] {
   return [...groups];
 }
 
-/** `MemoryService_GetMemory_get` and `getMemory` are both GetMemory. */
+/** `MemoryService_GetMemory` and `getMemory` are both GetMemory. */
 function nameOf({ operationId = "", tags }: Operation): string {
   if (!tags) return operationId;
-  const name = operationId.replace(/^\w+Service_/, "").replace(/_get$/, "");
+  const name = operationId.replace(/^\w+Service_/, "");
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
