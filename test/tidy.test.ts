@@ -59,9 +59,11 @@ function openTree(): string {
   return tree;
 }
 
-const sources = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile())
-  .map((entry) => join(entry.parentPath, entry.name));
+const filesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+const sources = filesIn("src");
 
 describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
   /** Imports that a folder may not have. */
@@ -275,7 +277,9 @@ describe("the packages", () => {
 
   test.each(Object.keys(dependencies))("%s is imported", (name) => {
     const imports = new RegExp(`(from|import|import\\()\\s*"${name}["/]`);
-    expect(sources.some((path) => imports.test(readFileSync(path, "utf8")))).toBe(true);
+    expect([...sources, ...filesIn("cli")].some((path) => imports.test(readFileSync(path, "utf8")))).toBe(
+      true,
+    );
   });
 
   test("the program tells this one's version", () => {
