@@ -4,7 +4,6 @@ import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Option } from "commander";
 import { EXIT } from "./cli/exit.js";
 import { failureOf } from "./cli/failure.js";
 import { hasLogin, serverOf } from "./cli/profile.js";
@@ -14,7 +13,6 @@ import { sharing } from "./mcp/embedded.js";
 import { keyIn } from "./mcp/key-file.js";
 import type { FindPlace } from "./mcp/place.js";
 import { Remote } from "./mcp/remote.js";
-import { importOnce } from "./mcp/server-memory.js";
 import { serveOnStdio } from "./mcp/stdio.js";
 import { commandLine } from "./operator/command-line.js";
 import { flushLog, openLog } from "./server/logging.js";
@@ -36,8 +34,6 @@ globalThis.console = new Console(process.stderr, process.stderr);
 interface Options {
   readonly url?: string;
   readonly namespace?: string;
-  readonly compat?: "server-memory";
-  readonly memoryFile?: string;
 }
 
 const stopping = new AbortController();
@@ -47,15 +43,6 @@ commandLine({ name: "recalld mcp", exitCode: EXIT.notUnderstood })
   .description("serves the Model Context Protocol on the standard input and output")
   .option("--url <URL>", "address of the server")
   .option("-n, --namespace <NAME>", "the namespace of all calls (RECALLD_NAMESPACE)")
-  .addOption(
-    new Option("--compat <PROGRAM>", "the tools of another program, over these memories").choices([
-      "server-memory",
-    ]),
-  )
-  .option(
-    "--memory-file <PATH>",
-    "memory.jsonl to import at the first start (MEMORY_FILE_PATH); with --compat",
-  )
   .addHelpText("after", HELP)
   .action(serve)
   .parseAsync()
@@ -63,35 +50,14 @@ commandLine({ name: "recalld mcp", exitCode: EXIT.notUnderstood })
 
 async function serve(options: Options): Promise<void> {
   const namespace = options.namespace ?? process.env.RECALLD_NAMESPACE;
-  const query = new URLSearchParams();
-  if (namespace !== undefined) query.set("namespace", namespace);
-  if (options.compat !== undefined) query.set("tools", "graph");
-  const remote = new Remote({ find: finding(options), query: query.size === 0 ? "" : `?${query}` });
+  const query = namespace === undefined ? "" : `?${new URLSearchParams({ namespace })}`;
+  const remote = new Remote({ find: finding(options), query });
   const { logger } = openLog(process.env.LOG_LEVEL || "warn");
-  const imported = importGraph({ ...options, ...(namespace !== undefined && { namespace }) }, remote);
-  const whole: Pick<Remote, "ask"> = {
-    ask: async (...asked) => {
-      await imported;
-      return remote.ask(...asked);
-    },
-  };
-  void serveOnStdio(whole, (error) => logger.debug({ err: error }, "mcp")).then(() => end());
+  void serveOnStdio(remote, (error) => logger.debug({ err: error }, "mcp")).then(() => end());
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void end());
   // The first call need not wait for the start, if the client is slow enough.
-  const ping = remote.ask("ping", {}, stopping.signal);
-  const [{ result, message }] = await Promise.all([ping, imported]);
+  const { result, message } = await remote.ask("ping", {}, stopping.signal);
   if (result === undefined) logger.warn({ message }, "no server yet");
-}
-
-/** Imports the knowledge graph of the program whose tools are wanted, if it is not done yet. */
-async function importGraph({ compat, memoryFile, url, namespace }: Options, remote: Remote): Promise<void> {
-  const { env } = process;
-  const path = memoryFile ?? env.MEMORY_FILE_PATH;
-  if (compat === undefined || path === undefined) return;
-  const notesDir = join(dataFolder(env), "imported-graphs");
-  const place = JSON.stringify([url ?? env.RECALLD_URL, namespace]);
-  const count = await importOnce({ remote, path, notesDir, place, signal: stopping.signal });
-  if (count > 0) console.error(`imported ${count} entities and relations of ${path}`);
 }
 
 /** Returns the folder for what is kept on this machine. */

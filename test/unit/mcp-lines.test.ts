@@ -1,12 +1,8 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { linesIn } from "../../src/lines.js";
 import { LineTransport } from "../../src/mcp/line-transport.js";
-import { importOnce } from "../../src/mcp/server-memory.js";
 
 const call = (id: unknown, args = "{}") =>
   `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"x","arguments":${args}}}`;
@@ -113,40 +109,5 @@ describe("messages on lines", () => {
     await transport.send({ jsonrpc: "2.0", id: 1, result: {} });
     expect(transport.lossOf(1)).toBeUndefined();
     await transport.close();
-  });
-});
-
-describe("a memory.jsonl", () => {
-  async function imported(bytes: Buffer) {
-    const dir = mkdtempSync(join(tmpdir(), "recalld-lines-"));
-    const path = join(dir, "memory.jsonl");
-    writeFileSync(path, bytes);
-    const sent: unknown[] = [];
-    const ask = async (_method: string, params: object) => {
-      sent.push((params as { arguments: unknown }).arguments);
-      return { result: {}, code: "", message: "" };
-    };
-    const signal = new AbortController().signal;
-    await importOnce({ remote: { ask }, path, notesDir: join(dir, "notes"), place: "", signal });
-    return sent;
-  }
-  const entity = (name: string) => ({
-    type: "entity",
-    name,
-    entityType: "person",
-    observations: ["a\u2028b"],
-  });
-
-  it("may begin with a byte order mark, and have any character in its texts", async () => {
-    const lines = [entity("Ada"), entity("Bob")].map((each) => JSON.stringify(each)).join("\r\n");
-    expect(await imported(Buffer.from(`\uFEFF${lines}\n`))).toEqual([
-      { entities: [entity("Ada"), entity("Bob")] },
-    ]);
-  });
-
-  it("is refused where a line is not UTF-8", async () => {
-    const bytes = Buffer.from(`${JSON.stringify(entity("Ada"))}\n${JSON.stringify(entity("caf?"))}`);
-    bytes[bytes.indexOf("?")] = 0xe9;
-    await expect(imported(bytes)).rejects.toThrow(/line 2 of .*memory.jsonl is not UTF-8/);
   });
 });
