@@ -123,7 +123,6 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/memory/erasure", "../calls/get.js"],
     ["src/memory/streams", "../calls/get.js"],
     ["src/memory/model-change", "../calls/store.js"],
-    ["src/memory/format", "../log/replica.js"],
     ["src/server/port", "../rpc/caller.js"],
     ["src/server/wire", "../rpc/caller.js"],
     ["src/server/rpc", "../http/cors.js"],
