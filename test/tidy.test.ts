@@ -135,7 +135,6 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/embedding/convention", "../pool/pool.js"],
     ["src/embedding/download", "../pool/pool.js"],
     ["src/embedding/pool", "../open.js"],
-    ["src/embedding/check", "../pool/pool.js"],
     ["src/storage", "../memory/calls/store.js"],
     ["src/storage/local", "../../memory/calls/store.js"],
     ["src/storage/local/check", "../file.js"],
