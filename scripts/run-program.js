@@ -15,7 +15,7 @@ const PROGRAMS = {
     "backup",
     "soak",
   ],
-  eval: ["quality", "everyday"],
+  eval: ["quality", "everyday", "paraphrases"],
 };
 
 const [folder, name, ...options] = process.argv.slice(2);

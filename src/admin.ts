@@ -14,7 +14,6 @@ import { ProgressLine } from "./progress.js";
 import { backUp } from "./storage/local/backup/back-up.js";
 import { compactLocal } from "./storage/local/backup/compact.js";
 import { restore } from "./storage/local/backup/restore.js";
-import { VERSION } from "./version.js";
 
 /** A command's answer, for people and for programs. */
 interface Said {
@@ -117,7 +116,6 @@ async function takeBackup(config: Config, given: Given): Promise<Said> {
   try {
     const manifest = await backUp({
       folder,
-      program: VERSION,
       copy: async (path) => void (await adminClient.ask({ operation: "backup", given: { path } })),
       onProgress: (bytes) => progress.show(`${count(bytes)} bytes copied`),
     });
@@ -182,7 +180,7 @@ function statusOf({ change, holds }: ModelChangeStatus): string {
 async function compact(config: Config): Promise<Said> {
   const { mongodbUri, dataDir } = config;
   if (mongodbUri !== undefined) refuse("MongoDB has a command of its own for this: `compact`");
-  // Opening refuses a database that does not exist, or is too new for this program.
+  // Opening refuses a database that does not exist, or is of another format.
   await (await openStorage(config, { creates: false })).close();
   const { before, after } = await compactLocal({ dataDir });
   const lines = [`${count(before)} bytes before, ${count(after)} after`];

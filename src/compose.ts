@@ -9,7 +9,7 @@ import { openCertificate, openDoors } from "./compose/doors.js";
 import { openMemory } from "./compose/memory.js";
 import { describeNewest, type Models, openFirstModel, openReembedding } from "./compose/models.js";
 import { readPlans } from "./compose/plans.js";
-import { openMigrating, openStorage, ownSnapshots } from "./compose/storage.js";
+import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
 import { warn } from "./compose/warn.js";
 import type { Config } from "./config.js";
@@ -47,8 +47,6 @@ export interface ServiceOptions {
   readonly droppedLines: () => number;
   /** Aborted when the program is to end, maybe before it has started. */
   readonly stopping: AbortSignal;
-  /** Called when another program has made the database too new for this one, which must end. */
-  onTooNew(error: unknown): void;
   /** Plans in place of those that the settings name. */
   readonly plans?: Plans;
   /** Fetches the documents of OAuth's clients in place of the internet. */
@@ -85,8 +83,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const answer = audited(logger, (request) => operator.answer(request));
   const storage = await openStorage(config, { answer, creates: true });
   closers.push(() => storage.close());
-  await ownSnapshots(config, { storage, closers, logger });
-  openMigrating({ ...options, storage });
+  await ownIndexFiles(config, { storage, closers, logger });
   const models: Models = new Set();
   const common = { config, logger, telemetry, models, closers };
   const calls = new CallsInFlight();

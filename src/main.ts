@@ -17,14 +17,7 @@ async function main(): Promise<void> {
   const { logger, dropped: droppedLines } = openLog(config.logLevel);
   const stopping = new AbortController();
   const hastened = new AbortController();
-  let exitCode = 0;
-  const onTooNew = (error: unknown) => {
-    if (exitCode > 0) return;
-    exitCode = 1;
-    say(error);
-    stop(0);
-  };
-  const opening = openService(config, { logger, droppedLines, stopping: stopping.signal, onTooNew });
+  const opening = openService(config, { logger, droppedLines, stopping: stopping.signal });
   let firstMs = 0;
   const stop = (noticeMs: number) => {
     if (stopping.signal.aborted) {
@@ -35,7 +28,7 @@ async function main(): Promise<void> {
     stopping.abort();
     opening
       .then((service) => service.close({ noticeMs, hastened: hastened.signal }))
-      .then(() => exit(exitCode))
+      .then(() => exit(0))
       .catch(fail);
   };
   // Set first, and for every repeat: process 1 of a container has no default that would end it.

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { modelOf } from "./compose/models.js";
 import { type Config, ConfigError, loadConfig } from "./config.js";
-import { checkModel, type OpenModel } from "./embedding/check/check-model.js";
+import { checkModel } from "./embedding/check-model.js";
 import { describeConvention } from "./embedding/convention/describe-convention.js";
 import { listModels, type ModelSummary, summarise } from "./embedding/download/list-models.js";
 import { BUNDLED, folderOf, locateModel } from "./embedding/download/locate.js";
@@ -26,7 +26,9 @@ program
   .action(() => run(list));
 program
   .command("check [ID]")
-  .description("verifies a model's files and tries it out; without an id, the one that MODEL names")
+  .description(
+    "verifies a model's files and the form of its vectors; without an id, the one that MODEL names",
+  )
   .action((id?: string) => run(check, id));
 
 /** Does a command on a model and tells whether all is well. It needs no database, and a server may run. */
@@ -96,12 +98,15 @@ async function check(config: Config, model: string): Promise<boolean> {
   console.log(`${model} in ${summary.folder}`);
   for (const line of describe(summary)) console.log(`  ${line}`);
   if (!(await checkFiles(summary.folder))) return false;
-  const open: OpenModel = (settings) =>
-    openEmbedder({ ...place, settings: { ...place.settings, ...settings }, workers: 1 });
+  const embedder = await openEmbedder({ ...place, workers: 1 });
   let isGood = true;
-  for await (const { kind, text } of checkModel(open)) {
-    console.log(kind === "fact" ? `  ${text}` : `${kind}: ${text}`);
-    isGood &&= kind !== "problem";
+  try {
+    for await (const { kind, text } of checkModel(embedder)) {
+      console.log(kind === "fact" ? `  ${text}` : `${kind}: ${text}`);
+      isGood &&= kind !== "problem";
+    }
+  } finally {
+    await embedder.close();
   }
   console.log(isGood ? "all is well" : "there are problems");
   return isGood;

@@ -107,8 +107,7 @@ async function serveFolder(dataDir: string): Promise<string> {
   const plan = { name: FREE, calls: UNLIMITED_CALLS, rate: undefined, concurrency: undefined };
   // The owner of this machine pays for nothing.
   const plans = new Plans([plan]);
-  const onTooNew = (error: unknown) => void fail(error);
-  const common = { logger, droppedLines, stopping: stopping.signal, onTooNew, plans };
+  const common = { logger, droppedLines, stopping: stopping.signal, plans };
   service = openService(config, common);
   return (await service).address;
 }

@@ -4,7 +4,7 @@ import { toBytes } from "./vector.js";
 
 /**
  * CRC-32 of an entry's parts, written with it, to notice damage that leaves the form whole. Each part
- * that can be read alone has one. Older entries have none.
+ * that can be read alone has one.
  */
 export interface Sums {
   readonly head: number;
@@ -35,13 +35,11 @@ export function agrees(entry: Fields, what: What, sums: unknown): boolean {
 }
 
 /** Computes the checksum of an entry's head, which erasing a memory does not change. */
-function headOf({ op, opId, id, tokens, createdAtMs, target, to, ...more }: Fields): number {
+function headOf({ op, opId, id, tokens, createdAtMs, updatedAtMs, target, to, ...more }: Fields): number {
   const kind = op === "erased" ? "store" : op;
-  const head = crc32(`${kind}\n${opId}\n${id}\n${tokens}\n${createdAtMs}\n${target}\n${to}`);
-  const { updatedAtMs, replaces, supersedes } = more;
-  // Entries of earlier versions have none of these.
-  if (updatedAtMs === undefined && replaces === undefined && supersedes === undefined) return head;
-  return crc32(JSON.stringify([updatedAtMs, replaces, supersedes]), head);
+  const { replaces, supersedes } = more;
+  const head = [kind, opId, id, tokens, createdAtMs, updatedAtMs, target, to, replaces, supersedes];
+  return crc32(JSON.stringify(head));
 }
 
 function labelOf({ externalId, expiresAtMs }: Fields): number | undefined {

@@ -54,7 +54,7 @@ export function intact<W extends What>(given: Readonly<Record<string, unknown>>,
   for (const [name, type] of Object.entries(fields)) {
     if (wasRead(name, what) && !isOf(type, read[name])) return lost(`its ${name} is damaged`);
   }
-  if (sums !== undefined && !agrees(read, what, sums)) return lost("its checksum does not match");
+  if (!agrees(read, what, sums)) return lost("its checksum does not match");
   return read as unknown as Entry<W>;
 }
 

@@ -1,8 +1,6 @@
 import type { Accounts } from "../accounts/account.js";
 import type { Grants } from "../accounts/oauth/grants.js";
 import type { Usage } from "../accounts/usage.js";
-import type { Formats } from "../memory/format/format.js";
-import type { Migration } from "../memory/format/migrating.js";
 import type { Claims } from "../memory/ports/claims.js";
 import type { Erasures } from "../memory/ports/erasures.js";
 import type { Log } from "../memory/ports/log.js";
@@ -16,9 +14,6 @@ export interface Storage {
   readonly grants: Grants;
   readonly usage: Usage;
   readonly systemRecords: SystemRecords;
-  readonly formats: Formats;
-  /** Migrations from the oldest format of this kind of database to the latest. */
-  readonly migrations: readonly Migration[];
   readonly claims: Claims;
   readonly erasures: Erasures;
   readonly recent: Recent;

@@ -6,12 +6,14 @@ export interface TestDatabase {
   open(): Promise<Storage>;
   /** Harms an entry behind the adapter's back, while the database is closed. */
   damage(of: { logId: string; sequence: number; how: Harm }): Promise<void>;
+  /** Replaces the record of its format, while the database is closed; undefined removes it. */
+  setFormat(record: object | undefined): Promise<void>;
   remove(): Promise<void>;
 }
 
 /**
- * Kind of harm: a missing entry, a broken one, a field with another value of the same form, or no checksum, as
- * in entries from before there were checksums. `label` is the caller's own id.
+ * Kind of harm: a missing entry, a broken one, a field with another value of the same form, or no checksums.
+ * `label` is the caller's own id.
  */
 export type Harm = "remove" | "spoil" | "text" | "vectors" | "tokens" | "unsum" | "label" | "supersedes";
 

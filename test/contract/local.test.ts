@@ -18,6 +18,13 @@ async function makeLocal(): Promise<TestDatabase> {
       else await entries.put([logId, sequence], harmed(entries.get([logId, sequence]), how));
       await root.close();
     },
+    setFormat: async (record) => {
+      const root = open({ path: join(dataDir, "recalld.mdb") });
+      const meta = root.openDB<object, string>("meta", { encoding: "json" });
+      if (record === undefined) await meta.remove("format");
+      else await meta.put("format", record);
+      await root.close();
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { Binary, type Collection, MongoClient, type UpdateFilter } from "mongodb";
-import { describe } from "vitest";
+import { describe, expect, it } from "vitest";
+import { OUR_FORMAT } from "../../src/storage/format.js";
 import { openMongo } from "../../src/storage/mongo/open.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { CONTRACTS } from "./all.js";
@@ -29,6 +30,13 @@ async function makeMongo(): Promise<TestDatabase> {
       else await harm(entries, _id, how);
       await client.close();
     },
+    setFormat: async (record) => {
+      const client = await MongoClient.connect(uri);
+      const meta = client.db().collection<{ _id: string }>("meta");
+      await meta.deleteOne({ _id: "format" });
+      if (record !== undefined) await meta.insertOne({ _id: "format", ...record });
+      await client.close();
+    },
   };
 }
 
@@ -50,4 +58,15 @@ async function harm(entries: Collection<HarmedEntry>, _id: string, how: Harm): P
 
 describe.skipIf("reason" in found)(`MongoDB (${name})`, () => {
   for (const contract of CONTRACTS) contract("mongo", makeMongo);
+
+  it("a database that 20 create at once gets one format, which all accept", async () => {
+    const server = await openTestMongo();
+    if (!("uri" in server)) throw new Error(server.reason);
+    const opened = await Promise.all(Array.from({ length: 20 }, () => openMongo(server)));
+    await Promise.all(opened.map((each) => each.close()));
+    const client = await MongoClient.connect(server.uri);
+    expect(await client.db().collection("meta").find().toArray()).toEqual([{ _id: "format", ...OUR_FORMAT }]);
+    await client.close();
+    await server.stop();
+  });
 });

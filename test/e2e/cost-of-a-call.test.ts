@@ -109,7 +109,7 @@ beforeAll(async () => {
   const lines = new Writable({ write: (_chunk, _encoding, done) => done(void counted.logLines++) });
   const { logger, dropped: droppedLines } = openLog("info", lines);
   const stopping = new AbortController().signal;
-  service = await openService(loadConfig(env), { logger, droppedLines, stopping, onTooNew: () => {} });
+  service = await openService(loadConfig(env), { logger, droppedLines, stopping });
   key = JSON.parse(await post("/signup", {})).api_key;
   for (let i = 0; i < WARM_UP_CALLS; i++) {
     await store();

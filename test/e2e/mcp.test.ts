@@ -402,7 +402,7 @@ describe("the Model Context Protocol at /mcp", () => {
   describe("an argument that is null", () => {
     it("is one that is left out, in every tool", async () => {
       const { key } = await signUp(server.url);
-      const sets = ["memory", "search", "graph"].map((tools) =>
+      const sets = ["memory", "search"].map((tools) =>
         connect(overHttp({ url: server.url, key, query: `?tools=${tools}` })),
       );
       for (const { client, call } of await Promise.all(sets)) {

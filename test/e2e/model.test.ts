@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -100,27 +100,21 @@ describe("npm run model", () => {
 
     const checked = await run({ ...env, MODEL: GOOD }, "check");
     expect(checked.stdout).toContain("  4 files are as they were downloaded\n");
-    expect(checked.stdout).toContain("  English: 6 of 6 answers score above all others");
+    expect(checked.stdout).toContain(
+      "  vectors of 384 finite numbers\n  of length 1\n  the same text gives the same vector\n",
+    );
     expect(checked.stdout).toMatch(
       / {2}[\d,]+ tokens a second in one thread, [\d.]+ ms for a short text\nall is well\n$/,
     );
     expect(checked.code).toBe(0);
   });
 
-  it("reads the prefixes that come with a model, and compares it with and without them", async () => {
+  it("reads the prefixes that come with a model", async () => {
     const { env } = setUp();
     expect((await run(env, "pull", "some/e5")).stdout).toContain(`  query prefix "query: " (${PROMPTS})\n`);
     const checked = await run(env, "check", "some/e5");
     expect(checked.stdout).toContain("  5 files are as they were downloaded\n");
-    expect(checked.stdout).toMatch(
-      /English without prefixes: 6 of 6, apart by [\d.]+ standard deviations; with them/,
-    );
-    const wrong = await run(
-      { ...env, MODEL: "some/e5", MODEL_QUERY_PREFIX: "The train to Paris was late again today. " },
-      "check",
-    );
-    expect(wrong.stdout).toMatch(/^warning: English without prefixes: .*: are they right\?$/m);
-    expect(wrong.code).toBe(0);
+    expect(checked.code).toBe(0);
   });
 
   it("goes on after kill -9 with what had come", async () => {
@@ -187,22 +181,6 @@ describe("npm run model", () => {
     const checked = await run(env, "check", GOOD);
     expect(checked.stdout).toContain("  files not verified, no manifest\n");
     expect(checked.code).toBe(0);
-  });
-
-  it("finds a model that knows nothing out", async () => {
-    const { env, folder } = setUp();
-    const toys = fileURLToPath(new URL("../fixtures/models/", import.meta.url));
-    await mkdir(join(folder, "onnx"), { recursive: true });
-    await cp(join(toys, "unigram.json"), join(folder, "tokenizer.json"));
-    await cp(join(toys, "states.onnx"), join(folder, WEIGHTS));
-    await writeFile(join(folder, "config.json"), '{"model_type":"bert","max_position_embeddings":512}');
-    await writeFile(join(folder, "tokenizer_config.json"), '{"tokenizer_class":"XLMRobertaTokenizer"}');
-    const checked = await run(env, "check", GOOD);
-    expect(checked.stdout).toContain(
-      "problem: it tells what answers a question from what does not in no language",
-    );
-    expect(checked).toMatchObject({ code: 1, stderr: "" });
-    expect(checked.stdout).toMatch(/there are problems\n$/);
   });
 
   it("says in one line why a model does not load, or what a file of it is not", async () => {

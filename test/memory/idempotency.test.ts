@@ -43,16 +43,6 @@ describe("a store with an idempotency key", () => {
     });
   });
 
-  it("is known again by the form in which an earlier version compared it, and by no other", async () => {
-    const idempotency = aProcess();
-    const { answered } = await idempotency.run(asked("x", { content: ["x", '{"b":1,"a":2}'] }), writing("x"));
-    const content = ["x", '{"a":2,"b":1}'];
-    const again = asked("x", { content, earlierContent: ["x", '{"b":1,"a":2}'] });
-    expect(await idempotency.run(again, never)).toEqual({ answered, replayed: true });
-    const other = asked("x", { content, earlierContent: ["x", '{"b":1,"a":3}'] });
-    await expect(idempotency.run(other, never)).rejects.toMatchObject({ code: "already_exists" });
-  });
-
   it("is another one with another key, and for another account", async () => {
     const idempotency = aProcess();
     const { answered } = await idempotency.run(asked("x"), writing("x"));

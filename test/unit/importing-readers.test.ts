@@ -39,7 +39,7 @@ function saidOf(part: object): unknown {
 const fixture = (from: string, name: string) => readAll(from, join(FIXTURES, name));
 const fixtureJson = (name: string) => JSON.parse(readFileSync(join(FIXTURES, name), "utf8"));
 
-async function fileOf(content: string): Promise<string> {
+async function fileOf(content: string | Buffer): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "recalld-import-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, "file"), content);
@@ -142,6 +142,25 @@ it("reads the memory.jsonl of @modelcontextprotocol/server-memory", async () => 
   ]);
   expect(new Set(read.map(({ sourceId }) => sourceId)).size).toBe(4);
   expect(await fixture("server-memory", "memory.jsonl")).toEqual(read);
+});
+
+it("names each bad line of a memory.jsonl, and reads all others", async () => {
+  const entity = (name: unknown) => ({ type: "entity", name, entityType: "x", observations: ["likes tea"] });
+  const relation = { type: "relation", from: "Ana", to: "Ben" };
+  const lines = [[entity("Ana")], entity("Ana"), relation, entity(7), { type: "note" }, entity("Ben")];
+  const [first, ...others] = lines.map((line) => Buffer.from(`${JSON.stringify(line)}\n`));
+  const bytes = Buffer.concat([first as Buffer, Buffer.from([0xff, 0x0a]), Buffer.from("{\n"), ...others]);
+  const read = await partsOf("server-memory", await fileOf(bytes));
+  expect(read.map((part) => [part.place, saidOf(part)])).toEqual([
+    ["line 1", "it is not a JSON object"],
+    ["line 2", expect.stringContaining("UTF-8")],
+    ["line 3", "it is not a JSON object"],
+    ["line 4", "Ana: likes tea"],
+    ["line 5", "it has no text"],
+    ["line 6", "its entity has no name"],
+    ["line 7", "it is no entity or relation"],
+    ["line 8", "Ben: likes tea"],
+  ]);
 });
 
 it("reads the branch of a ChatGPT conversation that is shown, without tools and instructions", async () => {

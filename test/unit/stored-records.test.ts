@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { fromErasureRecord, toErasureRecord } from "../../src/storage/erasure-record.js";
 import {
   fromModelRecord,
   fromPlanRecord,
@@ -18,13 +17,6 @@ const PLAN_RECORD = {
   replicas: {},
   progress: { done: 0, of: 1 },
 } as const;
-const ERASURE_RECORD = {
-  id: "e",
-  scope: { accountId: "acc", namespace: "n" },
-  incarnation: "0123abx2",
-  sequence: 4,
-  begunAtMs: 6,
-};
 
 it("a pinned model is read from the fields it was always kept in, and kept in them", () => {
   const pinned = fromModelRecord(MODEL_RECORD);
@@ -45,11 +37,4 @@ it("a plan is read from the fields it was always kept in, and kept in them", () 
   const plan = fromPlanRecord(PLAN_RECORD);
   expect(plan).toEqual({ ...rest, generation: edition });
   expect(toPlanRecord(plan)).toEqual(PLAN_RECORD);
-});
-
-it("an erasure is read from the fields it was always kept in, and kept in them", () => {
-  const { incarnation, ...rest } = ERASURE_RECORD;
-  const erasure = fromErasureRecord(ERASURE_RECORD);
-  expect(erasure).toEqual({ ...rest, logId: incarnation });
-  expect(toErasureRecord(erasure)).toEqual(ERASURE_RECORD);
 });

@@ -1,10 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { exactSearch, MetricKind } from "usearch";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RecallMeasured, VectorRow } from "../../src/memory/ports/vectors.js";
+import { eraseUnreadable } from "../../src/vectors/snapshot/folder.js";
+import { sha256Of } from "../../src/vectors/snapshot/manifest.js";
 import type { OpenIndex, UsearchOptions } from "../../src/vectors/usearch.js";
 import { openUsearch } from "./built.js";
 import { bf16, cloud, nearest, type Point, pointOf } from "./clouds.js";
@@ -397,6 +399,25 @@ describe("a snapshot", () => {
     expect(index.size).toBe(rows.length);
     const found = await index.search({ vector: (rows[7] as Point).vector, limit: 20 });
     expect(new Set(found.map(({ sequence }) => sequence)).size).toBe(found.length);
+  });
+
+  it("of another format is erased at the start, and what a crash left, but no other", async () => {
+    const { index, snapshotsDir } = open();
+    await index.add(rows);
+    await index.settled();
+    const names = readdirSync(snapshotsDir).sort();
+    for (const name of names) {
+      copyFileSync(join(snapshotsDir, name), join(snapshotsDir, name.replace("i1_", "i2_")));
+    }
+    const [, json = ""] = readFileSync(join(snapshotsDir, "i1_0.json"), "utf8").split("\n");
+    const other = json.replace('"format":5', '"format":4').replaceAll("i1", "i2");
+    expect(other).toContain('"format":4');
+    writeFileSync(join(snapshotsDir, "i2_0.json"), `${sha256Of(other)}\n${other}`);
+    const left = ["i1.json", "i1_0-9-12345678.usearch", "i1_0-9-12345678.draft", "i3_0-9-12345678.keys"];
+    for (const name of left) writeFileSync(join(snapshotsDir, name), "x");
+    await eraseUnreadable(snapshotsDir);
+    expect(readdirSync(snapshotsDir).sort()).toEqual(names);
+    expect(await open(snapshotsDir).index.restore()).toEqual(whole(rows.length));
   });
 
   it("is gone after a reset", async () => {

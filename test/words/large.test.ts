@@ -1,11 +1,20 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { turn } from "../../src/memory/pacing/turn.js";
 import type { WordIndex, Words } from "../../src/memory/ports/words.js";
 import { hashOf } from "../../src/words/postings/hash.js";
+import { eraseUnreadable } from "../../src/words/snapshot/shelf.js";
 import { chanceOf } from "../support/chance.js";
 import { openWords } from "./built.js";
 import { Model } from "./model.js";
@@ -282,9 +291,15 @@ describe("a snapshot in doubt is never used", () => {
     const hash = createHash("sha256").update(json).digest();
     writeFileSync(path, Buffer.concat([whole.subarray(0, from), json, hash, whole.subarray(-4)]));
     expect(await words.open("log").restore()).toBeUndefined();
-    // It cannot be read, so a deletion erases it.
+    // It cannot be read, so a deletion erases it, and so does the next start.
+    const changed = readFileSync(path);
     await words.wipe("log", [7]);
     expect(await words.kept()).toEqual([]);
+    writeFileSync(path, changed);
+    writeFileSync(join(folder, "whole.words.draft"), whole);
+    await kept(folder, { logId: "other" });
+    await eraseUnreadable(folder);
+    expect(readdirSync(folder)).toEqual(["other.words"]);
   });
 
   test("mixed with blocks of an older one of the same log", async () => {

@@ -141,8 +141,7 @@ async function storeIdempotently(
   // A replay is not charged, so no charge proves that the key lives.
   await quota.verify(caller);
   const more = wishes === undefined ? [] : [wishes.asked];
-  const content = [text, canonicalMetadata(metadata), ...more];
-  const asked = { scope, idempotencyKey, content, earlierContent: [text, metadata, ...more] };
+  const asked = { scope, idempotencyKey, content: [text, canonicalMetadata(metadata), ...more] };
   const undo = async (answered: Answered) => {
     if (isPaid(answered)) await quota.refund(caller);
   };

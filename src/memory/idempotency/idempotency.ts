@@ -5,7 +5,7 @@ import type { Clock } from "../pacing/clock.js";
 import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
 import type { Log, Scope, Stored } from "../ports/log.js";
 import { findMemory } from "../reading/fetch.js";
-import { earlierHash, type IdempotentRequest, newClaim } from "./request.js";
+import { type IdempotentRequest, newClaim } from "./request.js";
 
 /**
  * Time after which an owner without an answer counts as dead: enough to embed, to append, and for clocks that
@@ -121,9 +121,7 @@ export class Idempotency {
     const deadlineMs = clock.nowMs() + WAIT_MS;
     for (;;) {
       const standing = await claims.claim(claim);
-      if (standing.requestHash !== claim.requestHash && standing.requestHash !== earlierHash(request)) {
-        throw reused();
-      }
+      if (standing.requestHash !== claim.requestHash) throw reused();
       if (standing.answer) return this.#replay(request, standing.answer, standing.memoryId);
       if (standing.owner === owner || (await this.#takeOver(standing, owner))) {
         const isNew = standing.memoryId === claim.memoryId;

@@ -13,8 +13,6 @@ export interface IdempotentRequest {
   readonly idempotencyKey: string;
   /** Content by which two requests are compared. */
   readonly content: readonly string[];
-  /** Content in the form of an earlier version, whose claims may still be valid; default `content`. */
-  readonly earlierContent?: readonly string[];
   /** True if the key is for several memories: the caller of `run` then finds out which were deleted. */
   readonly several?: boolean;
 }
@@ -36,21 +34,12 @@ export function newClaim(
 ): Claim {
   return {
     id: `${scope.accountId}:${sha256([idempotencyKey])}`,
-    requestHash: hashOf(scope, content),
+    requestHash: sha256([scope.namespace, ...content]),
     memoryId: newMemoryId(),
     owner,
     claimedAtMs,
     expiresAtMs: claimedAtMs + IDEMPOTENCY_KEPT_MS,
   };
-}
-
-/** Hashes a request as an earlier version did. */
-export function earlierHash({ scope, content, earlierContent = content }: IdempotentRequest): string {
-  return hashOf(scope, earlierContent);
-}
-
-function hashOf({ namespace }: Scope, content: readonly string[]): string {
-  return sha256([namespace, ...content]);
 }
 
 /** Hashes several strings, encoded so that different lists never collide. */

@@ -28,14 +28,11 @@ export interface Asking {
 
 /** Makes what asks an RPC's own handler, as if its JSON had been posted. */
 export function asking({ handlerOf, header, values, signal, onAnswer }: Asking): Ask {
-  let batches = 0;
   return async (rpc, request) => {
     const url = `${SERVICE}${rpc}`;
-    // A tool that stores more than one batch has a key for each.
-    const nth = rpc === "StoreBatch" ? batches++ : 0;
     const response = await handlerOf(url)({
       ...{ httpVersion: "1.1", method: "POST", url: `http://localhost${url}`, signal },
-      header: headersOf(header, nth),
+      header: headersOf(header),
       contextValues: values(),
       body: once(Buffer.from(written(request))),
     });
@@ -56,14 +53,12 @@ function written(request: Json): string {
   }
 }
 
-function headersOf(header: Headers, nth: number): Headers {
+function headersOf(header: Headers): Headers {
   const passed = new Headers({ "content-type": "application/json" });
   for (const name of PASSED_ON) {
     const value = header.get(name);
     if (value !== null) passed.set(name, value);
   }
-  const key = passed.get("idempotency-key");
-  if (key !== null && nth > 0) passed.set("idempotency-key", `${key} ${nth + 1}`);
   return passed;
 }
 

@@ -1,11 +1,10 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
-import { type ErasureRecord, fromErasureRecord, toErasureRecord } from "../erasure-record.js";
 import { durably, reading } from "./durably.js";
 
 /** Erasures under way, in LMDB. */
 export class LocalErasures implements Erasures {
-  readonly #erasures: Database<ErasureRecord, string>;
+  readonly #erasures: Database<Erasure, string>;
 
   constructor(root: RootDatabase) {
     this.#erasures = root.openDB("erasures", { encoding: "json" });
@@ -16,7 +15,7 @@ export class LocalErasures implements Erasures {
       // An erasure that is begun again keeps its first record: several processes may meet the same end
       // of a log.
       if (!this.#erasures.doesExist(erasure.id)) {
-        this.#erasures.putSync(erasure.id, toErasureRecord(erasure));
+        this.#erasures.putSync(erasure.id, erasure);
       }
     });
   }
@@ -26,8 +25,6 @@ export class LocalErasures implements Erasures {
   }
 
   async pending(limit: number): Promise<Erasure[]> {
-    return reading(() =>
-      [...this.#erasures.getRange({ limit })].map(({ value }) => fromErasureRecord(value)),
-    );
+    return reading(() => [...this.#erasures.getRange({ limit })].map(({ value }) => value));
   }
 }

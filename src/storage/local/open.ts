@@ -2,15 +2,15 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { MemoryError, unavailable } from "../../errors.js";
+import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/snapshots.js";
 import type { Charges } from "./charges.js";
 import { LocalClaims } from "./claims.js";
-import { reading, settled } from "./durably.js";
+import { durably, reading, settled } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
-import { LocalFormats } from "./formats.js";
 import { LocalLog } from "./log/log.js";
 import { LocalGrants } from "./oauth/grants.js";
 import { claim } from "./owner/owner.js";
@@ -38,7 +38,7 @@ export interface LocalOptions {
  * open.
  *
  * @throws MemoryError `failed_precondition` when the folder is in use, cannot be used, or holds a
- * damaged database; also when it holds none and `creates` is false.
+ * damaged database or one of another format; also when it holds none and `creates` is false.
  */
 export async function openLocal(options: LocalOptions): Promise<Storage> {
   const { dataDir, answer, creates = true } = options;
@@ -62,7 +62,9 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
   const path = join(dataDir, FILE);
   const root = openFile(path, { checkLimitMs });
   try {
-    return storageIn(root, { path, release });
+    const meta: Meta = root.openDB("meta", { encoding: "json" });
+    await checkFormat(root, { meta, path });
+    return storageIn(root, { meta, path, release });
   } catch (error) {
     // The database closes before the folder is given up, because no other process may have it open then.
     await root.close();
@@ -72,9 +74,8 @@ async function open(options: LocalOptions, release: () => Promise<void>): Promis
 
 function storageIn(
   root: RootDatabase,
-  { path, release }: { path: string; release: () => Promise<void> },
+  { meta, path, release }: { meta: Meta; path: string; release: () => Promise<void> },
 ): Storage {
-  const meta: Meta = root.openDB("meta", { encoding: "json" });
   const accounts = new LocalAccounts(root);
   const { charges } = accounts;
   // A database whose disk is full is backed up without the charges that the disk does not take.
@@ -86,9 +87,6 @@ function storageIn(
     grants: new LocalGrants(root),
     usage: new LocalUsage(root),
     systemRecords: new LocalSystemRecords(meta),
-    formats: new LocalFormats(meta),
-    // Format 1 is the first one.
-    migrations: [],
     claims: new LocalClaims(root),
     erasures: new LocalErasures(root),
     recent: new LocalRecent(root),
@@ -98,6 +96,14 @@ function storageIn(
     // Released last, so that a successor finds everything written.
     close: () => close(root, { snapshots, charges }).finally(release),
   };
+}
+
+/** Expects the format of this program, and gives it to a new database before anything else is written. */
+async function checkFormat(root: RootDatabase, { meta, path }: { meta: Meta; path: string }): Promise<void> {
+  const found = reading(() => meta.get("format"));
+  const isNew = found === undefined && [...root.getKeys()].every((name) => name === "meta");
+  if (isNew) await durably(meta, () => void meta.putSync("format", OUR_FORMAT));
+  else expectOurFormat(`the database ${path}`, found as Format | undefined);
 }
 
 /**

@@ -1,9 +1,8 @@
 import type { Collection, Db } from "mongodb";
 import type { Erasure, Erasures } from "../../memory/ports/erasures.js";
-import { type ErasureRecord, fromErasureRecord, toErasureRecord } from "../erasure-record.js";
 import { withTimeout } from "./with-timeout.js";
 
-type ErasureDocument = Omit<ErasureRecord, "id"> & { readonly _id: string };
+type ErasureDocument = Omit<Erasure, "id"> & { readonly _id: string };
 
 /** Erasures under way, in MongoDB. */
 export class MongoErasures implements Erasures {
@@ -13,8 +12,7 @@ export class MongoErasures implements Erasures {
     this.#erasures = db.collection("erasures");
   }
 
-  async begin(begun: Erasure): Promise<void> {
-    const { id, ...erasure } = toErasureRecord(begun);
+  async begin({ id, ...erasure }: Erasure): Promise<void> {
     // An erasure that is begun again keeps its first record: several processes may meet the same end of
     // a log.
     await withTimeout(this.#erasures.updateOne({ _id: id }, { $setOnInsert: erasure }, { upsert: true }));
@@ -26,6 +24,6 @@ export class MongoErasures implements Erasures {
 
   async pending(limit: number): Promise<Erasure[]> {
     const records = await withTimeout(this.#erasures.find({}, { sort: { _id: 1 }, limit }).toArray());
-    return records.map(({ _id, ...erasure }) => fromErasureRecord({ id: _id, ...erasure }));
+    return records.map(({ _id, ...erasure }) => ({ id: _id, ...erasure }));
   }
 }

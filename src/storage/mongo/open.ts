@@ -1,12 +1,11 @@
-import { MongoClient, type MongoClientOptions } from "mongodb";
+import { type Db, MongoClient, type MongoClientOptions } from "mongodb";
 import { MemoryError } from "../../errors.js";
-import type { Formats } from "../../memory/format/format.js";
-import type { SystemRecords } from "../../memory/ports/plan.js";
+import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
-import { MongoFormats } from "./formats.js";
+import { findOrInsert } from "./find-or-insert.js";
 import { MongoLog } from "./log/log.js";
 import { MongoGrants } from "./oauth/grants.js";
 import { MongoRecent } from "./recent.js";
@@ -55,7 +54,7 @@ const OPTIONS: MongoClientOptions = {
  * else `recalld`.
  *
  * @throws MemoryError `failed_precondition` when the connection string is malformed, or when the
- * database does not exist and `creates` is false; `unavailable` when the database does not answer.
+ * database is of another format, or does not exist and `creates` is false; `unavailable` when the database does not answer.
  */
 export async function openMongo({ uri, creates = true }: MongoOptions): Promise<Storage> {
   const client = clientFor(uri);
@@ -67,11 +66,10 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const recent = new MongoRecent(db);
   const usage = new MongoUsage(db);
   const systemRecords = new MongoSystemRecords(db);
-  const formats = new MongoFormats(db);
   try {
     await client.connect();
     // This check comes before the indexes, whose creation would create the database.
-    if (!creates) await expectMongo({ name: db.databaseName, systemRecords, formats });
+    await checkFormat(db, { creates });
     await Promise.all([log, accounts, claims, grants, recent, usage].map((each) => each.createIndexes()));
   } catch (error) {
     await client.close();
@@ -83,9 +81,6 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     grants,
     usage,
     systemRecords,
-    formats,
-    // Format 1 is the first one.
-    migrations: [],
     claims,
     erasures: new MongoErasures(db),
     recent,
@@ -98,20 +93,24 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
 }
 
 /**
- * Expects that the database exists. MongoDB cannot tell, so the records that each of our databases has
- * decide.
+ * Expects the format of this program, and gives it to a new database before anything else is written. Of
+ * several processes that create one at once, all read what the first has written.
  */
-async function expectMongo({
-  name,
-  systemRecords,
-  formats,
-}: {
-  name: string;
-  systemRecords: SystemRecords;
-  formats: Formats;
-}) {
-  if ((await systemRecords.pinned()) !== undefined || (await formats.read()) !== undefined) return;
-  throw new MemoryError("failed_precondition", `MONGODB_URI: the database ${name} holds nothing of recalld`);
+async function checkFormat(db: Db, { creates }: { creates: boolean }): Promise<void> {
+  const meta = db.collection<Format & { readonly _id: string }>("meta");
+  const _id = "format";
+  const first = (name: string) => db.collection(name).findOne({}, { projection: { _id: 1 } });
+  const found = await withTimeout(Promise.all(["meta", "accounts", "namespaces"].map(first)));
+  const isNew = found.every((each) => each === null);
+  if (isNew && !creates) {
+    const message = `MONGODB_URI: the database ${db.databaseName} holds nothing of recalld`;
+    throw new MemoryError("failed_precondition", message);
+  }
+  const finding = isNew ? findOrInsert(meta, { _id, ...OUR_FORMAT }) : meta.findOne({ _id });
+  expectOurFormat(
+    `the database ${db.databaseName} of MONGODB_URI`,
+    await withTimeout<Format | null>(finding),
+  );
 }
 
 function clientFor(uri: string): MongoClient {

@@ -1,6 +1,6 @@
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { draftPath, type Kept, manifestPath, nameOf, ownerOf } from "./manifest.js";
+import { draftPath, type Kept, manifestPath, nameOf, ownerOf, readManifest } from "./manifest.js";
 
 // This file looks after the folder of all segments' files, in the main thread.
 
@@ -22,11 +22,27 @@ export async function eraseFiles(of: Kept): Promise<void> {
   await removeFiles(of, () => true);
 }
 
-/** Erases the files that an older version of this program left of a log. */
-export async function eraseOld({ folder, logId }: Omit<Kept, "segment">): Promise<void> {
+/**
+ * Erases all files that are not read, such as those of other formats and of writing that a crash cut short:
+ * they may hold what is deleted later. No index may be open.
+ */
+export async function eraseUnreadable(folder: string): Promise<void> {
+  const stems = new Map<string, string | undefined>();
   for (const name of await namesIn(folder)) {
     const owner = ownerOf(name);
-    if (owner.logId === logId && owner.segment === undefined) await rm(join(folder, name), { force: true });
+    const segment = owner && nameOf(owner);
+    if (owner && segment && !stems.has(segment)) stems.set(segment, stemOf({ folder, ...owner }));
+    const stem = segment && stems.get(segment);
+    const isRead = stem !== undefined && (name === `${segment}.json` || name.startsWith(`${stem}.`));
+    if (!isRead) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function stemOf(of: Kept): string | undefined {
+  try {
+    return readManifest(of).stem;
+  } catch {
+    return undefined;
   }
 }
 
@@ -36,28 +52,28 @@ export async function usesIn(folder: string): Promise<Map<string, Use>> {
   for (const name of await namesIn(folder)) {
     // It may have been erased meanwhile.
     const stats = await stat(join(folder, name)).catch(() => undefined);
-    if (stats === undefined) continue;
-    const { logId } = ownerOf(name);
+    const { logId } = ownerOf(name) ?? {};
+    if (stats === undefined || logId === undefined) continue;
     const { bytes, usedMs } = uses.get(logId) ?? { bytes: 0, usedMs: 0 };
     uses.set(logId, { bytes: bytes + stats.size, usedMs: Math.max(usedMs, stats.mtimeMs) });
   }
   return uses;
 }
 
-/** Lists the segments that have files in the folder, whole or not, by log; undefined is an older version's. */
-export async function segmentsIn(folder: string): Promise<Map<string, Set<number | undefined>>> {
-  const segments = new Map<string, Set<number | undefined>>();
+/** Lists the segments that have files in the folder, whole or not, by log. */
+export async function segmentsIn(folder: string): Promise<Map<string, Set<number>>> {
+  const segments = new Map<string, Set<number>>();
   for (const name of await namesIn(folder)) {
-    const { logId, segment } = ownerOf(name);
-    segments.set(logId, (segments.get(logId) ?? new Set()).add(segment));
+    const owner = ownerOf(name);
+    if (owner) segments.set(owner.logId, (segments.get(owner.logId) ?? new Set()).add(owner.segment));
   }
   return segments;
 }
 
 async function removeFiles(of: Kept, which: (name: string) => boolean): Promise<void> {
   for (const name of await namesIn(of.folder)) {
-    const { logId, segment } = ownerOf(name);
-    if (logId === of.logId && segment === of.segment && which(name)) {
+    const owner = ownerOf(name);
+    if (owner?.logId === of.logId && owner.segment === of.segment && which(name)) {
       await rm(join(of.folder, name), { force: true });
     }
   }

@@ -1,4 +1,4 @@
-import { eraseOld, segmentsIn, usesIn } from "./folder.js";
+import { segmentsIn, usesIn } from "./folder.js";
 import type { Kept } from "./manifest.js";
 import { Shelf } from "./shelf.js";
 
@@ -13,8 +13,8 @@ export class IndexFiles {
   /** Callbacks of open indexes, by log: files of the segment had to be erased. */
   readonly onLost = new Map<string, (segment: number) => void>();
   readonly #shelf = new Shelf(({ logId, segment }) => this.onLost.get(logId)?.(segment));
-  /** Segments that may have files, by log; undefined stands for the files of an older version. */
-  #segments: Promise<Map<string, Set<number | undefined>>> | undefined;
+  /** Segments that may have files, by log. */
+  #segments: Promise<Map<string, Set<number>>> | undefined;
 
   constructor(private readonly options: IndexFilesOptions) {}
 
@@ -29,9 +29,7 @@ export class IndexFiles {
 
   /** Lists the segments of a log that may have files. */
   async segmentsOf(logId: string): Promise<number[]> {
-    const segments = (await this.#known()).get(logId) ?? new Set();
-    if (segments.delete(undefined)) await eraseOld({ folder: this.folder, logId });
-    return [...segments].filter((each) => each !== undefined).sort((a, b) => a - b);
+    return [...((await this.#known()).get(logId) ?? [])].sort((a, b) => a - b);
   }
 
   /** Runs work on a segment's files after all earlier work on them. */
@@ -74,7 +72,7 @@ export class IndexFiles {
     return Promise.all(segments.map((segment) => work({ folder, logId, segment })));
   }
 
-  #known(): Promise<Map<string, Set<number | undefined>>> {
+  #known(): Promise<Map<string, Set<number>>> {
     this.#segments ??= segmentsIn(this.folder).catch((error) => {
       this.#segments = undefined;
       throw error;

@@ -3,8 +3,8 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 import type { Mark } from "../../memory/ports/vectors.js";
 
-/** Format of the manifest and of the files it describes. A file of another format is ignored. */
-const FORMAT = 4;
+/** Format of the manifest and of the files it describes. Files of another format are erased at the start. */
+const FORMAT = 5;
 /** Rows are hashed in groups of about this size: wiping one row means hashing its group again. */
 const GROUP_BYTES = 1 << 17;
 
@@ -19,8 +19,7 @@ export interface Kept {
 /** Describes what a segment holds, and how to check that its files are whole. */
 export interface SnapshotManifest {
   readonly format: number;
-  /** Id of the log, under an older word that the files keep. */
-  readonly incarnation: string;
+  readonly logId: string;
   readonly dimensions: number;
   readonly segment: number;
   /** Position in the log where the segment before this one ends; number 0 for the first segment. */
@@ -75,10 +74,10 @@ export function nameOf({ logId, segment }: Omit<Kept, "folder">): string {
   return `${logId}_${segment}`;
 }
 
-/** Returns the log and the segment to which a file belongs; files of an older format have no segment. */
-export function ownerOf(name: string): { logId: string; segment: number | undefined } {
-  const [logId = "", segment] = name.replace(/[-.].*$/, "").split("_");
-  return { logId, segment: segment === undefined ? undefined : Number(segment) };
+/** Returns the log and the segment to which a file belongs; undefined if it has no name of ours. */
+export function ownerOf(name: string): Omit<Kept, "folder"> | undefined {
+  const [, logId, segment] = /^([^-._]+)_(\d+)[-.]/.exec(name) ?? [];
+  return logId === undefined ? undefined : { logId, segment: Number(segment) };
 }
 
 export function sha256Of(bytes: string | Uint8Array): string {
@@ -92,7 +91,7 @@ export function parseManifest(text: string, { logId, segment }: Omit<Kept, "fold
   if (sha256 !== sha256Of(json)) throw new Error("the manifest is damaged");
   const manifest = JSON.parse(json) as SnapshotManifest;
   if (manifest.format !== FORMAT) throw new Error(`the manifest has format ${manifest.format}`);
-  if (manifest.incarnation !== logId || manifest.segment !== segment) {
+  if (manifest.logId !== logId || manifest.segment !== segment) {
     throw new Error("the manifest is of another segment");
   }
   return manifest;

@@ -54,9 +54,9 @@ export function writeSnapshot(
   const stem = `${nameOf(of)}-${mark.sequence}-${randomBytes(4).toString("hex")}`;
   try {
     save(graphPath(of, stem));
-    const { logId: incarnation, segment, dimensions } = of;
+    const { logId, segment, dimensions } = of;
     const files = describe(of, stem);
-    writeDraft(of, { incarnation, segment, dimensions, after, mark, stem, ...files });
+    writeDraft(of, { logId, segment, dimensions, after, mark, stem, ...files });
     const { size, vectors } = files;
     return { stem, after, mark, size, vectors };
   } catch (error) {
@@ -73,7 +73,7 @@ export type Written = Pick<SnapshotManifest, "stem" | "after" | "mark" | "size" 
 function describe(
   of: SnapshotOf,
   stem: string,
-): Omit<SnapshotManifest, "format" | "incarnation" | "segment" | "dimensions" | "after" | "mark" | "stem"> {
+): Omit<SnapshotManifest, "format" | "logId" | "segment" | "dimensions" | "after" | "mark" | "stem"> {
   const path = graphPath(of, stem);
   const file = readGraphFile(path);
   wipeFree(path, file);

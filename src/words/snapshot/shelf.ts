@@ -2,7 +2,25 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { unavailable } from "../../errors.js";
 import type { Mark } from "../../memory/ports/vectors.js";
-import { draftOf, eraseFile, holdsInFile, logIdIn, publish, readMark, wipeInFile } from "./file.js";
+import { draftOf, eraseFile, holdsInFile, logIdIn, pathOf, publish, readMark, wipeInFile } from "./file.js";
+
+/**
+ * Erases all files that are not read, such as those of other formats and drafts that a crash left: they may
+ * hold what is deleted later. No index may be open.
+ */
+export async function eraseUnreadable(folder: string): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const of = { folder, logId: logIdIn(name) };
+    const path = join(folder, name);
+    const isRead =
+      path === pathOf(of) &&
+      (await readMark(of).then(
+        () => true,
+        () => false,
+      ));
+    if (!isRead) await rm(path, { recursive: true, force: true });
+  }
+}
 
 /** The folder of all word indexes' files. All work on the file of one log is done in turn. */
 export class Shelf {
@@ -67,7 +85,7 @@ export class Shelf {
 
   /** Lists the logs that have files, whole or not. */
   async kept(): Promise<string[]> {
-    return [...new Set((await this.#names()).map(logIdIn))];
+    return [...new Set((await namesIn(this.folder)).map(logIdIn))];
   }
 
   async #eraseNow(logId: string, cause?: unknown): Promise<void> {
@@ -80,7 +98,7 @@ export class Shelf {
 
   /** Erases the least recently written or read files until the rest fits; all can be rebuilt. */
   async #makeRoom(latest: string): Promise<void> {
-    const files = await Promise.all((await this.#names()).map((name) => this.#look(name)));
+    const files = await Promise.all((await namesIn(this.folder)).map((name) => this.#look(name)));
     let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     for (const file of files.sort((a, b) => a.usedMs - b.usedMs)) {
       if (bytes <= this.folderBytesMax) return;
@@ -95,15 +113,15 @@ export class Shelf {
     const stats = await stat(join(this.folder, name)).catch(() => undefined);
     return { logId: logIdIn(name), bytes: stats?.size ?? 0, usedMs: stats?.mtimeMs ?? 0 };
   }
+}
 
-  async #names(): Promise<string[]> {
-    try {
-      return await readdir(this.folder);
-    } catch (error) {
-      // The folder does not exist before the first file.
-      if (isMissing(error)) return [];
-      throw error;
-    }
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    // The folder does not exist before the first file.
+    if (isMissing(error)) return [];
+    throw error;
   }
 }
 

@@ -11,7 +11,7 @@ export interface Child {
   kill(): Promise<string[]>;
 }
 
-export function startChild(program: "own" | "write" | "migrate", dataDir: string): Child {
+export function startChild(program: "own" | "write", dataDir: string): Child {
   const args = ["--import", "tsx", join(import.meta.dirname, `${program}.ts`), dataDir];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -24,20 +24,11 @@ async function tryOut(dataDir: string): Promise<string> {
   }
 }
 
-async function use({
-  log,
-  accounts,
-  systemRecords,
-  formats,
-  recent,
-  usage,
-  check,
-}: Storage): Promise<string> {
+async function use({ log, accounts, systemRecords, recent, usage, check }: Storage): Promise<string> {
   await Promise.all([
     check(),
     systemRecords.pinned(),
     systemRecords.plan(),
-    formats.read(),
     recent.list(9),
     log.names({ limit: 99 }),
   ]);

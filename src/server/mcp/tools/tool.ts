@@ -6,7 +6,6 @@ export type Json = Readonly<Record<string, unknown>>;
 /** RPC that a tool asks, by its name in MemoryService. */
 export type Rpc =
   | "Store"
-  | "StoreBatch"
   | "Recall"
   | "ListMemories"
   | "GetMemories"

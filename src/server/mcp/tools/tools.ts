@@ -1,6 +1,5 @@
 import { DOCUMENT_TOOLS } from "./documents.js";
 import { forget } from "./forget.js";
-import { GRAPH_TOOLS } from "./graph-tools.js";
 import { list } from "./list.js";
 import { namespaces } from "./namespaces.js";
 import { recall } from "./recall.js";
@@ -23,7 +22,6 @@ export const ABILITIES = {
 export const TOOL_SETS = {
   memory: [store, recall, list, update, forget, namespaces],
   search: DOCUMENT_TOOLS,
-  graph: GRAPH_TOOLS,
 } as const satisfies Record<string, readonly Tool[]>;
 
 /** Rights of a connection, which its key and its address fix. */

@@ -10,8 +10,6 @@ const LOOK_MS = 500;
 export interface BackUpOptions {
   /** Path of the backup's folder, which must not exist. */
   readonly folder: string;
-  /** Version of this program. */
-  readonly program: string;
   /** Writes a copy of the database, from a moment after the call, into a new file. */
   copy(path: string): Promise<void>;
   /** Called now and then with the number of bytes written. */
@@ -25,12 +23,7 @@ export interface BackUpOptions {
  * @throws MemoryError `failed_precondition` when the folder exists, `unavailable` when it cannot be
  * written.
  */
-export async function backUp({
-  program,
-  copy,
-  onProgress,
-  ...given
-}: BackUpOptions): Promise<BackupManifest> {
+export async function backUp({ copy, onProgress, ...given }: BackUpOptions): Promise<BackupManifest> {
   const folder = resolve(given.folder);
   await expectNone(folder);
   const draft = await draftOf(folder);
@@ -41,7 +34,7 @@ export async function backUp({
     await flush(file);
     const found = await lookInto(file);
     await rm(join(draft, LOCK), { force: true });
-    const manifest = await writeManifest(draft, { begun_at: begunAt, program, ...found });
+    const manifest = await writeManifest(draft, { begun_at: begunAt, ...found });
     await flush(draft);
     // Another one may have been created meanwhile.
     await expectNone(folder);

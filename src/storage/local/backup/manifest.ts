@@ -4,26 +4,18 @@ import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
 import { MemoryError } from "../../../errors.js";
-import { OLDEST_FORMAT } from "../../../memory/format/format.js";
 import type { ModelIdentity } from "../../../memory/ports/embedder.js";
+import { expectOurFormat, type Format, OUR_FORMAT } from "../../format.js";
 import { FILE, FILE_MODE, openFile } from "../file.js";
-import { LocalFormats } from "../formats.js";
 import { Entries } from "../log/entries.js";
 import { LocalSystemRecords, type Meta } from "../system-records.js";
 
 export const MANIFEST = "manifest.json";
-/** Version of the backup's layout, not of the database in it. */
-const BACKUP_VERSION = 1;
 
 /** Description of a backup. It is written last, so a folder without it is not a backup. */
-export interface BackupManifest {
-  readonly backup: typeof BACKUP_VERSION;
+export interface BackupManifest extends Format {
   /** Time at which it was begun: it holds all that was answered before. */
   readonly begun_at: string;
-  /** Version of the program that took it. */
-  readonly program: string;
-  /** Format of the records in it. */
-  readonly format: number;
   /** Model whose vectors it holds; null when none was pinned. */
   readonly model: ModelIdentity | null;
   readonly counts: Counts;
@@ -44,26 +36,26 @@ interface FileSum {
   readonly sha256: string;
 }
 
-/** Reads what a copy of the database holds. No process may have the copy open. */
-export async function lookInto(path: string): Promise<Pick<BackupManifest, "format" | "model" | "counts">> {
+/**
+ * Reads what a copy of the database holds. No process may have the copy open.
+ *
+ * @throws MemoryError `failed_precondition` when it is of another format.
+ */
+export async function lookInto(path: string): Promise<Pick<BackupManifest, "model" | "counts">> {
   const root = openFile(path, { readOnly: true });
   try {
-    const count = (name: string) => {
-      // A database without writes does not exist, and cannot be created here.
-      const db = root.openDB(name, { encoding: "binary" }) as ReturnType<typeof root.openDB> | undefined;
-      return db === undefined ? 0 : (db.getStats() as { entryCount: number }).entryCount;
-    };
-    const entries = count("log");
+    const meta: Meta = root.openDB("meta", { encoding: "json" });
+    expectOurFormat(`the database ${path}`, meta.get("format") as Format | undefined);
+    const count = (name: string) =>
+      (root.openDB(name, { encoding: "binary" }).getStats() as { entryCount: number }).entryCount;
     const counts = {
       accounts: count("accounts"),
       namespaces: count("namespaces"),
-      memories: entries === 0 ? 0 : memoriesIn(root),
-      entries,
+      memories: memoriesIn(root),
+      entries: count("log"),
     };
-    const meta: Meta = root.openDB("meta", { encoding: "json" });
     const pinned = await new LocalSystemRecords(meta).pinned();
-    const marked = await new LocalFormats(meta).read();
-    return { format: marked?.format.version ?? OLDEST_FORMAT, model: pinned?.model ?? null, counts };
+    return { model: pinned?.model ?? null, counts };
   } finally {
     await root.close();
   }
@@ -74,20 +66,17 @@ function memoriesIn(root: RootDatabase): number {
   const entries = new Entries(root);
   let memories = 0;
   for (const logId of entries.logIds("", Number.MAX_SAFE_INTEGER)) {
-    memories += [...entries.measure(logId)].at(-1)?.memories ?? 0;
+    memories += entries.measure(logId).memories;
   }
   return memories;
 }
 
 export async function writeManifest(
   folder: string,
-  manifest: Omit<BackupManifest, "backup" | "file">,
+  manifest: Omit<BackupManifest, keyof Format | "file">,
 ): Promise<BackupManifest> {
-  const whole: BackupManifest = {
-    backup: BACKUP_VERSION,
-    ...manifest,
-    file: await sumOf(join(folder, FILE)),
-  };
+  const file = await sumOf(join(folder, FILE));
+  const whole: BackupManifest = { ...OUR_FORMAT, ...manifest, file };
   const path = join(folder, MANIFEST);
   await writeFile(path, `${JSON.stringify(whole, null, 2)}\n`, { mode: FILE_MODE, flag: "wx" });
   await flush(path);
@@ -104,11 +93,7 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
     throw refused(`${folder} holds no backup: ${error.message}`, error);
   });
   const manifest = parse(folder, text);
-  if (manifest.backup !== BACKUP_VERSION) {
-    throw refused(
-      `${folder} is a backup of form ${manifest.backup}, taken by recalld ${manifest.program}; this program reads form ${BACKUP_VERSION}`,
-    );
-  }
+  expectOurFormat(`the backup ${folder}`, manifest);
   return manifest;
 }
 

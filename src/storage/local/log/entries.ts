@@ -16,17 +16,12 @@ import { decode, encode } from "./record.js";
 import { type Key, Relations } from "./relations.js";
 
 type IdKey = [logId: string, id: string];
-/** Position of a memory, and the length of its text and metadata, so that counting reads no entry. */
+/** Position of a memory, and the length of its text and metadata, so that the count changes without reading an entry. */
 type EntryOffset = [sequence: number, bytes: number];
 /** Replaces the length after the memory is erased: no other memory may ever take its id in this log. */
 const ERASED = -1;
 /** Replaces the length in the row of an operation that wrote a later version of a memory. */
 const OPERATION = -2;
-
-/** Number of memories counted before other work gets its turn, which takes less than a millisecond. */
-const SLICE_MEMORIES = 256;
-/** Key that sorts after every id. */
-const AFTER_ALL = "~";
 
 /** The entries of all logs, and the number of each memory's id. Every write must run in a transaction. */
 export class Entries {
@@ -44,8 +39,6 @@ export class Entries {
 
   /** Inserts each entry if its number is free; returns how many it inserted before one that is not. */
   insert({ logId, from, entries }: Parameters<Log["append"]>[0]): number {
-    const isNew = this.#counts.get(logId) === undefined && this.last(logId) === undefined;
-    if (isNew) this.#counts.begin(logId);
     for (const [i, entry] of entries.entries()) {
       const sequence = from + i;
       if (this.db.doesExist([logId, sequence])) return i;
@@ -102,26 +95,8 @@ export class Entries {
     return numbers;
   }
 
-  /**
-   * Counts in slices: yields between them, with the counts so far. It yields once if the log's count is
-   * kept.
-   */
-  *measure(logId: string): Generator<Measured> {
-    const kept = this.#counts.get(logId);
-    if (kept !== undefined) return yield kept;
-    let [memories, bytes] = [0, 0];
-    for (let start: IdKey = [logId, ""], read = SLICE_MEMORIES; read === SLICE_MEMORIES; ) {
-      read = 0;
-      const range = { start, end: [logId, AFTER_ALL], exclusiveStart: true, limit: SLICE_MEMORIES };
-      for (const { key, value } of this.#ids.getRange(range)) {
-        start = key;
-        read++;
-        if (value[1] < 0) continue;
-        bytes += value[1];
-        memories++;
-      }
-      yield { memories, bytes };
-    }
+  measure(logId: string): Measured {
+    return this.#counts.get(logId);
   }
 
   /** Erases as many as fit into one piece of work, at least one; returns how many. */

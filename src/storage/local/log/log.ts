@@ -70,15 +70,7 @@ export class LocalLog implements Log {
   }
 
   async scopeOf(logId: string): Promise<Scope | undefined> {
-    const known = reading(() => this.#names.scopeOf(logId));
-    if (known !== undefined) return known;
-    // Names of earlier versions are not found by their logs.
-    const slices = this.#names.search(logId);
-    for (let slice = reading(() => slices.next()); !slice.done; slice = reading(() => slices.next())) {
-      if (slice.value !== undefined) return slice.value;
-      await turn();
-    }
-    return undefined;
+    return reading(() => this.#names.scopeOf(logId));
   }
 
   async names(of: { after?: Scope | undefined; limit: number }): Promise<Named[]> {
@@ -94,13 +86,10 @@ export class LocalLog implements Log {
   }
 
   async measure({ logId }: { logId: string }): Promise<Measured> {
-    let measured: Measured = { memories: 0, bytes: 0 };
-    const slices = this.#entries.measure(logId);
-    for (let slice = reading(() => slices.next()); !slice.done; slice = reading(() => slices.next())) {
-      measured = slice.value;
-      await turn();
-    }
-    return this.#settled(logId, measured);
+    return this.#settled(
+      logId,
+      reading(() => this.#entries.measure(logId)),
+    );
   }
 
   async logIds({ after, limit }: { after: string; limit: number }): Promise<string[]> {

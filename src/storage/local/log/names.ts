@@ -5,14 +5,11 @@ import type { Head, Listed, Named, Scope } from "../../../memory/ports/log.js";
 
 type Key = [accountId: string, namespace: string];
 
-/** Names examined before other work gets its turn. */
-const SLICE_NAMES = 256;
-
 /** Names of logs, in the order of the names' bytes. Every write must run in a transaction. */
 export class Names {
   readonly db: Database<string, Key>;
-  /** Names by their logs; names of earlier versions are missing. */
-  readonly #scopes: Database<Key, string> | undefined;
+  /** Names by their logs. */
+  readonly #scopes: Database<Key, string>;
 
   constructor(root: RootDatabase) {
     this.db = root.openDB("namespaces", { encoding: "string" });
@@ -34,33 +31,23 @@ export class Names {
   remove(scope: Scope, logId: string): void {
     if (this.find(scope) !== logId) return;
     this.db.removeSync(keyOf(scope));
-    this.#scopes?.removeSync(logId);
+    this.#scopes.removeSync(logId);
   }
 
   rename(scope: Scope, { from, to }: { from: string; to: string }): void {
     if (this.find(scope) !== from) return;
-    this.#scopes?.removeSync(from);
+    this.#scopes.removeSync(from);
     this.#put(scope, to);
   }
 
   scopeOf(logId: string): Scope | undefined {
-    const key = this.#scopes?.get(logId);
+    const key = this.#scopes.get(logId);
     return key && scopeOf(key);
-  }
-
-  /** Searches all names for a log's, in slices: yields between them, and the name when it is found. */
-  *search(logId: string): Generator<Scope | undefined> {
-    for (let after: Scope | undefined; ; ) {
-      const some = this.all({ after, limit: SLICE_NAMES });
-      yield some.find((each) => each.logId === logId)?.scope;
-      after = some.at(-1)?.scope;
-      if (some.length < SLICE_NAMES) return;
-    }
   }
 
   #put(scope: Scope, logId: string): void {
     this.db.putSync(keyOf(scope), logId);
-    this.#scopes?.putSync(logId, keyOf(scope));
+    this.#scopes.putSync(logId, keyOf(scope));
   }
 
   all({ after, limit }: { after?: Scope | undefined; limit: number }): Named[] {

@@ -6,16 +6,15 @@ type Link = [sequence: number, how: Successor["how"], id: string];
 
 /**
  * Indexes of what entries do to others and of what they say about themselves, in the same transaction as the
- * log. Files of earlier versions have none of these databases, and lack them when they are opened for reading
- * only. Every write must run in a transaction.
+ * log. Every write must run in a transaction.
  */
 export class Relations {
   /** The latest entry that replaced, superseded or deleted a memory that is not erased. */
-  readonly #links: Database<Link, Key> | undefined;
-  readonly #holders: Database<number, [logId: string, externalId: string]> | undefined;
-  readonly #special: Database<Omit<Special, "sequence">, Key> | undefined;
-  readonly #expiring: Database<true, [expiresAtMs: number, logId: string, sequence: number]> | undefined;
-  readonly #unerased: Database<true, Key> | undefined;
+  readonly #links: Database<Link, Key>;
+  readonly #holders: Database<number, [logId: string, externalId: string]>;
+  readonly #special: Database<Omit<Special, "sequence">, Key>;
+  readonly #expiring: Database<true, [expiresAtMs: number, logId: string, sequence: number]>;
+  readonly #unerased: Database<true, Key>;
 
   constructor(
     root: RootDatabase,
@@ -36,42 +35,42 @@ export class Relations {
     const { id, replaces, supersedes = [] } = entry;
     for (const target of supersedes) this.#link([logId, target], [sequence, "superseded", id]);
     if (replaces !== undefined && this.#link([logId, replaces], [sequence, "replaced", id])) {
-      this.#unerased?.putSync([logId, replaces], true);
+      this.#unerased.putSync([logId, replaces], true);
     }
     if (entry.op === "store") this.#label([logId, sequence], entry);
     if (supersedes.length > 0 || ("expiresAtMs" in entry && entry.expiresAtMs !== undefined)) {
-      this.#special?.putSync([logId, sequence], specialOf(entry));
+      this.#special.putSync([logId, sequence], specialOf(entry));
     }
   }
 
   /** Removes what an erased memory no longer says. */
   erase([logId, sequence]: Key, { externalId, expiresAtMs, supersedes }: Seen["head"]): void {
     const key: Key = [logId, sequence];
-    this.#links?.removeSync(key);
-    this.#unerased?.removeSync(key);
+    this.#links.removeSync(key);
+    this.#unerased.removeSync(key);
     if (externalId !== undefined && this.holder(logId, externalId) === sequence) {
-      this.#holders?.removeSync([logId, externalId]);
+      this.#holders.removeSync([logId, externalId]);
     }
     if (expiresAtMs === undefined) return;
-    this.#expiring?.removeSync([expiresAtMs, logId, sequence]);
-    if (supersedes === undefined) this.#special?.removeSync(key);
-    else this.#special?.putSync(key, { supersedes });
+    this.#expiring.removeSync([expiresAtMs, logId, sequence]);
+    if (supersedes === undefined) this.#special.removeSync(key);
+    else this.#special.putSync(key, { supersedes });
   }
 
   holder(logId: string, externalId: string): number | undefined {
-    return this.#holders?.get([logId, externalId]);
+    return this.#holders.get([logId, externalId]);
   }
 
   successors(logId: string, targets: readonly number[]): Successor[] {
     return targets.flatMap((target) => {
-      const link = this.#links?.get([logId, target]);
+      const link = this.#links.get([logId, target]);
       return link === undefined ? [] : [{ target, sequence: link[0], how: link[1], id: link[2] }];
     });
   }
 
   special({ logId, from, limit }: { logId: string; from: number; limit: number }): Special[] {
     const range = { start: [logId, from] as Key, end: [logId, Number.MAX_SAFE_INTEGER] as Key, limit };
-    return [...(this.#special?.getRange(range) ?? [])].map(({ key, value }) => ({
+    return [...this.#special.getRange(range)].map(({ key, value }) => ({
       sequence: key[1],
       ...value,
     }));
@@ -91,7 +90,7 @@ export class Relations {
       start: [after.expiresAtMs, after.logId, after.sequence] as [number, string, number],
     };
     const range = { ...start, exclusiveStart: after !== undefined, limit };
-    for (const [expiresAtMs, logId, sequence] of this.#expiring?.getKeys(range) ?? []) {
+    for (const [expiresAtMs, logId, sequence] of this.#expiring.getKeys(range)) {
       if (expiresAtMs > untilMs) break;
       found.push({ logId, sequence, expiresAtMs });
     }
@@ -99,19 +98,19 @@ export class Relations {
   }
 
   unerased(limit: number): { logId: string; sequence: number }[] {
-    return [...(this.#unerased?.getKeys({ limit }) ?? [])].map(([logId, sequence]) => ({ logId, sequence }));
+    return [...this.#unerased.getKeys({ limit })].map(([logId, sequence]) => ({ logId, sequence }));
   }
 
   /** Links a memory to its successor, unless it is erased; tells whether it did. */
   #link(target: Key, link: Link): boolean {
     if (!this.isMemory(target)) return false;
-    this.#links?.putSync(target, link);
+    this.#links.putSync(target, link);
     return true;
   }
 
   #label([logId, sequence]: Key, { externalId, expiresAtMs }: Seen["head"]): void {
-    if (externalId !== undefined) this.#holders?.putSync([logId, externalId], sequence);
-    if (expiresAtMs !== undefined) this.#expiring?.putSync([expiresAtMs, logId, sequence], true);
+    if (externalId !== undefined) this.#holders.putSync([logId, externalId], sequence);
+    if (expiresAtMs !== undefined) this.#expiring.putSync([expiresAtMs, logId, sequence], true);
   }
 }
 

@@ -8,24 +8,23 @@ import { afterAll } from "./number.js";
 export interface NameRecord {
   /** Id of the form `<account>:<namespace>`; account ids have no colon. */
   readonly _id: string;
-  /** Id of the log. */
-  readonly incarnation: string;
+  readonly logId: string;
 }
 
 type Names = Collection<NameRecord>;
 
 export async function findName(names: Names, scope: Scope): Promise<string | undefined> {
-  return (await names.findOne({ _id: idOf(scope) }))?.incarnation;
+  return (await names.findOne({ _id: idOf(scope) }))?.logId;
 }
 
 /** Finds a name's log or creates one; concurrent calls all get the same log. */
 export async function findOrCreateName(names: Names, scope: Scope, generation: Generation): Promise<string> {
   const logId = inGeneration(randomBytes(10).toString("hex"), generation);
-  return (await findOrInsert(names, { _id: idOf(scope), incarnation: logId })).incarnation;
+  return (await findOrInsert(names, { _id: idOf(scope), logId })).logId;
 }
 
 export async function removeName(names: Names, scope: Scope, logId: string): Promise<void> {
-  await names.deleteOne({ _id: idOf(scope), incarnation: logId });
+  await names.deleteOne({ _id: idOf(scope), logId });
 }
 
 export async function renameName(
@@ -33,17 +32,17 @@ export async function renameName(
   scope: Scope,
   { from, to }: { from: string; to: string },
 ): Promise<void> {
-  await names.updateOne({ _id: idOf(scope), incarnation: from }, { $set: { incarnation: to } });
+  await names.updateOne({ _id: idOf(scope), logId: from }, { $set: { logId: to } });
 }
 
 /** Creates the index by which the name of a log is found. */
 export async function indexNames(names: Names): Promise<void> {
-  await names.createIndex({ incarnation: 1 });
+  await names.createIndex({ logId: 1 });
 }
 
 /** Finds the name that points to a log. */
 export async function findScope(names: Names, logId: string): Promise<Scope | undefined> {
-  const found = await names.findOne({ incarnation: logId }, { projection: { _id: 1 } });
+  const found = await names.findOne({ logId }, { projection: { _id: 1 } });
   return found === null ? undefined : scopeOf(found._id);
 }
 
@@ -53,7 +52,7 @@ export async function allNames(
 ): Promise<Named[]> {
   const behind = after ? { _id: { $gt: idOf(after) } } : {};
   const found = await names.find(behind, { sort: { _id: 1 }, limit }).toArray();
-  return found.map(({ _id, incarnation }) => ({ scope: scopeOf(_id), logId: incarnation }));
+  return found.map(({ _id, logId }) => ({ scope: scopeOf(_id), logId }));
 }
 
 export async function listNames(
@@ -63,7 +62,7 @@ export async function listNames(
   const $gte = idOf({ accountId, namespace: prefix });
   const _id = { $gte, $gt: idOf({ accountId, namespace: after }), $lt: afterAll($gte) };
   const found = await names.find({ _id }, { sort: { _id: 1 }, limit }).toArray();
-  return found.map(({ _id, incarnation: logId }) => ({ namespace: _id.slice(accountId.length + 1), logId }));
+  return found.map(({ _id, logId }) => ({ namespace: _id.slice(accountId.length + 1), logId }));
 }
 
 function scopeOf(id: string): Scope {

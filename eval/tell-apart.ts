@@ -1,5 +1,5 @@
-import { type Embedder, SERVICE } from "../../memory/ports/embedder.js";
-import type { Paraphrase } from "./paraphrases.js";
+import { type Embedder, SERVICE } from "../src/memory/ports/embedder.js";
+import type { Paraphrase } from "./paraphrase-set.js";
 
 /** Result of a test that pairs questions with answers. */
 export interface Apart {
@@ -37,7 +37,7 @@ export function isToldApart({ right, of }: Apart): boolean {
   return right >= RIGHT_MIN * of;
 }
 
-export function dot(a: Float32Array, b: Float32Array): number {
+function dot(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] as number), 0);
 }
 

@@ -1,0 +1,59 @@
+import { type Embedder, SERVICE } from "../memory/ports/embedder.js";
+
+/** Shortest time for which the model is timed. */
+const TIMING_MS = 2000;
+/** Largest difference between a vector's length and 1: float32 over some thousand numbers. */
+const LENGTH_ERROR_MAX = 1e-3;
+const TEXTS = [
+  "Every day begins for her with a pot of green tea.",
+  "Einen zweiten Schlüssel zum Haus findet man unter dem blauen Blumentopf.",
+  "星期二上午九点检查牙齿。",
+] as const;
+
+export interface Finding {
+  readonly kind: "fact" | "problem";
+  readonly text: string;
+}
+
+/** Checks the form of the model's vectors, times the model, and yields each finding. */
+export async function* checkModel(embedder: Embedder): AsyncGenerator<Finding> {
+  const read = async () => {
+    const vectors = [];
+    for (const text of TEXTS) {
+      vectors.push((await embedder.embed({ text, field: "text", owner: SERVICE })).vectors);
+    }
+    return vectors;
+  };
+  const [first, second] = [await read(), await read()];
+  const { dimensions } = embedder.model;
+  const areFinite = first.every((vector) => vector.length === dimensions && vector.every(Number.isFinite));
+  yield areFinite
+    ? fact(`vectors of ${dimensions} finite numbers`)
+    : problem(`a vector is not of ${dimensions} finite numbers`);
+  const isNormal = first.every((vector) => Math.abs(Math.hypot(...vector) - 1) <= LENGTH_ERROR_MAX);
+  yield isNormal ? fact("of length 1") : problem("a vector is not of length 1");
+  const isSame = first.every((vector, i) => vector.every((value, j) => value === second[i]?.[j]));
+  yield isSame ? fact("the same text gives the same vector") : problem("the same text gives another vector");
+  yield fact(await timing(embedder));
+}
+
+async function timing(embedder: Embedder): Promise<string> {
+  const beganMs = performance.now();
+  let [texts, tokens, tookMs] = [0, 0, 0];
+  while (tookMs < TIMING_MS) {
+    const text = TEXTS[texts % TEXTS.length] as string;
+    tokens += (await embedder.embed({ text, field: "text", owner: SERVICE })).tokens;
+    texts++;
+    tookMs = performance.now() - beganMs;
+  }
+  const perSecond = Math.round((tokens / tookMs) * 1000).toLocaleString("en-US");
+  return `${perSecond} tokens a second in one thread, ${(tookMs / texts).toFixed(1)} ms for a short text`;
+}
+
+function fact(text: string): Finding {
+  return { kind: "fact", text };
+}
+
+function problem(text: string): Finding {
+  return { kind: "problem", text };
+}
