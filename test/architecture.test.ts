@@ -88,7 +88,6 @@ const OLD_WORDS: Readonly<Record<string, { word: RegExp; except?: RegExp }>> = {
   authorize: { word: /\bpermit(Free)?\(|permit\.ts/ },
   principal: { word: /\bguests?\b/i },
   "admin client": { word: /\b(open)?desk\b/i },
-  "PCA projection": { word: /\bplane-worker\b|\bin a plane\b/ },
   "HTTP server": { word: /bare-?app/i },
   standby: { word: /\bprepared(\.ts|Options)\b|class Prepared\b/ },
   fragmented: { word: /\bworn\b/i },

@@ -148,8 +148,6 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/vectors/among", "../../memory/log/replica.js"],
     ["src/vectors/snapshot", "../usearch.js"],
     ["src/vectors", "../memory/log/replica.js"],
-    ["src/vectors/projection", "../../memory/calls/map.js"],
-    ["src/vectors/projection", "usearch"],
     ["src/words", "../memory/log/replica.js"],
     ["src/words", "../vectors/usearch.js"],
     ["src/words", "stemmer"],
