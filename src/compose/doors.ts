@@ -10,7 +10,6 @@ import { listen } from "../server/http/listen.js";
 import { ConnectionCounts } from "../server/port/connection-counts.js";
 import { drain, type Leave } from "../server/port/drain.js";
 import { openTls } from "../server/port/tls.js";
-import { loadPortal } from "../server/portal/portal-files.js";
 import { Load } from "../server/rpc/load.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { CallsInFlight } from "./calls-in-flight.js";
@@ -47,7 +46,7 @@ export async function openDoors(config: Config, options: DoorsOptions) {
     ...options,
     ...{ load, oauth: oauthOf(config, options) },
     shutdownSignal: shutdown.signal,
-    portal: await loadPortal(join(packageRoot(), "dist/web")),
+    portal: join(packageRoot(), "dist/web"),
     signUps: { perHour: config.signUpsPerHour, perHourTotal: config.signUpsPerHourTotal },
     trustedProxies: config.trustedProxies,
     connections: { connectionsMax, connectionsPerAddressMax },
