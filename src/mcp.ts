@@ -138,7 +138,7 @@ async function serveFolder(dataDir: string): Promise<string> {
   // Most sessions find a server: they need not load one.
   const [{ openService }, { loadConfig }, { FREE, Plans, UNLIMITED_CALLS }] = await Promise.all([
     import("./compose.js"),
-    import("./config.js"),
+    import("./config/config.js"),
     import("./accounts/plan.js"),
   ]);
   const alone = { MONGODB_URI: "", TLS_CERT: "", TLS_KEY: "", METRICS_PORT: "" };

@@ -105,6 +105,7 @@ describe.skipIf(reasonToSkip)(`the folder rules${reasonToSkip}`, () => {
     ["src/telemetry", "../server/observe.js"],
     ["src/telemetry", "../embedding/open.js"],
     ["src/telemetry", "fastify"],
+    ["src/config", "../errors.js"],
     ["src/compose", "../main.js"],
     ["src/compose", "mongodb"],
     ["src/memory/ports", "../log/replica.js"],

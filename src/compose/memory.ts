@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import { keepSweeping } from "../memory/erasure/sweeping.js";
 import type { Generations } from "../memory/generations/generations.js";
 import { Mover } from "../memory/generations/mover.js";

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
 import { admit } from "../memory/format/format.js";
 import { latestOf, Migrating } from "../memory/format/migrating.js";
