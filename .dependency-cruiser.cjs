@@ -13,6 +13,7 @@ const layers = {
   "src/memory": [],
   "src/memory/ports": [],
   "src/accounts": [],
+  "src/config": ["src/accounts"],
   "src/client-metadata": ["src/accounts/oauth"],
   "src/storage": ["src/memory/(ports|format|pacing)", "src/accounts"],
   "src/vectors": ["src/memory/(ports|pacing)"],
@@ -48,6 +49,7 @@ const packages = {
   stemmer: "src/words",
   "typeid-js": "src",
   usearch: "src/vectors",
+  zod: "src/config",
 };
 
 const project = "^(src|cli|gen|web|clients|examples|bench|eval|test)/";

@@ -2988,90 +2988,6 @@ export const openapi: Record<string, unknown> = {
         }
       }
     },
-    "/recalld.v1.MemoryService/MapNamespace": {
-      "post": {
-        "operationId": "MemoryService_MapNamespace",
-        "tags": [
-          "MemoryService"
-        ],
-        "summary": "The namespace's memories as points of a plane: the two directions in which their vectors differ most",
-        "description": "The same memories give the same map. Costs nothing.",
-        "responses": {
-          "200": {
-            "description": "It is done.",
-            "headers": {
-              "X-Request-ID": {
-                "$ref": "#/components/headers/X-Request-ID"
-              },
-              "RateLimit-Policy": {
-                "$ref": "#/components/headers/RateLimit-Policy"
-              },
-              "RateLimit": {
-                "$ref": "#/components/headers/RateLimit"
-              }
-            },
-            "content": {
-              "application/json": {
-                "schema": {
-                  "$ref": "#/components/schemas/MapNamespaceResponse"
-                },
-                "example": {
-                  "points": [
-                    {
-                      "id": "mem_01kafz3v2wes8vptq3jbm5yr4x",
-                      "x": 0.25,
-                      "y": -0.5
-                    }
-                  ],
-                  "memories": 1,
-                  "namespace": "pets"
-                }
-              }
-            }
-          },
-          "400": {
-            "$ref": "#/components/responses/Error400-3"
-          },
-          "401": {
-            "$ref": "#/components/responses/Error401"
-          },
-          "403": {
-            "$ref": "#/components/responses/Error403-2"
-          },
-          "405": {
-            "$ref": "#/components/responses/Error405"
-          },
-          "415": {
-            "$ref": "#/components/responses/Error415"
-          },
-          "429": {
-            "$ref": "#/components/responses/Error429-6"
-          },
-          "500": {
-            "$ref": "#/components/responses/Error500"
-          },
-          "503": {
-            "$ref": "#/components/responses/Error503-3"
-          },
-          "504": {
-            "$ref": "#/components/responses/Error504"
-          }
-        },
-        "requestBody": {
-          "required": true,
-          "content": {
-            "application/json": {
-              "schema": {
-                "$ref": "#/components/schemas/MapNamespaceRequest"
-              },
-              "example": {
-                "namespace": "pets"
-              }
-            }
-          }
-        }
-      }
-    },
     "/recalld.v1.AccountService/SignUp": {
       "post": {
         "operationId": "AccountService_SignUp",
@@ -5384,72 +5300,6 @@ export const openapi: Record<string, unknown> = {
         "required": [
           "memories",
           "namespace"
-        ]
-      },
-      "MapNamespaceRequest": {
-        "type": "object",
-        "properties": {
-          "namespace": {
-            "type": "string",
-            "description": "The namespace to draw.",
-            "minLength": 1,
-            "maxLength": 256,
-            "x-max-bytes": 256,
-            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]([^\\u0000-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u001f\\u007f-\\u009f\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff])?$"
-          }
-        },
-        "required": [
-          "namespace"
-        ],
-        "additionalProperties": false
-      },
-      "MapNamespaceResponse": {
-        "type": "object",
-        "properties": {
-          "points": {
-            "type": "array",
-            "items": {
-              "$ref": "#/components/schemas/MapPoint"
-            },
-            "description": "A point for each memory, or for 5,000 of them chosen at random but always the same ones."
-          },
-          "memories": {
-            "type": "integer",
-            "format": "int32",
-            "description": "How many memories the namespace holds."
-          },
-          "namespace": {
-            "type": "string",
-            "description": "The namespace, as it was given."
-          }
-        },
-        "required": [
-          "points",
-          "memories",
-          "namespace"
-        ]
-      },
-      "MapPoint": {
-        "type": "object",
-        "description": "A memory's place on the map: memories of like meaning lie near each other.",
-        "properties": {
-          "id": {
-            "type": "string"
-          },
-          "x": {
-            "type": "number",
-            "format": "float",
-            "description": "From -1 to 1."
-          },
-          "y": {
-            "type": "number",
-            "format": "float"
-          }
-        },
-        "required": [
-          "id",
-          "x",
-          "y"
         ]
       },
       "SignUpRequest": {
@@ -8154,7 +8004,6 @@ export const openapi: Record<string, unknown> = {
         "GetNamespace",
         "ListMemories",
         "CountMemories",
-        "MapNamespace",
         "ListNamespaces",
         "WatchNamespace",
         "ExportMemories",
@@ -8232,7 +8081,6 @@ export const openapi: Record<string, unknown> = {
         "GetNamespace",
         "ListMemories",
         "CountMemories",
-        "MapNamespace",
         "WatchNamespace",
         "ExportMemories",
         "CreateKey",
@@ -8369,7 +8217,6 @@ export const openapi: Record<string, unknown> = {
         "GetNamespace",
         "ListMemories",
         "CountMemories",
-        "MapNamespace",
         "ListNamespaces",
         "WatchNamespace",
         "ExportMemories",
@@ -8403,7 +8250,6 @@ export const openapi: Record<string, unknown> = {
         "GetNamespace",
         "ListMemories",
         "CountMemories",
-        "MapNamespace",
         "ListNamespaces",
         "WatchNamespace",
         "ExportMemories",
@@ -8474,7 +8320,6 @@ export const openapi: Record<string, unknown> = {
         "GetNamespace",
         "ListMemories",
         "CountMemories",
-        "MapNamespace",
         "ListNamespaces",
         "WatchNamespace",
         "ExportMemories",

@@ -16,7 +16,7 @@ const MODEL = "models/bundled";
 const MODEL_FILES = ["README.md", "config.json", "onnx", "tokenizer.json", "tokenizer_config.json"];
 /** For the image. */
 const HEALTH = join(ROOT, "scripts/production/health.js");
-const NEVER_RUN = /\.(map|d\.ts)$/;
+const NEVER_RUN = /^dist\/(gen|src)\/.*\.(map|d\.ts)$/;
 
 const [target] = argv.slice(2);
 if (target === undefined || existsSync(target)) {

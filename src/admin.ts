@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { openAdminClient } from "./compose/admin-client.js";
 import { openStorage, openVectors, openWordIndexes } from "./compose/storage.js";
-import { type Config, ConfigError, loadConfig } from "./config.js";
+import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { MemoryError } from "./errors.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { follow, type ModelChangeStatus } from "./memory/model-change/change-model.js";

@@ -8,11 +8,11 @@ import { openCounting } from "./compose/counting.js";
 import { openCertificate, openDoors } from "./compose/doors.js";
 import { openMemory } from "./compose/memory.js";
 import { describeNewest, type Models, openFirstModel, openReembedding } from "./compose/models.js";
-import { readPlans } from "./compose/plans.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
 import { warn } from "./compose/warn.js";
-import type { Config } from "./config.js";
+import type { Config } from "./config/config.js";
+import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/convention/find-convention.js";
 import { dropAll } from "./memory/erasure/drop-all.js";
 import { Generations } from "./memory/generations/generations.js";
@@ -96,7 +96,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const { accounts, grants, backUp } = storage;
   const accountPorts = {
     ...{ accounts, grants },
-    signUp: config.signUp,
+    signUp: config.signup,
     freeCalls: plans.get(FREE).calls,
     usage: counting.usage,
     usageShares: counting.usageShares,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { openService, type Service } from "./compose.js";
-import { type Config, ConfigError, loadConfig } from "./config.js";
+import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { remarkable } from "./embedding/convention/describe-convention.js";
 import { MemoryError } from "./errors.js";
 import { flushLog, openLog } from "./server/logging.js";
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   if (!stopping.signal.aborted) console.log(banner(config, service));
 }
 
-function banner({ mongodbUri, dataDir, model, signUp }: Config, service: Service): string {
+function banner({ mongodbUri, dataDir, model, signup }: Config, service: Service): string {
   const database = mongodbUri === undefined ? `local, in ${dataDir}` : `MongoDB at ${hostsOf(mongodbUri)}`;
   const { dimensions, revision } = service.model;
   const byCurl = `curl -s ${service.address}/signup -H 'Content-Type: application/json' -d '{}'`;
@@ -50,7 +50,7 @@ function banner({ mongodbUri, dataDir, model, signUp }: Config, service: Service
     ...remarkable(service.convention).map((line) => `  reads     ${line}`),
     `  portal    ${service.address}/`,
     ...(service.metricsAddress === undefined ? [] : [`  metrics   ${service.metricsAddress}`]),
-    `  sign up   ${signUp === "open" ? `in the portal, or ${byCurl}` : "closed; recalld-admin accounts create"}`,
+    `  sign up   ${signup === "open" ? `in the portal, or ${byCurl}` : "closed; recalld-admin accounts create"}`,
   ].join("\n");
 }
 

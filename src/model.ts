@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { modelOf } from "./compose/models.js";
-import { type Config, ConfigError, loadConfig } from "./config.js";
+import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { checkModel } from "./embedding/check-model.js";
 import { describeConvention } from "./embedding/convention/describe-convention.js";
 import { listModels, type ModelSummary, summarise } from "./embedding/download/list-models.js";

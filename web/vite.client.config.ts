@@ -34,6 +34,7 @@ function types(): Plugin {
  * The user installs the libraries that it imports.
  */
 export default defineConfig({
+  publicDir: false,
   plugins: [types()],
   build: {
     outDir: "../dist/web",

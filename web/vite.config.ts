@@ -3,6 +3,7 @@ import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
 import { type DescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { openapi } from "../gen/openapi.js";
 
 /** Address of the server that `npx vite web` and `npx vite preview web` forward calls to. */
 const SERVER = "http://127.0.0.1:8080";
@@ -19,7 +20,7 @@ const SERVER_PATHS = [
 export default defineConfig({
   // All paths are relative, so that one build works under any path.
   base: "./",
-  plugins: [withoutRules(), react(), paintOnceStyled()],
+  plugins: [withoutRules(), react(), paintOnceStyled(), reference()],
   build: {
     outDir: "../dist/web",
     emptyOutDir: true,
@@ -66,6 +67,16 @@ function paintOnceStyled(): Plugin {
     transformIndexHtml: {
       order: "post",
       handler: (html) => html.replace('<script type="module"', '<script type="module" blocking="render"'),
+    },
+  };
+}
+
+/** Writes the reference for programs, which the portal's `#/reference` is made from, beside the portal. */
+function reference(): Plugin {
+  return {
+    name: "reference",
+    generateBundle() {
+      this.emitFile({ type: "asset", fileName: "openapi.json", source: JSON.stringify(openapi) });
     },
   };
 }

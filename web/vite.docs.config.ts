@@ -5,6 +5,7 @@ import { docsPages } from "../scripts/docs/plugin.js";
 /** Builds the guides into `dist/web/docs`, apart from the portal: its first load has nothing of them. */
 export default defineConfig({
   base: "./",
+  publicDir: false,
   plugins: [docsPages()],
   build: {
     outDir: "../dist/web/docs",

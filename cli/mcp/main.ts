@@ -96,7 +96,7 @@ async function serveFolder(dataDir: string): Promise<string> {
   // Most sessions find a server: they need not load one.
   const [{ openService }, { loadConfig }, { FREE, Plans, UNLIMITED_CALLS }] = await Promise.all([
     import("../../src/compose.js"),
-    import("../../src/config.js"),
+    import("../../src/config/config.js"),
     import("../../src/accounts/plan.js"),
   ]);
   const alone = { MONGODB_URI: "", TLS_CERT: "", TLS_KEY: "", METRICS_PORT: "" };

@@ -27,7 +27,6 @@ const NAMES: Readonly<Record<string, string>> = {
   UpdateMemory: "update",
   DeleteMemory: "delete",
   CountMemories: "count",
-  MapNamespace: "map",
 };
 
 /** Writes _calls.py: each call twice, for programs that wait and for those that await. */

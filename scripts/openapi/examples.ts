@@ -78,10 +78,6 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
     request: { namespace, page_size: 50 },
     response: { memories: [memory], namespace, next_page_token: "" },
   },
-  MapNamespace: {
-    request: { namespace },
-    response: { points: [{ id, x: 0.25, y: -0.5 }], memories: 1, namespace },
-  },
   WatchNamespace: {
     request: { namespace, position },
     response: `event: stored\nid: ${position}\ndata: ${JSON.stringify(memory)}\n\n`,

@@ -1,5 +1,6 @@
 import { FREE } from "../accounts/plan.js";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
+import { readPlans } from "../config/plans.js";
 import { unavailable } from "../errors.js";
 import { dropAll } from "../memory/erasure/drop-all.js";
 import { Generations } from "../memory/generations/generations.js";
@@ -13,7 +14,6 @@ import { expectLocal } from "../storage/local/open.js";
 import { askOwner } from "../storage/local/owner/owner.js";
 import type { Answering } from "../storage/local/owner/request.js";
 import type { Storage } from "../storage/storage.js";
-import { readPlans } from "./plans.js";
 import { openStorage, openVectors, openWordIndexes } from "./storage.js";
 
 /** Access of the operator's commands to the database that the settings name. */

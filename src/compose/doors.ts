@@ -3,14 +3,13 @@ import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { Grants } from "../accounts/oauth/grants.js";
 import { openDocuments } from "../client-metadata/documents.js";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import { packageRoot } from "../embedding/download/package-root.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { listen } from "../server/http/listen.js";
 import { ConnectionCounts } from "../server/port/connection-counts.js";
 import { drain, type Leave } from "../server/port/drain.js";
 import { openTls } from "../server/port/tls.js";
-import { loadPortal } from "../server/portal/portal-files.js";
 import { Load } from "../server/rpc/load.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { CallsInFlight } from "./calls-in-flight.js";
@@ -47,8 +46,8 @@ export async function openDoors(config: Config, options: DoorsOptions) {
     ...options,
     ...{ load, oauth: oauthOf(config, options) },
     shutdownSignal: shutdown.signal,
-    portal: await loadPortal(join(packageRoot(), "dist/web")),
-    signUps: { perHour: config.signUpsPerHour, perHourTotal: config.signUpsPerHourTotal },
+    portal: join(packageRoot(), "dist/web"),
+    signUps: { perHour: config.signupsPerHour, perHourTotal: config.signupsPerHourTotal },
     trustedProxies: config.trustedProxies,
     connections: { connectionsMax, connectionsPerAddressMax },
     connectionCounts: connections,
@@ -61,7 +60,8 @@ export async function openDoors(config: Config, options: DoorsOptions) {
     droppedLines: options.droppedLines,
   });
   const metricsAddress = await listenForMetrics(config, options);
-  const address = await listen(app, config);
+  const { host, port } = config;
+  const address = await listen(app, { host, port, tls: options.tls });
   const onPhase = (phase: string) => logger.info({ phase }, "stopping");
   const draining = { readiness, shutdown, timeoutMs: config.shutdownTimeoutMs, onPhase };
   const leave = (how: Leave) => drain(app, draining, how);
@@ -83,14 +83,17 @@ function oauthOf(
 
 /** Opens the certificate, if any, before all else, so that a mistake in it is found at once. */
 export async function openCertificate(
-  { tls }: Config,
+  { tlsCert: certFile, tlsKey: keyFile }: Config,
   { logger, closers }: { logger: FastifyBaseLogger; closers: Closers },
 ) {
-  if (tls === undefined) return undefined;
-  const opened = await openTls(tls, {
-    onRenewed: () => logger.info("the certificate was renewed"),
-    onTrouble: (error) => logger.error({ err: error }, "the certificate cannot be renewed"),
-  });
+  if (certFile === undefined || keyFile === undefined) return undefined;
+  const opened = await openTls(
+    { certFile, keyFile },
+    {
+      onRenewed: () => logger.info("the certificate was renewed"),
+      onTrouble: (error) => logger.error({ err: error }, "the certificate cannot be renewed"),
+    },
+  );
   closers.push(() => opened.close());
   return opened.tls;
 }

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "../config.js";
-import { Maps } from "../memory/calls/map.js";
+import type { Config } from "../config/config.js";
 import { keepSweeping } from "../memory/erasure/sweeping.js";
 import type { Generations } from "../memory/generations/generations.js";
 import { Mover } from "../memory/generations/mover.js";
@@ -13,7 +12,6 @@ import { OpenStreams } from "../memory/streams/open-streams.js";
 import type { MemoryPorts } from "../server/rpc/memory/memory-service.js";
 import type { Storage } from "../storage/storage.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import { ThreadProjector } from "../vectors/projection/projector.js";
 import type { Closers } from "./closers.js";
 import { openVectors, openWordIndexes } from "./storage.js";
 import { warn } from "./warn.js";
@@ -69,9 +67,6 @@ export function openMemory(
   });
   closers.push(() => namespaces.close());
   const idempotency = new Idempotency({ claims, log, clock, exclusive });
-  const projector = new ThreadProjector();
-  closers.push(() => projector.close());
-  const maps = new Maps({ log, projector, clock });
   const isClosed = (accountId: string) => storage.accounts.isClosed(accountId);
   const indexes = { vectors, words, recallMode: config.recallMode };
   const memory = {
@@ -83,7 +78,6 @@ export function openMemory(
     log,
     erasures,
     idempotency,
-    maps,
     clock,
     news,
     streams: new OpenStreams(clock),

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import { MemoryError } from "../errors.js";
 import { turn } from "../memory/pacing/turn.js";
 import type { Words } from "../memory/ports/words.js";

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Config } from "../config.js";
+import type { Config } from "../config/config.js";
 import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import type { Generations } from "../memory/generations/generations.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
@@ -18,7 +18,7 @@ export function openTelemetry(config: Config, logger: FastifyBaseLogger): Promis
   return Telemetry.open({
     version: VERSION,
     metrics: config.metricsPort === undefined ? undefined : { accountsMax: config.metricsAccountsMax },
-    tracing: config.otlpEndpoint !== undefined,
+    tracing: config.otelExporterOtlpEndpoint !== undefined,
     onTrouble: (reason) => logger.warn({ reason }, "tracing"),
   });
 }

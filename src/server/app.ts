@@ -10,7 +10,6 @@ import type { Authenticate } from "../accounts/authenticate.js";
 import { KeyLimits } from "../accounts/key-limits.js";
 import type { Plans } from "../accounts/plan.js";
 import { type HttpServerOptions, httpServer } from "./http/http-server.js";
-import { addReference } from "./http/openapi.js";
 import { PLAIN_PATHS } from "./http/plain-paths.js";
 import { addProbes } from "./http/probes.js";
 import { addResourcePaths } from "./http/resource-paths.js";
@@ -21,7 +20,6 @@ import { addOAuth, type OAuthOptions } from "./oauth/door.js";
 import { challengeOf } from "./oauth/metadata.js";
 import { sessionCookies } from "./port/session-cookie.js";
 import { addPortal } from "./portal/portal.js";
-import type { PortalFile } from "./portal/portal-files.js";
 import { type AccountPorts, accountService } from "./rpc/account-service.js";
 import { handMessage } from "./rpc/bodies.js";
 import { BodyRoom, bodyRoomKey } from "./rpc/body-room.js";
@@ -56,7 +54,8 @@ export interface AppOptions extends Omit<HttpServerOptions, "onFault" | "cookies
   readonly accounts: AccountPorts;
   /** Aborted when the calls that still run must end. */
   readonly shutdownSignal: AbortSignal;
-  readonly portal: readonly PortalFile[];
+  /** Folder of the built portal. */
+  readonly portal: string;
   readonly signUps: SignUpLimits;
   readonly authenticate: Authenticate;
   readonly plans: Plans;
@@ -80,8 +79,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const closing = new AbortController();
   app.addHook("preClose", async () => closing.abort());
   addProbes(app, readiness);
-  addReference(app);
-  addPortal(app, options.portal);
+  addPortal(app, { folder: options.portal, authorizes: options.oauth !== undefined });
   const limitSignUp = limitSignUps(new SignUpLimit(options.signUps));
   const { authenticate, plans } = options;
   const shed = shedLoad(options.load);
@@ -129,7 +127,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { oauth } = options;
   if (oauth !== undefined) {
     const limits = options.signUps;
-    addOAuth(app, { ...plainly, ...oauth, limits, load: options.load, portal: options.portal });
+    addOAuth(app, { ...plainly, ...oauth, limits, load: options.load });
   }
   addMcp(app, {
     ...{ gate: admission, load: options.load, corsOrigins: options.corsOrigins, onFault },

@@ -46,14 +46,14 @@ describe.skipIf(NO_CHROMIUM !== undefined)(
     it("shows no white page when a part of it cannot be loaded, and loads it when it can", async () => {
       await visit(page, server.url, "memories");
       await server.stop();
-      await page.evaluate("location.hash = '#/map/people'");
+      await page.evaluate("location.hash = '#/playground/people'");
       await page.getByText("This page could not be loaded").waitFor();
       expect(await page.getByRole("button", { name: "Reload" }).isVisible()).toBe(true);
       await page.evaluate("location.hash = '#/memories'");
       await page.getByRole("heading", { name: "Memories" }).waitFor();
-      await page.evaluate("location.hash = '#/map/people'");
+      await page.evaluate("location.hash = '#/playground/people'");
       await back();
-      await page.getByRole("heading", { name: "Map of people" }).waitFor();
+      await page.getByRole("heading", { name: "Playground" }).waitFor();
     });
 
     it("survives a deploy: a part that is gone is loaded anew", async () => {

@@ -14,7 +14,7 @@ if (PROGRAM === undefined && process.env.REQUIRE_FIREFOX === "1")
   throw new Error("REQUIRE_FIREFOX=1, but there is no Firefox: install it, or name it in FIREFOX");
 
 const PAGES = [
-  ...["start", "playground/home", "memories", "memories/home", "map/home"],
+  ...["start", "playground/home", "memories", "memories/home"],
   ...["usage", "calls", "keys", "account", "reference", "reference/Recall"],
 ];
 

@@ -43,7 +43,6 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and hostil
       memories: NAMESPACE,
       [`memories/${ns}`]: MARKUP[2],
       [`playground/${ns}`]: "",
-      [`map/${ns}`]: NAMESPACE,
     };
     for (const [hash, text] of Object.entries(places)) {
       await visit(page, server.url, hash);

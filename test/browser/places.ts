@@ -35,7 +35,6 @@ export function placesOf(namespace: string): readonly Place[] {
     { name: "deleting what is selected", hash: memories, act: deleteSelected },
     { name: "a search", hash: `${memories}?q=tea` },
     { name: "the playground", hash: memories.replace("memories", "playground"), act: recall },
-    { name: "the map", hash: memories.replace("memories", "map"), act: lightUp },
     { name: "the API reference", hash: "reference" },
     { name: "the reference of a call", hash: "reference/Recall" },
     { name: "destroying by the reference", hash: "reference/DeleteMemory", act: destroy },
@@ -87,14 +86,6 @@ async function recall(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Recall", exact: true }).click();
   await page.locator(".results").waitFor();
   for (const details of await page.locator("summary").all()) await details.click();
-}
-
-async function lightUp(page: Page): Promise<void> {
-  await page.getByRole("textbox", { name: "Light up by meaning" }).fill("Who is ill?");
-  await page.getByRole("button", { name: "Light up" }).click();
-  await page.locator(".result-text").first().click();
-  await page.getByRole("heading", { name: "Metadata" }).waitFor();
-  await page.getByText("The map as a table").click();
 }
 
 async function destroy(page: Page): Promise<void> {

@@ -14,7 +14,6 @@ const PAGES = [
   "playground",
   "memories",
   "memories/home",
-  "map/home",
   "usage",
   "calls",
   "keys",
@@ -121,8 +120,6 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "the portal and a key'
     await page.getByRole("button", { name: "Store" }).click();
     await page.getByText("Stored", { exact: true }).waitFor();
     await page.evaluate("location.hash = '#/memories/work'");
-    await page.getByText("Your key is for another namespace").waitFor();
-    await page.evaluate("location.hash = '#/map/work'");
     await page.getByText("Your key is for another namespace").waitFor();
     await page.getByRole("main").getByRole("link", { name: "home" }).click();
     await page.getByRole("button", { name: "Import" }).waitFor();

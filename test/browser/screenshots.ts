@@ -12,7 +12,7 @@ import { sentences } from "./sentences.js";
 
 const FOLDER = process.argv[2] ?? "dist/pictures";
 /** Pictures that the documentation shows. */
-const KEPT = ["reveal-wide-light", "playground-wide-light", "map-wide-dark", "usage-narrow-dark"];
+const KEPT = ["reveal-wide-light", "playground-wide-light", "usage-narrow-dark"];
 const KEPT_FOLDER = "docs/pictures";
 const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } };
 const AT_ONCE = 8;
@@ -123,19 +123,6 @@ async function shootAll(page: Page, url: string, key: string, path: (name: strin
   await page.getByRole("button", { name: "Recall", exact: true }).click();
   await page.locator(".results").waitFor();
   await shoot("playground");
-  await open("map/assistant");
-  await page.getByLabel("Colour by").selectOption("source");
-  await page.locator(".legend button").first().click();
-  await page.waitForTimeout(200);
-  await shoot("map-colours");
-  await open("map/assistant");
-  await page.getByRole("textbox", { name: "Light up by meaning" }).fill("health of the family");
-  await page.getByRole("button", { name: "Light up" }).click();
-  await page.locator("ol.results").waitFor();
-  await page.locator("ol .result-text").first().click();
-  await page.getByText("Metadata").waitFor();
-  await page.waitForTimeout(200);
-  await shoot("map");
 }
 
 await main();

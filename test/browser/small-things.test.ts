@@ -104,9 +104,8 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     for (const label of ["Namespace", "Question", "Text"]) {
       expect(await page.getByLabel(label, { exact: true }).getAttribute("dir"), label).toBe("auto");
     }
-    await visit(page, server.url, "map/people");
-    await page.getByRole("textbox", { name: "Light up by meaning" }).fill("مرحبا");
-    await page.getByRole("button", { name: "Light up" }).click();
+    await page.getByLabel("Question").fill("مرحبا");
+    await page.getByRole("button", { name: "Recall", exact: true }).click();
     expect(await page.locator(".result-text").first().getAttribute("dir")).toBe("auto");
   });
 
@@ -131,9 +130,7 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     await page.getByText("It cannot tell well what this means").waitFor();
   });
 
-  it("writes one memory, and a size that does not break", async () => {
-    await visit(page, server.url, "map/people");
-    await page.getByText("1 memory.").waitFor();
+  it("writes a size that does not break", async () => {
     await visit(page, server.url, "memories");
     const sizes = await page.locator("td[data-label=Size]").allInnerTexts();
     expect(sizes.length).toBeGreaterThan(0);
@@ -178,13 +175,12 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "small things in the p
     for (const [hash, name] of [
       ["keys", "Rotate first key"],
       ["keys", "Revoke first key"],
-      ["memories", "Map of people"],
       ["memories", "Drop people"],
     ] as const) {
       await visit(page, server.url, hash);
       await page.reload();
       if (hash === "memories") await page.getByLabel("Find by the beginning").fill("people");
-      const action = page.getByRole(name.startsWith("Map") ? "link" : "button", { name });
+      const action = page.getByRole("button", { name });
       const { x = -1, width = 0 } = (await action.boundingBox()) ?? {};
       expect(x, name).toBeGreaterThanOrEqual(0);
       expect(x + width, name).toBeLessThanOrEqual(390);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { loadConfig } from "../../src/config.js";
+import { loadConfig } from "../../src/config/config.js";
 import { HEARTBEAT_MS } from "../../src/memory/streams/watch.js";
 import { BODY_BYTES_MAX } from "../../src/server/app.js";
 import { CALL_TIMEOUT_MS } from "../../src/server/rpc/deadline.js";

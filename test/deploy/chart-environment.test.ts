@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { UNLIMITED_CALLS } from "../../src/accounts/plan.js";
-import { parsePlans } from "../../src/accounts/plans-file.js";
-import { loadConfig } from "../../src/config.js";
-import { SETTINGS } from "../../src/settings.js";
+import { loadConfig, SETTINGS } from "../../src/config/config.js";
+import { parsePlans } from "../../src/config/plans.js";
 import { reasonToSkip, render, type Values, values, workloadOf } from "../support/chart.js";
 import { container, env, MANAGED, ofKind, pod, portNamed, WITH_TLS } from "../support/rendered-chart.js";
 
@@ -29,9 +28,10 @@ describe.skipIf(reasonToSkip)(`what the chart makes${reasonToSkip}`, () => {
       metricsPort: portNamed("metrics"),
       dataDir: container.volumeMounts[0].mountPath,
       host: "0.0.0.0",
-      signUp: "closed",
+      signup: "closed",
       trustedProxies: ["10.244.0.0/16"],
-      tls: { certFile: "/tls/tls.crt", keyFile: "/tls/tls.key" },
+      tlsCert: "/tls/tls.crt",
+      tlsKey: "/tls/tls.key",
     });
   });
 

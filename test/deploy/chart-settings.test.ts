@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { loadConfig } from "../../src/config.js";
-import { SETTINGS } from "../../src/settings.js";
+import { loadConfig, SETTINGS } from "../../src/config/config.js";
 import { schema, values } from "../support/chart.js";
 import { MANAGED } from "../support/rendered-chart.js";
 

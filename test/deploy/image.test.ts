@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
-import { loadConfig } from "../../src/config.js";
-import { SETTINGS } from "../../src/settings.js";
+import { loadConfig, SETTINGS } from "../../src/config/config.js";
 import { startServer } from "../support/server.js";
 
 // Whole servers start here, on machines that may be busy with others.

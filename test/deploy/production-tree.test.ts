@@ -45,7 +45,8 @@ describe("the production tree", () => {
     expect(portal.status).toBe(200);
     const [script] = /assets\/[\w-]+\.js/.exec(await portal.text()) ?? [];
     expect((await fetch(`${server.url}/${script}`)).status).toBe(200);
-    expect((await fetch(`${server.url}/docs/api`)).status).toBe(200);
+    for (const path of ["docs/api", "openapi.json", "recalld.js", "recalld.d.ts"])
+      expect((await fetch(`${server.url}/${path}`)).status, path).toBe(200);
     expect(await server.stop()).toBe(0);
     const verified = node([join(tree, "dist/src/admin.js"), "verify"], { DATA_DIR: dataDir });
     expect(verified.stdout + verified.stderr).toContain("all is well");

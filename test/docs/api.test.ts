@@ -9,7 +9,6 @@ import { COUNTED_APART_MAX, SHARES_MAX } from "../../src/accounts/calls/usage-sh
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
-import { MAP_POINTS_MAX } from "../../src/memory/calls/map.js";
 import { BATCH_MAX } from "../../src/memory/calls/several/store-batch.js";
 import { IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS_MAX } from "../../src/memory/idempotency/request.js";
 import { count } from "../../src/memory/input/count.js";
@@ -81,7 +80,6 @@ describe("docs/api.md", () => {
     ["## GetMemories", `1 to ${IDS_MAX}`],
     ["## DeleteMemories", `1 to ${IDS_MAX}`],
     ["## ListNamespaces", `at most ${NAMESPACE_BYTES_MAX} bytes`],
-    ["## MapNamespace", `${count(MAP_POINTS_MAX)} memories`],
     ["## WatchNamespace", `A key may have ${watch.perKey} watches open, an account ${watch.perAccount}`],
     ["## WatchNamespace", `for ${HEARTBEAT_MS / 1000} seconds`],
     ["## ExportMemories", `A key may have ${exported.perKey} open, an account ${exported.perAccount}`],

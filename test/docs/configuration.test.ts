@@ -1,46 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { type Config, loadConfig } from "../../src/config.js";
+import { loadConfig, SETTINGS } from "../../src/config/config.js";
 import { HUB } from "../../src/embedding/download/pull.js";
-import { SETTINGS } from "../../src/settings.js";
 
 import { quoted, rows, section, unquoted } from "../support/documents.js";
 
 describe("docs/configuration.md", () => {
   const settings = rows(section("docs/configuration.md", "## Settings"));
-  const keyOf: Record<(typeof SETTINGS)[number], keyof Config> = {
-    PORT: "port",
-    HOST: "host",
-    DATA_DIR: "dataDir",
-    MONGODB_URI: "mongodbUri",
-    MODEL: "model",
-    MODELS_DIR: "modelsDir",
-    MODELS_HUB: "modelsHub",
-    MODEL_POOLING: "modelPooling",
-    MODEL_QUERY_PREFIX: "modelQueryPrefix",
-    MODEL_PASSAGE_PREFIX: "modelPassagePrefix",
-    EMBED_WORKERS: "embedWorkers",
-    RECALL_MODE: "recallMode",
-    SIGNUP: "signUp",
-    SIGNUPS_PER_HOUR: "signUpsPerHour",
-    SIGNUPS_PER_HOUR_TOTAL: "signUpsPerHourTotal",
-    FREE_CALLS: "freeCalls",
-    PLANS_FILE: "plansFile",
-    CONNECTIONS_MAX: "connectionsMax",
-    CONNECTIONS_PER_ADDRESS_MAX: "connectionsPerAddressMax",
-    TRUSTED_PROXIES: "trustedProxies",
-    TLS_CERT: "tls",
-    TLS_KEY: "tls",
-    PUBLIC_URL: "publicUrl",
-    CORS_ORIGINS: "corsOrigins",
-    LOG_LEVEL: "logLevel",
-    METRICS_PORT: "metricsPort",
-    METRICS_ACCOUNTS_MAX: "metricsAccountsMax",
-    OTEL_EXPORTER_OTLP_ENDPOINT: "otlpEndpoint",
-    INDEX_MEMORY_BYTES_MAX: "indexMemoryBytesMax",
-    QUERY_CACHE_BYTES_MAX: "queryCacheBytesMax",
-    DRAIN_NOTICE_MS: "drainNoticeMs",
-    SHUTDOWN_TIMEOUT_MS: "shutdownTimeoutMs",
-  };
+  // In the order of the settings.
+  const defaults = Object.values(loadConfig({}));
   const accepts = (name = "", value: string | number) => {
     try {
       loadConfig({ [unquoted(name)]: String(value) });
@@ -55,7 +22,7 @@ describe("docs/configuration.md", () => {
   });
 
   test.each(settings)("tells the default of %s: %s", (name, shown) => {
-    const value = loadConfig({})[keyOf[unquoted(name) as (typeof SETTINGS)[number]]];
+    const value = defaults[(SETTINGS as readonly string[]).indexOf(unquoted(name))];
     const none = value === undefined || (Array.isArray(value) && value.length === 0);
     // Some defaults depend on other settings and are given in words.
     const said: Record<string, string> = {

@@ -8,7 +8,7 @@ import type { RootDatabase } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 // Worker threads run compiled code only, which `npm test` builds first.
 import { openService, type Service } from "../../dist/src/compose.js";
-import { loadConfig } from "../../dist/src/config.js";
+import { loadConfig } from "../../dist/src/config/config.js";
 import { openLog } from "../../dist/src/server/logging.js";
 import { UsearchIndex } from "../../dist/src/vectors/usearch-index.js";
 import { newDataDir, unhurried } from "../support/server.js";

@@ -27,7 +27,6 @@ const TABLE: Record<RpcName, readonly (string | undefined)[]> = {
   GetNamespace: READS,
   ListMemories: READS,
   CountMemories: READS,
-  MapNamespace: READS,
   SignUp: KINDS.map(() => "ok"),
   GetAccount: FOR_ALL,
   GetUsage: FOR_ALL,
@@ -66,7 +65,7 @@ describe("scopes", () => {
       if (rpc === "GetMemory" || rpc === "DeleteMemory") return memory;
       if (rpc === "GetMemories" || rpc === "DeleteMemories") return { namespace: "mine", ids: [memory.id] };
       if (rpc === "DeleteNamespace") return { namespace: "mine", force: true };
-      if (["ListMemories", "MapNamespace", "GetNamespace", "CountMemories"].includes(rpc)) {
+      if (["ListMemories", "GetNamespace", "CountMemories"].includes(rpc)) {
         return { namespace: "mine" };
       }
       if (rpc === "CloseAccount") return { account_id: account.id };

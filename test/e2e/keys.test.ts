@@ -127,7 +127,6 @@ describe.skipIf(MONGO_DATABASE.missing !== undefined)(`two servers over one ${MO
       ["DeleteNamespace", { namespace: "n" }],
       ["ListNamespaces", {}],
       ["ListMemories", { namespace: "n" }],
-      ["MapNamespace", { namespace: "n" }],
       ["GetAccount", {}],
       ["GetUsage", {}],
       ["CreateKey", {}],

@@ -113,30 +113,6 @@ describe.each(DATABASES)("lists on $name", (database) => {
     expect(await here.door.call("ListMemories", request, { key })).toMatchObject(outcome);
   });
 
-  test("draws the same map of the same memories, and another when one comes", async () => {
-    const { key, call, store } = await accountAt(here.door);
-    expect(await call("MapNamespace", { namespace: "n" })).toEqual({
-      points: [],
-      memories: 0,
-      namespace: "n",
-    });
-    const ids = [await store("n", "The cat sleeps.")];
-    const alone = await call("MapNamespace", { namespace: "n" });
-    expect(alone).toEqual({ points: [{ id: ids[0], x: 0, y: 0 }], memories: 1, namespace: "n" });
-    for (const text of ["A kitten naps.", "Interest rates rose.", "The bank raised rates."])
-      ids.push(await store("n", text));
-    const map = await call("MapNamespace", { namespace: "n" });
-    const points = map.points as { id: string; x: number; y: number }[];
-    expect(points.map(({ id }) => id)).toEqual(ids);
-    expect(points.every(({ x, y }) => Math.abs(x) <= 1 && Math.abs(y) <= 1)).toBe(true);
-    const [cat, kitten, rates, bank] = points.map(({ x }) => Math.sign(x));
-    expect([cat, rates]).toEqual([kitten, bank]);
-    expect(cat).not.toBe(rates);
-    await here.server.stop();
-    await restart(here, { FREE_CALLS });
-    expect((await here.door.call("MapNamespace", { namespace: "n" }, { key })).body).toEqual(map);
-  });
-
   test("counts what was used by day, of successes only, and keeps it over a restart", async () => {
     const { key, call, store } = await accountAt(here.door);
     await store("n", "three little words");
@@ -230,18 +206,14 @@ describe("lists", () => {
       const { next_page_token } = await account.call("ListMemories", { namespace: "n", page_size: 1 });
       expect((await other.call("ListNamespaces")).namespaces).toEqual([]);
       expect((await other.call("ListMemories", { namespace: "n" })).memories).toEqual([]);
-      expect((await other.call("MapNamespace", { namespace: "n" })).points).toEqual([]);
       const request = { namespace: "n", page_token: next_page_token as string };
       const outcome = await door().call("ListMemories", request, { key: other.key });
       expect(outcome).toMatchObject({ code: "invalid_argument", fields: ["page_token"] });
     });
 
-    it("count days and draw maps", async () => {
+    it("count days", async () => {
       const { days } = await account.call("GetUsage", { days: 2 });
       expect(days).toMatchObject([{ stores: 0 }, { date: today(), stores: 4 }]);
-      const map = await account.call("MapNamespace", { namespace: "n" });
-      expect(map).toMatchObject({ memories: 3, namespace: "n" });
-      expect(map.points).toHaveLength(3);
     });
   });
 });

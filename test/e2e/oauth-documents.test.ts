@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { openService, type Service } from "../../dist/src/compose.js";
-import { loadConfig } from "../../dist/src/config.js";
+import { loadConfig } from "../../dist/src/config/config.js";
 import { openLog } from "../../dist/src/server/logging.js";
 import { signUp } from "../support/caller.js";
 import { anApp, aUser, BACK, flowOf, ISSUER, post } from "../support/oauth.js";

@@ -220,15 +220,7 @@ describe("the server agrees with the document", () => {
   const ORDER = [
     ...["SignUp", "GetAccount", "GetUsage", "Store", "Recall", "GetMemory", "UpdateMemory"],
     ...["ListNamespaces", "ListMemories", "StoreBatch", "GetMemories", "GetNamespace", "CountMemories"],
-    ...[
-      "MapNamespace",
-      "ListRecentCalls",
-      "CreateKey",
-      "ListKeys",
-      "RevokeKey",
-      "DeleteMemory",
-      "DeleteMemories",
-    ],
+    ...["ListRecentCalls", "CreateKey", "ListKeys", "RevokeKey", "DeleteMemory", "DeleteMemories"],
     ...["DeleteNamespace", "CloseAccount"],
   ];
   const known: Record<string, unknown> = {};

@@ -162,7 +162,6 @@ function largestCalls({ caller, server, round, lists }: Calls): Promise<string>[
     ...times(lists, () =>
       post(server, caller, "ListMemories", { namespace: NAMESPACE, page_size: PAGE_SIZE }),
     ),
-    ...times(lists / 10, () => post(server, caller, "MapNamespace", { namespace: NAMESPACE })),
     ...times(lists / 2, () => recalling("tea or coffee")),
     ...times(lists / 30, () => recalling(largestText())),
     ...times(lists / 30, (i) => storing(largestText(), i)),

@@ -51,7 +51,6 @@ export type RpcName =
   | "GetNamespace"
   | "ListMemories"
   | "CountMemories"
-  | "MapNamespace"
   | "SignUp"
   | "GetAccount"
   | "GetUsage"

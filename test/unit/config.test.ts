@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConfigError, loadConfig } from "../../src/config.js";
-import { SETTINGS } from "../../src/settings.js";
+import { ConfigError, loadConfig, SETTINGS } from "../../src/config/config.js";
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -18,11 +17,11 @@ describe("the settings", () => {
       port: 8080,
       host: "127.0.0.1",
       mongodbUri: undefined,
-      signUp: "open",
-      signUpsPerHour: 60,
-      signUpsPerHourTotal: 1000,
+      signup: "open",
+      signupsPerHour: 60,
+      signupsPerHourTotal: 1000,
       trustedProxies: [],
-      tls: undefined,
+      tlsCert: undefined,
       corsOrigins: [],
     });
   });
@@ -30,8 +29,8 @@ describe("the settings", () => {
   it("may name a mirror to download models from", () => {
     expect(loadConfig({}).modelsHub).toBeUndefined();
     expect(loadConfig({ MODELS_HUB: "http://mirror:8080/hf/" }).modelsHub).toBe("http://mirror:8080/hf");
-    expect(problemsOf({ MODELS_HUB: "mirror" })).toEqual([
-      'MODELS_HUB is "mirror"; it must be a URL, such as https://huggingface.co',
+    expect(problemsOf({ MODELS_HUB: "me:secret@mirror" })).toEqual([
+      "MODELS_HUB must be a URL, such as https://huggingface.co",
     ]);
   });
 
@@ -45,12 +44,13 @@ describe("the settings", () => {
 
   it("may name a collector of traces, and say the protocol that is spoken", () => {
     const OTEL_EXPORTER_OTLP_ENDPOINT = "http://collector:4318";
-    expect(loadConfig({}).otlpEndpoint).toBeUndefined();
+    expect(loadConfig({}).otelExporterOtlpEndpoint).toBeUndefined();
     expect(
-      loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" }).otlpEndpoint,
+      loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" })
+        .otelExporterOtlpEndpoint,
     ).toBe(OTEL_EXPORTER_OTLP_ENDPOINT);
     expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toEqual([
-      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; traces are sent by http/protobuf',
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; it must be one of http/protobuf',
     ]);
     expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: "user:pass@collector" })).toEqual([
       "OTEL_EXPORTER_OTLP_ENDPOINT must be a URL, such as http://collector:4318",
@@ -79,7 +79,7 @@ describe("the settings", () => {
     });
     expect(problemsOf({ MODEL_POOLING: "max", MODEL_QUERY_PREFIX: "x".repeat(1001) })).toEqual([
       'MODEL_POOLING is "max"; it must be one of mean, cls, last, model',
-      "MODEL_QUERY_PREFIX is 1001 characters; the limit is 1000",
+      `MODEL_QUERY_PREFIX is "${"x".repeat(100)}"; it must have 1000 characters at most, not 1001`,
     ]);
   });
 
@@ -116,13 +116,20 @@ describe("the settings", () => {
       /^SIGNUPS_PER_HOUR_TOTAL is "-1"/,
       /^TRUSTED_PROXIES holds "true"/,
       /^TRUSTED_PROXIES holds "10.0.0.1"/,
-      /^TLS_CERT is set without TLS_KEY/,
       /^CORS_ORIGINS holds "https:\/\/b.example\/"/,
       /^LOG_LEVEL is "loud"/,
+      /^TLS_CERT is set without TLS_KEY/,
     ];
     expect(problems).toHaveLength(named.length);
     for (const [n, pattern] of named.entries()) expect(problems[n]).toMatch(pattern);
     expect(problems.join()).not.toContain("secret");
+  });
+
+  it("never repeat a value that may hold a password, whichever setting was given it", () => {
+    for (const name of SETTINGS) {
+      const [problem] = problemsOf({ [name]: "db://me:secret@host" });
+      expect(problem ?? "").not.toContain("secret");
+    }
   });
 
   it.each([
@@ -194,9 +201,9 @@ describe("CORS_ORIGINS", () => {
 
 describe("TLS_CERT and TLS_KEY", () => {
   it("belong together", () => {
-    expect(loadConfig({ TLS_CERT: "c.pem", TLS_KEY: "k.pem" }).tls).toEqual({
-      certFile: "c.pem",
-      keyFile: "k.pem",
+    expect(loadConfig({ TLS_CERT: "c.pem", TLS_KEY: "k.pem" })).toMatchObject({
+      tlsCert: "c.pem",
+      tlsKey: "k.pem",
     });
     expect(problemsOf({ TLS_KEY: "k.pem" })).toEqual([expect.stringContaining("TLS_CERT")]);
   });

@@ -16,7 +16,6 @@ export {
 } from "../../gen/recalld/v1/account_pb.js";
 export {
   ListMemoriesRequest_Order,
-  type MapPoint,
   type Memory,
   type Namespace,
   RecallRequest_Mode,

@@ -21,7 +21,6 @@ const Calls = lazy(() => import("./calls/page").then(({ CallsPage }) => ({ defau
 const Keys = lazy(() => import("./keys/page").then(({ KeysPage }) => ({ default: KeysPage })));
 const Account = lazy(() => import("./account/page").then(({ AccountPage }) => ({ default: AccountPage })));
 const Memories = lazy(() => import("./memories/page").then((module) => ({ default: module.MemoriesPage })));
-const MemoryMap = lazy(() => import("./map/page").then(({ MapPage }) => ({ default: MapPage })));
 const Reference = lazy(() =>
   import("./reference/page").then((module) => ({ default: module.ReferencePage })),
 );
@@ -33,7 +32,6 @@ const PAGES: Readonly<Record<string, PageComponent>> = {
   start: QuickStart,
   playground: Playground,
   memories: Memories,
-  map: MemoryMap,
   usage: Usage,
   calls: Calls,
   keys: Keys,

@@ -57,7 +57,7 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function Navigation() {
   const { page } = useRoute();
-  const here = page === "map" ? "memories" : page || "usage";
+  const here = page || "usage";
   const nav = useRef<HTMLElement>(null);
   // On phones, the links are a row that scrolls.
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page is another

@@ -87,11 +87,6 @@ export class MemoryCalls {
     return this.#call("CountMemories", request, options);
   }
 
-  /** Draws a namespace's memories as points of a plane. */
-  map(request: Input<"MapNamespace">, options?: CallOptions): Output<"MapNamespace"> {
-    return this.#call("MapNamespace", request, options);
-  }
-
   /** Lists the account's namespaces: `for await (const { namespace } of recalld.namespaces())`. */
   namespaces(
     request: ListNamespacesRequest = {},

@@ -478,28 +478,6 @@ export interface CountMemoriesResponse {
   readonly namespace: string;
 }
 
-export interface MapNamespaceRequest {
-  /** The namespace to draw. */
-  readonly namespace: string;
-}
-
-export interface MapNamespaceResponse {
-  /** A point for each memory, or for 5,000 of them chosen at random but always the same ones. */
-  readonly points: readonly MapPoint[];
-  /** How many memories the namespace holds. */
-  readonly memories: number;
-  /** The namespace, as it was given. */
-  readonly namespace: string;
-}
-
-/** A memory's place on the map: memories of like meaning lie near each other. */
-export interface MapPoint {
-  readonly id: string;
-  /** From -1 to 1. */
-  readonly x: number;
-  readonly y: number;
-}
-
 export interface WatchNamespaceRequest {
   /** The namespace to watch. */
   readonly namespace: string;
@@ -760,7 +738,6 @@ export interface Methods {
   readonly GetNamespace: { readonly input: GetNamespaceRequest; readonly output: GetNamespaceResponse };
   readonly ListMemories: { readonly input: ListMemoriesRequest; readonly output: ListMemoriesResponse };
   readonly CountMemories: { readonly input: CountMemoriesRequest; readonly output: CountMemoriesResponse };
-  readonly MapNamespace: { readonly input: MapNamespaceRequest; readonly output: MapNamespaceResponse };
   readonly SignUp: { readonly input: SignUpRequest; readonly output: SignUpResponse };
   readonly GetAccount: { readonly input: GetAccountRequest; readonly output: GetAccountResponse };
   readonly GetUsage: { readonly input: GetUsageRequest; readonly output: GetUsageResponse };
@@ -786,7 +763,6 @@ export const PATHS: Readonly<Record<keyof Methods, string>> = {
   GetNamespace: "/recalld.v1.MemoryService/GetNamespace",
   ListMemories: "/recalld.v1.MemoryService/ListMemories",
   CountMemories: "/recalld.v1.MemoryService/CountMemories",
-  MapNamespace: "/recalld.v1.MemoryService/MapNamespace",
   SignUp: "/recalld.v1.AccountService/SignUp",
   GetAccount: "/recalld.v1.AccountService/GetAccount",
   GetUsage: "/recalld.v1.AccountService/GetUsage",

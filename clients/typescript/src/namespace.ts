@@ -87,10 +87,6 @@ export class NamespaceClient {
     return this.#calls.count(this.#bound(request), options);
   }
 
-  map(request: Own<Input<"MapNamespace">> = {}, options?: CallOptions): Output<"MapNamespace"> {
-    return this.#calls.map(this.#bound(request), options);
-  }
-
   memories(
     request: Own<ListMemoriesRequest> = {},
     options?: CallOptions,

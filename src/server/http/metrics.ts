@@ -1,8 +1,12 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
 import type { Readiness } from "../port/readiness.js";
-import { addVary, takesGzip } from "../portal/portal.js";
 import { shapeFastifyErrors } from "../wire/plain-errors.js";
 import { noteMethods } from "./methods.js";
 import { addProbes } from "./probes.js";
@@ -41,14 +45,17 @@ export function createMetricsApp({ exposition, logger, readiness }: MetricsOptio
     method: ["GET", "HEAD"],
     url: "/metrics",
     handler: async (request, reply) => {
-      addVary(reply, "accept-encoding");
-      reply.type(exposition.type).header("cache-control", "no-store");
+      reply.type(exposition.type).headers({ vary: "accept-encoding", "cache-control": "no-store" });
       const text = await read();
       if (!takesGzip(request)) return reply.send(text);
       return reply.header("content-encoding", "gzip").send(await gzipped(text));
     },
   });
   return app;
+}
+
+function takesGzip({ headers }: FastifyRequest): boolean {
+  return /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(headers["accept-encoding"] ?? ""));
 }
 
 /** Shares one run of the work among all who ask while it runs, so that scrapes cannot pile up. */

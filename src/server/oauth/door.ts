@@ -1,8 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { GrantingOptions } from "../../accounts/oauth/granting.js";
 import { servePath } from "../plain/served.js";
-import { INDEX, sendFile } from "../portal/portal.js";
-import type { PortalFile } from "../portal/portal-files.js";
 import type { Admitted } from "../rpc/caller.js";
 import type { Load } from "../rpc/load.js";
 import { SignUpLimit, type SignUpLimits } from "../rpc/sign-up-limit.js";
@@ -18,7 +16,6 @@ export interface OAuthOptions extends OAuthPathOptions {
   readonly issuer: string;
   readonly granting: GrantingOptions;
   readonly findDocument: FindDocument;
-  readonly portal: readonly PortalFile[];
   /** Registrations, and consents, of one client address an hour. */
   readonly limits: SignUpLimits;
   readonly load: Pick<Load, "admit">;
@@ -31,7 +28,6 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
   const { issuer, granting } = options;
   for (const url of WELL_KNOWN.resource) app.get(url, async () => resourceMetadata(issuer));
   app.get(WELL_KNOWN.server, async () => serverMetadata(issuer));
-  addPage(app, options.portal);
   const clients = openClients({ grants: granting.grants, findDocument: options.findDocument });
   // The library takes a while to load, so the first application that asks waits for it.
   let opened: ReturnType<typeof openOAuth> | undefined;
@@ -47,16 +43,4 @@ export function addOAuth(app: FastifyInstance, options: OAuthOptions): void {
     ...tokenPaths({ ...options, clients, protocol, limit: registrations }),
   ];
   for (const path of paths) servePath(app, plainPathOf(path, options), options);
-}
-
-/**
- * Serves the portal's page at an address of its own. Its headers differ: an application that has opened a window for
- * it must find that window again, and pages that forbid this cut the tie for good.
- */
-function addPage(app: FastifyInstance, portal: readonly PortalFile[]): void {
-  const page = portal.find(({ path }) => path === INDEX);
-  if (page === undefined) return;
-  app.get("/authorize", (request, reply) =>
-    sendFile(page, request, reply, { "cross-origin-opener-policy": "unsafe-none" }),
-  );
 }

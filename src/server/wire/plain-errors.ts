@@ -69,8 +69,10 @@ export function shapeFastifyErrors(app: FastifyInstance, { onFault, methodsAt }:
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0] as string;
-    const allow = methodsAt(path).join(", ");
-    if (allow === "")
+    const methods = methodsAt(path);
+    const allow = methods.join(", ");
+    // A route of many paths, such as that of the docs, has nothing at some of them.
+    if (allow === "" || methods.includes(request.method))
       return sendError(reply, 404, `there is nothing at ${request.method} ${path.slice(0, 256)}`);
     reply.header("allow", allow);
     return sendError(reply, 405, `${request.method} is not served here; use ${allow}`);

@@ -109,9 +109,6 @@ function NamespaceActions({ namespace, onOpen }: NamespaceActionsProps) {
       <a className="button" href={linkTo("playground", namespace)}>
         <Icon name="playground" /> Playground
       </a>
-      <a className="button" href={linkTo("map", namespace)}>
-        <Icon name="map" /> Map
-      </a>
       <ExportButton namespace={namespace} />
       {writes && (
         <>

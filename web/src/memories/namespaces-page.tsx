@@ -147,9 +147,6 @@ function NamespaceTable({ namespaces, onDrop }: NamespaceTableProps) {
                   {bytes(namespace.bytes)}
                 </td>
                 <td className="cell-actions">
-                  <a className="button button-small" href={linkTo("map", namespace.namespace)}>
-                    <Icon name="map" /> Map<span className="unseen"> of {namespace.namespace}</span>
-                  </a>
                   {writes && (
                     <button type="button" className="button-small" onClick={() => onDrop(namespace)}>
                       Drop<span className="unseen"> {namespace.namespace}</span>

@@ -21,7 +21,6 @@ const PATHS = {
   leave: "M8 4H4v12h4M12.500 6.500L16 10l-3.500 3.500M16 10H8",
   trash: "M4 6h12M8 6V4h4v2M5.500 6l.7 10.500h7.600L14.500 6",
   rotate: "M16 10a6 6 0 1 1-1.800-4.300M16 3v3.500h-3.500",
-  map: "M5 5.500h.01M9 9h.01M14.500 6h.01M6 14h.01M12 13.500h.01M15.500 11h.01M10.500 4.500h.01",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -16,7 +16,6 @@ const METHODS: Readonly<Record<string, readonly [method: string, each?: string]>
   DeleteNamespace: ["deleteNamespace"],
   GetNamespace: ["getNamespace"],
   CountMemories: ["count"],
-  MapNamespace: ["map"],
   ListNamespaces: ["namespaces", "each"],
   ListMemories: ["memories", "memory"],
   ExportMemories: ["export", "memory"],

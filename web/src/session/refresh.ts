@@ -12,7 +12,6 @@ const KEYS = {
   memories: createConnectQueryKey({ schema: memories.listMemories, cardinality }),
   memory: createConnectQueryKey({ schema: memories.getMemory, cardinality }),
   count: createConnectQueryKey({ schema: memories.countMemories, cardinality }),
-  map: createConnectQueryKey({ schema: memories.mapNamespace, cardinality }),
 };
 
 /** Reloads the data that a call has changed. */
@@ -22,5 +21,5 @@ export function refresh(...names: (keyof typeof KEYS)[]): void {
 
 /** Reloads what shows memories. */
 export function refreshMemories(): void {
-  refresh("namespaces", "memories", "memory", "count", "map");
+  refresh("namespaces", "memories", "memory", "count");
 }

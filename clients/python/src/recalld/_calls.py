@@ -29,9 +29,6 @@ from ._contract import (
     GetMemoryResponse,
     GetNamespaceRequest,
     GetNamespaceResponse,
-    MAP_NAMESPACE,
-    MapNamespaceRequest,
-    MapNamespaceResponse,
     Method,
     RECALL,
     RecallRequest,
@@ -134,12 +131,6 @@ class Calls(ABC):
         """How many memories a namespace holds, or how many of them match a filter. Costs nothing."""
         return self._call(COUNT_MEMORIES, request, options)
 
-    def map(
-        self, *, options: CallOptions | None = None, **request: Unpack[MapNamespaceRequest]
-    ) -> MapNamespaceResponse:
-        """The namespace's memories as points of a plane: the two directions in which their vectors differ most. The same memories give the same map. Costs nothing."""
-        return self._call(MAP_NAMESPACE, request, options)
-
 
 class AsyncCalls(ABC):
     """Calls of one server, to await."""
@@ -220,9 +211,3 @@ class AsyncCalls(ABC):
     ) -> CountMemoriesResponse:
         """How many memories a namespace holds, or how many of them match a filter. Costs nothing."""
         return await self._call(COUNT_MEMORIES, request, options)
-
-    async def map(
-        self, *, options: CallOptions | None = None, **request: Unpack[MapNamespaceRequest]
-    ) -> MapNamespaceResponse:
-        """The namespace's memories as points of a plane: the two directions in which their vectors differ most. The same memories give the same map. Costs nothing."""
-        return await self._call(MAP_NAMESPACE, request, options)

@@ -662,35 +662,6 @@ class CountMemoriesResponse(Answered):
     """The namespace, as it was given."""
 
 
-class MapNamespaceRequest(TypedDict):
-    namespace: str
-    """The namespace to draw."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MapNamespaceResponse(Answered):
-    points: tuple[MapPoint, ...] = ()
-    """A point for each memory, or for 5,000 of them chosen at random but always the same ones."""
-
-    memories: int = 0
-    """How many memories the namespace holds."""
-
-    namespace: str = ""
-    """The namespace, as it was given."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MapPoint:
-    """A memory's place on the map: memories of like meaning lie near each other."""
-
-    id: str = ""
-
-    x: float = 0.0
-    """From -1 to 1."""
-
-    y: float = 0.0
-
-
 class WatchNamespaceRequest(TypedDict):
     namespace: str
     """The namespace to watch."""
@@ -776,7 +747,6 @@ PARTS: Mapping[type, Mapping[str, type]] = {
     ListNamespacesResponse: {"namespaces": Namespace},
     GetNamespaceResponse: {"namespace": Namespace},
     ListMemoriesResponse: {"memories": Memory},
-    MapNamespaceResponse: {"points": MapPoint},
 }
 """Fields of answers that are messages themselves."""
 
@@ -810,7 +780,6 @@ LIST_NAMESPACES = Method("ListNamespaces", ListNamespacesResponse, False)
 GET_NAMESPACE = Method("GetNamespace", GetNamespaceResponse, False)
 LIST_MEMORIES = Method("ListMemories", ListMemoriesResponse, False)
 COUNT_MEMORIES = Method("CountMemories", CountMemoriesResponse, False)
-MAP_NAMESPACE = Method("MapNamespace", MapNamespaceResponse, False)
 
 
 __all__ = [
@@ -836,9 +805,6 @@ __all__ = [
     "ListMemoriesResponse",
     "ListNamespacesRequest",
     "ListNamespacesResponse",
-    "MapNamespaceRequest",
-    "MapNamespaceResponse",
-    "MapPoint",
     "Match",
     "Memory",
     "Metadata",

@@ -5,7 +5,6 @@ import { deleteNamespace } from "../../../memory/calls/delete-namespace.js";
 import { getMemory } from "../../../memory/calls/get.js";
 import { getNamespace } from "../../../memory/calls/get-namespace.js";
 import { listNamespaces } from "../../../memory/calls/list-namespaces.js";
-import { type Maps, mapNamespace } from "../../../memory/calls/map.js";
 import type { Ports } from "../../../memory/calls/ports.js";
 import { recall } from "../../../memory/calls/recall.js";
 import { countMemories } from "../../../memory/calls/several/count.js";
@@ -27,7 +26,7 @@ import { detailsOf, foundOf, measured, modeOf, onlyOf, orderOf, stringsOf } from
 import { batchMemories, batchResult, expiryOf, similarTextsOf, storedOf, wishesOf } from "./store-fields.js";
 
 /** Ports that the memory calls need. */
-export type MemoryPorts = Ports & ErasurePorts & StreamPorts & { readonly maps: Maps };
+export type MemoryPorts = Ports & ErasurePorts & StreamPorts;
 
 /**
  * Translates recalld.v1.MemoryService between the wire and the room. `ending` is aborted when streams must
@@ -145,11 +144,6 @@ export function memoryService(
       const { signal } = context;
       const request = { caller: callerOf(context), namespace, filter, includeSuperseded, signal };
       return { memories: BigInt(await countMemories(ports, request)), namespace };
-    },
-    async mapNamespace({ namespace }, context) {
-      const mapping = () => mapNamespace(ports, { caller: callerOf(context), namespace });
-      const map = await held.hold(context, mapping, ({ points }) => points.map(({ id }) => id));
-      return { points: [...map.points], memories: map.memories, namespace };
     },
   };
 }
