@@ -57,12 +57,12 @@ describe("restoring", () => {
     ],
     ["another manifest", (at) => writeFileSync(join(at, "manifest.json"), "{}"), /is not what backup writes/],
     [
-      "a backup of a later form",
+      "a backup of another format",
       (at) => {
         const path = join(at, "manifest.json");
-        writeFileSync(path, readFileSync(path, "utf8").replace('"backup": 1', '"backup": 2'));
+        writeFileSync(path, readFileSync(path, "utf8").replace('"format": 2', '"format": 3'));
       },
-      /is a backup of form 2, taken by recalld [\d.]+; this program reads form 1/,
+      /the backup \S+ is of format 3, by recalld [\d.]+; .*\(recalld export\)/,
     ],
   ])("is refused for %s", async (_, damage, said) => {
     const copy = newBackup();
