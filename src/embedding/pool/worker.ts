@@ -1,5 +1,5 @@
 import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
-import { revisionOf } from "../download/model-files.js";
+import { verifyModel } from "../download/model-files.js";
 import type { Pooling } from "../encode/convention.js";
 import { costOf } from "../encode/cost.js";
 import {
@@ -30,7 +30,11 @@ let encoder: Encoder | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 async function load(onDisk: ModelOnDisk): Promise<LoadedModel> {
-  const revision = await revisionOf(onDisk.folder);
+  const { revision, damaged } = await verifyModel(onDisk.folder);
+  if (damaged.length > 0) {
+    const what = `${damaged.join(", ")} does not match the hash of its download`;
+    throw new Error(`${what}; without it, the next start downloads it again`);
+  }
   const opened = await openEncoder(onDisk);
   // It tells the number of dimensions, and takes the slow first run off the first caller.
   const probe = await opened.encode({ text: "probe", field: "text" });
