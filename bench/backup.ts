@@ -12,7 +12,7 @@ import { sentence } from "./sentences.js";
 // Measures the size and the duration of a backup and of its restore into an empty folder, for each 100,000
 // memories, while the database is stored to. Vectors are random and of the bundled model's length.
 //
-//   npm run bench:backup -- [--memories 100000]
+//   npm run bench -- backup [--memories 100000]
 
 const ADMIN = fileURLToPath(new URL("../dist/src/admin.js", import.meta.url));
 const DIMENSIONS = 384;

@@ -8,7 +8,7 @@ import { openNodeEmbedder, openPythonEmbedder } from "./compare/embedders.js";
 import { HttpSystem } from "./compare/http-system.js";
 import { Measuring } from "./compare/measure.js";
 import { type Options, readOptions, USAGE } from "./compare/options.js";
-import { plots, withFigures } from "./compare/page.js";
+import { withFigures } from "./compare/page.js";
 import { PRODUCTS } from "./compare/products.js";
 import { pythonEnvironment } from "./compare/python-environment.js";
 import { PythonSystem } from "./compare/python-system.js";
@@ -26,7 +26,6 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 /** Folder outside git for the Python environment, the vectors, and the databases of a run. */
 const CACHE = join(HERE, ".cache");
 const PAGE = join(HERE, "../docs/performance.md");
-const PICTURES = join(HERE, "../docs/pictures");
 /** Memories beyond the largest size that are stored during the measurements. */
 const MORE_TEXTS = 100_000;
 
@@ -53,7 +52,6 @@ function parse(): Options {
 
 function writePage(results: Results): void {
   writeFileSync(PAGE, withFigures(readFileSync(PAGE, "utf8"), results, keptScale()));
-  for (const [name, svg] of Object.entries(plots(results))) writeFileSync(join(PICTURES, name), svg);
   console.log(`written to ${PAGE}`);
 }
 

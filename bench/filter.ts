@@ -23,7 +23,7 @@ import { question, sentence } from "./sentences.js";
 // when one memory in 2 to 100,000 matches. Vectors are those of real sentences with noise added. Beside it runs
 // pgvector with the same vectors and filters, if Python is installed; --alone leaves it out.
 //
-//   npm run bench:filter -- [--memories 50000] [--full] [--alone]
+//   npm run bench -- filter [--memories 50000] [--full] [--alone]
 
 const CACHE = fileURLToPath(new URL("./.cache", import.meta.url));
 const PGVECTOR = fileURLToPath(new URL("./python/pgvector_filter.py", import.meta.url));

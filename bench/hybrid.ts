@@ -11,7 +11,7 @@ import { machine, percentile } from "./machine.js";
 
 // Compares recalls by meaning and words with recalls by meaning alone, in turns, at several sizes.
 //
-//   npm run bench:hybrid -- [--memories 1000,10000]
+//   npm run bench -- hybrid [--memories 1000,10000]
 
 const CACHE = fileURLToPath(new URL(".cache", import.meta.url));
 const at = process.argv.indexOf("--memories");

@@ -12,7 +12,7 @@ import { machine, percentile } from "./machine.js";
 // Measures each thread's processor time for one call without a profile, and then the code that
 // took it with one.
 //
-//   npm run bench:profile -- recall|store [--callers 16] [--memories 10000] [--seconds 8]
+//   npm run bench -- profile recall|store [--callers 16] [--memories 10000] [--seconds 8]
 
 const CACHE = fileURLToPath(new URL(".cache", import.meta.url));
 const SHOWN = 16;
@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const [call] = positionals;
-if (call !== "recall" && call !== "store") throw new Error("npm run bench:profile -- recall|store");
+if (call !== "recall" && call !== "store") throw new Error("npm run bench -- profile recall|store");
 const callers = Number(values.callers);
 const memories = Number(values.memories);
 const seconds = Number(values.seconds);

@@ -12,7 +12,7 @@ import { keepScale, type ScaleFigure } from "./scale/results.js";
 // and start-up are its own. A run of the whole size keeps its figures in
 // bench/scale.json, and docs/performance.md shows one of them the next time that it is written.
 //
-//   npm run bench:scale -- [--memories 1000000] [--namespaces 10000] [--keep]
+//   npm run bench -- scale [--memories 1000000] [--namespaces 10000] [--keep]
 
 const PHASES = fileURLToPath(new URL("./scale-phases.ts", import.meta.url));
 const option = (name: string, fallback: number) => {

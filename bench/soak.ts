@@ -12,7 +12,7 @@ import { type Sample, Subject } from "./soak/subject.js";
 // Checks that the server's memory, handles and event-loop delay stay flat under a load whose state does not
 // grow. It exits with 1 when one of them rises by more than its bound, or a call fails.
 //
-//   npm run bench:soak -- [--minutes 30]
+//   npm run bench -- soak [--minutes 30]
 
 /** Number of samples, however long the soak runs. */
 const SAMPLES = 360;

@@ -11,7 +11,7 @@ import { type MadeUp, madeUp } from "./made-up.js";
 // common as those of a language: how long it takes to build, its bytes for each memory, how long searches
 // take, and for how long it holds the main thread.
 //
-//   npm run bench:words -- [--memories 10000,100000]
+//   npm run bench -- words [--memories 10000,100000]
 
 const at = process.argv.indexOf("--memories");
 const sizes = (at < 0 ? "10000,100000" : (process.argv[at + 1] ?? "")).split(",").map(Number);

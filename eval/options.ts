@@ -32,9 +32,9 @@ export interface Options {
   readonly quick: boolean;
 }
 
-export const USAGE = `npm run eval -- --data FOLDER [--models ${MODELS.join(",")}] [--models-dir FOLDER]
+export const USAGE = `npm run eval -- quality --data FOLDER [--models ${MODELS.join(",")}] [--models-dir FOLDER]
                  [--sets locomo,stsb-test] [--side dev|heldout] [--quick | --full] [--onto eval/.runs/RUN.json]
-npm run eval -- --page      only writes docs/quality.md again, from eval/results.json
+npm run eval -- quality --page      only writes docs/quality.md again, from eval/results.json
 
 The data may be named by EVAL_DATA, the models' folder by MODELS_DIR. docs/quality.md says what is in the data.`;
 

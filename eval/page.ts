@@ -49,7 +49,7 @@ export const COMPARED: Sections = {
  */
 export function withTables(page: string, sections: Sections, results: Results): string {
   return Object.entries(sections).reduce((text, [name, section]) => {
-    const [begin, end] = [`<!-- \`npm run eval\` writes: ${name} -->`, `<!-- End of ${name}. -->`];
+    const [begin, end] = [`<!-- \`npm run eval -- quality\` writes: ${name} -->`, `<!-- End of ${name}. -->`];
     const [before, rest] = text.split(begin);
     const [, after] = rest?.split(end) ?? [];
     if (before === undefined || after === undefined) throw new Error(`the page lacks ${begin} or ${end}`);

@@ -40,8 +40,8 @@ export interface Options extends Extent {
   readonly pageOnly: boolean;
 }
 
-export const USAGE = `npm run bench -- [--quick] [--systems ${SYSTEM_IDS.join(",")}] [--sizes 1000,10000] [--rounds 5] [--seconds 2.5] [--model ID --models-dir FOLDER]
-npm run bench -- --page     only writes docs/performance.md again, from bench/results.json`;
+export const USAGE = `npm run bench -- compare [--quick] [--systems ${SYSTEM_IDS.join(",")}] [--sizes 1000,10000] [--rounds 5] [--seconds 2.5] [--model ID --models-dir FOLDER]
+npm run bench -- compare --page     only writes docs/performance.md again, from bench/results.json`;
 
 /**
  * Reads the options.

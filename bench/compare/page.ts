@@ -2,20 +2,17 @@ import { LOAD_MAX } from "../machine.js";
 import type { ScaleResults } from "../scale/results.js";
 import type { Calls } from "./figures.js";
 import { FLOORS } from "./floors.js";
-import { lineChart } from "./line-chart.js";
 import { count, number } from "./numbers.js";
 import { PROFILED, type ProfiledId } from "./profiled.js";
 import type { AtSize, Results } from "./results.js";
 import { table } from "./table.js";
 import { targetsPage } from "./targets-page.js";
 
-const BEGIN = "<!-- Figures: `npm run bench` writes what follows. -->";
+const BEGIN = "<!-- Figures: `npm run bench -- compare` writes what follows. -->";
 const END = "<!-- End of the figures. -->";
 
 /** Processor time below which a thread is not shown. */
 const SHOWN_MS = 0.01;
-/** Lines left out of the plots, because those of all would hide each other. */
-const NOT_DRAWN: readonly string[] = ["embedder-python", "bare-thread"];
 
 /**
  * Replaces the page's figures by those of a run.
@@ -27,28 +24,6 @@ export function withFigures(page: string, results: Results, scale?: ScaleResults
   const [, after] = rest?.split(END) ?? [];
   if (before === undefined || after === undefined) throw new Error(`the page lacks ${BEGIN} or ${END}`);
   return `${before}${BEGIN}\n\n${figures(results, scale)}\n${END}${after}`;
-}
-
-/** Draws the plots, by their names in `docs/pictures/`. */
-export function plots({ sizes, systems }: Results): Record<string, string> {
-  const plot = (title: string, of: (size: AtSize) => Readonly<Record<string, Calls>>, value: Value) =>
-    lineChart({
-      title,
-      xs: sizes.map(({ memories }) => memories),
-      xLabel: "memories",
-      series: Object.keys(of(sizes[0] as AtSize))
-        .filter((id) => !NOT_DRAWN.includes(id))
-        .map((id) => ({
-          name: nameOf(id, systems),
-          ...(id === "recalld" ? { role: "main" as const } : id in FLOORS ? { role: "floor" as const } : {}),
-          values: sizes.map((size) => value(of(size)[id] as Calls)),
-        })),
-    });
-  return {
-    "performance-recall.svg": plot("Recall, p50 in ms, 1 caller", ({ recall }) => of(recall, 1), p50),
-    "performance-recalls.svg": plot("Recalls a second, 16 callers", ({ recall }) => of(recall, 16), rate),
-    "performance-stores.svg": plot("Stores a second, 16 callers", ({ store }) => of(store, 16), rate),
-  };
 }
 
 type Value = (calls: Calls) => number;
@@ -65,16 +40,13 @@ function figures(results: Results, scale: ScaleResults | undefined): string {
     "Milliseconds of processor time in recalld for one call, in user and system mode, by the code that a thread runs; by number of memories. `client` is the calling process.\n",
     processorTable(results),
     "## Recall\n",
-    "![Recall, p50](pictures/performance-recall.svg)\n",
     "One caller: p50 and p99 in milliseconds, and the p50 as a multiple of recalld's.\n",
     calls(results, ({ recall }) => of(recall, 1), latency),
-    "![Recalls a second](pictures/performance-recalls.svg)\n",
     "16 callers: recalls a second, p99 in milliseconds, and the rate as a multiple of recalld's.\n",
     calls(results, ({ recall }) => of(recall, 16), throughput),
     "Of the ten memories that are truly nearest, this share was among the ten found (recall@10):\n",
     bySystem(results, ({ found }, id) => percent(found[id])),
     "## Store\n",
-    "![Stores a second](pictures/performance-stores.svg)\n",
     "16 callers: stores a second, p99 in milliseconds, and the rate as a multiple of recalld's.\n",
     calls(results, ({ store }) => of(store, 16), throughput),
     "One caller: p50 and p99 in milliseconds, and the p50 as a multiple of recalld's.\n",

@@ -6,7 +6,7 @@ import { table } from "./table.js";
 import { TARGETS, type Target, type TargetId } from "./targets.js";
 
 const FIRST_RECALL_MAX_S = 90;
-/** Name of the last target's figure in the results of `npm run bench:scale`. */
+/** Name of the last target's figure in the results of `npm run bench -- scale`. */
 const FIRST_RECALL = { phase: "rebuild", what: "first recall, without index files, s" };
 
 /** Writes the targets, a row for each, with a column for each size. */
@@ -50,11 +50,11 @@ function ofScale(scale: ScaleResults | undefined): string {
     ({ phase, what }) => phase === FIRST_RECALL.phase && what === FIRST_RECALL.what,
   );
   if (scale === undefined || found === undefined)
-    return "`npm run bench:scale` measures the first recall after a restart without index files; it has not been run since its results are kept.\n";
+    return "`npm run bench -- scale` measures the first recall after a restart without index files; it has not been run since its results are kept.\n";
   const what = `First recall after a restart without index files, ${count(scale.memories)} memories`;
   const met = found.value <= FIRST_RECALL_MAX_S ? "yes" : "no";
   const row = [what, `at most ${FIRST_RECALL_MAX_S} s`, `${number(found.value)} s`, met];
-  return `By \`npm run bench:scale\` on ${scale.date}, ${scale.machine}:
+  return `By \`npm run bench -- scale\` on ${scale.date}, ${scale.machine}:
 
 ${table(["What", "Target", "Measured", "Met"], [row])}`;
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const KEPT = fileURLToPath(new URL("../scale.json", import.meta.url));
 
-/** Figures of one whole run of `npm run bench:scale`. */
+/** Figures of one whole run of `npm run bench -- scale`. */
 export interface ScaleResults {
   readonly date: string;
   readonly machine: string;

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { driftsOf } from "./drift.js";
-import { soakPlot } from "./plot.js";
 import type { Sample } from "./subject.js";
 
 /** Description and samples of a soak. `bench/soak.json` keeps those of the page. */
@@ -14,17 +13,15 @@ export interface SoakResults {
 
 const KEPT = new URL("../soak.json", import.meta.url);
 const PAGE = new URL("../../docs/scaling.md", import.meta.url);
-const PLOT = new URL("../../docs/pictures/soak.svg", import.meta.url);
-const [BEGIN, END] = ["<!-- Soak: `npm run bench:soak` writes what follows. -->", "<!-- Soak ends. -->"];
+const [BEGIN, END] = ["<!-- Soak: `npm run bench -- soak` writes what follows. -->", "<!-- Soak ends. -->"];
 
-/** Keeps the results, and writes the page and the plot from them. */
+/** Keeps the results, and writes the page from them. */
 export function writePage(measured: SoakResults): void {
   const results = { ...measured, samples: measured.samples.map(rounded) };
   const { samples, ...head } = results;
   const lines = samples.map((sample) => JSON.stringify(sample)).join(",\n");
   writeFileSync(KEPT, `${JSON.stringify(head).slice(0, -1)},"samples":[\n${lines}\n]}\n`);
   writeFileSync(PAGE, withSoak(readFileSync(PAGE, "utf8"), results));
-  writeFileSync(PLOT, plotOf(results));
 }
 
 /**
@@ -39,16 +36,7 @@ export function withSoak(page: string, results: SoakResults): string {
   return `${before}${BEGIN}\n\n${figures(results)}\n\n${END}${after}`;
 }
 
-export function plotOf({ minutes, samples }: SoakResults): string {
-  return soakPlot({ title: `${minutes} minutes under a load whose state does not grow`, samples }, [
-    { title: "Memory of its own, MB", of: ({ ownBytes }) => ownBytes / 1e6 },
-    { title: "JavaScript heap in use, MB", of: ({ heapUsedBytes }) => heapUsedBytes / 1e6 },
-    { title: "Open file descriptors", of: ({ descriptors }) => descriptors },
-    { title: "Event-loop delay, p99 of 5 seconds, ms", of: ({ delayP99Ms }) => delayP99Ms },
-  ]);
-}
-
-/** Rounds to what can be seen in the plot. */
+/** Rounds to what matters. */
 function rounded(sample: Sample): Sample {
   const to = (value: number, unit: number) => Math.round(value / unit) * unit;
   return {
@@ -70,8 +58,6 @@ function figures({ date, machine, minutes, calls, samples }: SoakResults): strin
   const head = ["", "Median", "Most", "Rise over the judged time", "Bound of the rise"];
   return [
     `${date}, ${machine}: ${number(minutes)} minutes, ${number(calls)} calls, none failed.`,
-    "",
-    "![Memory, heap, file descriptors and event-loop delay over the time](pictures/soak.svg)",
     "",
     ...table([head, ...lines]),
   ].join("\n");

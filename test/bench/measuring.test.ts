@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { figure, ratio } from "../../bench/compare/figures.js";
 import { inTurns } from "../../bench/compare/in-turns.js";
-import { lineChart } from "../../bench/compare/line-chart.js";
 import { run } from "../../bench/compare/load.js";
 import { memory, question } from "../../bench/compare/memories.js";
 import { shareFound } from "../../bench/compare/nearest.js";
@@ -76,15 +75,6 @@ test("recall@10 counts the ten true nearest alone", () => {
   expect(share([...texts.slice(0, 9), "text 12"])).toBe(0.9);
   expect(share(texts.slice(0, 5))).toBe(0.5);
   expect(share([])).toBe(0);
-});
-
-test("a chart keeps the names at the lines' ends apart", () => {
-  const series = ["one", "two", "three"].map((name) => ({ name, values: [1, 5] }));
-  const svg = lineChart({ title: "Same", xs: [1, 10], xLabel: "x", series });
-  const heights = [...svg.matchAll(/class="name[^"]*" x="[\d.]+" y="([\d.]+)"/g)].map(([, y]) => Number(y));
-  expect(heights).toHaveLength(3);
-  const [first = 0, second = 0, third = 0] = heights.sort((a, b) => a - b);
-  expect(Math.min(second - first, third - second)).toBeGreaterThanOrEqual(16);
 });
 
 describe("the options", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FLOORS } from "../../bench/compare/floors.js";
 import { SYSTEM_IDS } from "../../bench/compare/options.js";
-import { plots, withFigures } from "../../bench/compare/page.js";
+import { withFigures } from "../../bench/compare/page.js";
 import type { Results } from "../../bench/compare/results.js";
 import { TARGETS } from "../../bench/compare/targets.js";
 import { keptScale } from "../../bench/scale/results.js";
@@ -14,22 +14,16 @@ const scale = keptScale();
 const results = JSON.parse(read("bench/results.json")) as Results;
 
 describe("docs/performance.md", () => {
-  test("shows the figures of bench/results.json: `npm run bench -- --page` writes them", () => {
+  test("shows the figures of bench/results.json: `npm run bench -- compare --page` writes them", () => {
     const page = read("docs/performance.md");
     expect(page).toBe(withFigures(page, results, scale));
   });
 
-  test.each(Object.entries(plots(results)))("%s is drawn from them", (name, svg) => {
-    expect(read(`docs/pictures/${name}`)).toBe(svg);
-    expect(read("docs/performance.md")).toContain(`pictures/${name})`);
-  });
-
-  test("other figures make another page, and other plots", () => {
+  test("other figures make another page", () => {
     const page = read("docs/performance.md");
     const [first, ...rest] = results.sizes;
     const other = { ...results, sizes: [{ ...first, memories: 1234 } as Results["sizes"][0], ...rest] };
     expect(withFigures(page, other)).toContain("| 1,234");
-    expect(plots(other)).not.toEqual(plots(results));
     expect(withFigures(page, { ...results, load: 3 })).toContain("The machine was busy");
     expect(withFigures(page, { ...results, load: 0.1 })).not.toContain("The machine was busy");
     expect(() => withFigures("# No markers\n", results)).toThrow("lacks");

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Account } from "../../src/accounts/account.js";
 import { type Key, makeKey } from "../../src/accounts/key.js";
-import { fetchAll } from "../../src/memory/log/fetch.js";
 import type { Log, Numbered, Scope, Several, Stored } from "../../src/memory/ports/log.js";
+import { fetchAll } from "../../src/memory/reading/fetch.js";
 
 /** Makes a memory. Values that are not given are made up and differ from call to call. */
 export function aMemory(given: Partial<Stored> = {}): Stored {

@@ -5,7 +5,7 @@ import { startServer, type TestServer } from "../support/server.js";
 // A session starts a process, beside all other tests.
 const TIMEOUT_MS = 180_000;
 
-/** Facts and other memories of the evaluation; `npm run eval:everyday` asks about all. */
+/** Facts and other memories of the evaluation; `npm run eval -- everyday` asks about all. */
 const FACTS = 5;
 const OTHERS = 30;
 

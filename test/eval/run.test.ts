@@ -161,10 +161,12 @@ describe("an evaluation of made-up data, with the real service and the bundled m
       "pitfalls",
     ];
     const marked = (name: string, text: string) =>
-      `Before ${name}.\n\n<!-- \`npm run eval\` writes: ${name} -->${text}<!-- End of ${name}. -->\n`;
+      `Before ${name}.\n\n<!-- \`npm run eval -- quality\` writes: ${name} -->${text}<!-- End of ${name}. -->\n`;
     const page = withTables(names.map((name) => marked(name, " old ")).join(""), QUALITY, results);
     expect(page).not.toContain(" old ");
-    expect(page).toContain("Before hits.\n\n<!-- `npm run eval` writes: hits -->\n\nOthers:\n\n| Set ");
+    expect(page).toContain(
+      "Before hits.\n\n<!-- `npm run eval -- quality` writes: hits -->\n\nOthers:\n\n| Set ",
+    );
     expect(page).toMatch(/\| wishes +\| 3 +\| 1\.000, 1\.000, 1\.000 +\| /);
     expect(withTables(page, QUALITY, results)).toBe(page);
     expect(() => withTables(page.replace("End of above", ""), QUALITY, results)).toThrow("above");

@@ -1,10 +1,10 @@
 import { authorizeFree } from "../input/authorize.js";
 import { parseMemoryId } from "../input/id.js";
 import { scopeOf } from "../input/namespace.js";
-import { findMemory } from "../log/fetch.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Log } from "../ports/log.js";
 import type { Quota } from "../ports/quota.js";
+import { findMemory } from "../reading/fetch.js";
 import type { Shown } from "../versions/showing.js";
 import { noSuchMemory } from "../versions/standing.js";
 import type { MemoryRequest } from "./memory-request.js";

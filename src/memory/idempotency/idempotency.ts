@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { MemoryError, unavailable } from "../../errors.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
-import { findMemory } from "../log/fetch.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
 import type { Log, Scope, Stored } from "../ports/log.js";
+import { findMemory } from "../reading/fetch.js";
 import { earlierHash, type IdempotentRequest, newClaim } from "./request.js";
 
 /**

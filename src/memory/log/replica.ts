@@ -16,10 +16,10 @@ import { type SharedStep, type Steps, untimed } from "../ports/steps.js";
 import type { VectorIndex } from "../ports/vectors.js";
 import { vectorsOf } from "../ports/windows.js";
 import type { Words } from "../ports/words.js";
+import { Restoration } from "../reading/restoration.js";
 import { type Search, type Searchable, searching } from "../search/search.js";
 import { Hidden } from "../versions/hidden.js";
 import { LogWords } from "../words/log-words.js";
-import { Restoration } from "./restoration.js";
 
 /** Entries read at a time: few if the replica is probably current, many while it is far behind. */
 const READ_FEW = 16;

@@ -1,7 +1,7 @@
-import { fetchAll } from "../log/fetch.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Log } from "../ports/log.js";
 import { vectorsOf } from "../ports/windows.js";
+import { fetchAll } from "../reading/fetch.js";
 import type { MeanCosine } from "./mean-cosine.js";
 import { VectorMean, type WithVectors } from "./vector-mean.js";
 

@@ -1,10 +1,10 @@
 import { MemoryError, unavailable } from "../../errors.js";
-import { Restoration } from "../log/restoration.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import { type Entry, forgottenBy, type Log, type Numbered } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
 import type { TextRow, WordIndex } from "../ports/words.js";
+import { Restoration } from "../reading/restoration.js";
 import { Hearing } from "./hearing.js";
 import { SampledMean } from "./sampled-mean.js";
 

@@ -1,10 +1,10 @@
 import { authorizeFree } from "../../input/authorize.js";
 import { parseMemoryIds } from "../../input/ids.js";
 import { scopeOf } from "../../input/namespace.js";
-import { findMemories } from "../../log/fetch.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Log } from "../../ports/log.js";
 import type { Caller, Quota } from "../../ports/quota.js";
+import { findMemories } from "../../reading/fetch.js";
 import type { Shown } from "../../versions/showing.js";
 import { byteLengthOf, PAGE_BYTES_MAX } from "./read-page.js";
 

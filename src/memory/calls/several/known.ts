@@ -1,9 +1,9 @@
 import type { Answered } from "../../idempotency/idempotency.js";
-import { findMemories } from "../../log/fetch.js";
 import type { Clock } from "../../pacing/clock.js";
 import { mapSome } from "../../pacing/map-some.js";
 import type { Kept } from "../../ports/claims.js";
 import type { Log, Scope } from "../../ports/log.js";
+import { findMemories } from "../../reading/fetch.js";
 import { answerOf } from "../store.js";
 import { answerByWishes, asMemory } from "../store-if.js";
 import { type BatchItem, LOOKING_MAX } from "./batch.js";

@@ -1,11 +1,11 @@
 import type { Selection } from "../../fields/selection.js";
 import type { Filter } from "../../filter/condition.js";
 import { matches } from "../../filter/matches.js";
-import { fetchAll } from "../../log/fetch.js";
 import type { Namespaces } from "../../log/namespaces.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Log, Numbered, Scope } from "../../ports/log.js";
 import type { Quota } from "../../ports/quota.js";
+import { fetchAll } from "../../reading/fetch.js";
 import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
 
 /** Memories that match a filter, and the log that has them. */

@@ -1,5 +1,5 @@
-import { fetchAll } from "../../log/fetch.js";
 import { isMemory, type Log, type Numbered, type Seen } from "../../ports/log.js";
+import { fetchAll } from "../../reading/fetch.js";
 import { type ShowingOptions, type Shown, shownOf } from "../../versions/showing.js";
 import type { LogEnd } from "../end-of.js";
 

@@ -1,0 +1,138 @@
+// Who may import whom. `npm run check` holds it, and test/layers.test.ts plants an import that it must find.
+
+/** Small files that all of src may import: an error, a version, a loop, pieces of text. */
+const commons = "^src/((errors|every|json-tokens|lines|progress|utf8|version)\\.ts$|concurrency/)";
+
+/** Starts and stops the service or a command: these files and `compose` may import everything. */
+const entries =
+  "^(src/(admin|cli|compose|main|mcp|mcp-bundled|model|recalld|serve)\\.ts$|src/compose/|cli/mcp/main\\.ts$)";
+
+/** Each folder, and what else of the project its files may import besides the commons. */
+const layers = {
+  "src/memory": [],
+  "src/memory/ports": [],
+  "src/accounts": [],
+  "src/client-metadata": ["src/accounts/oauth"],
+  "src/storage": ["src/memory/(ports|format|pacing)", "src/accounts"],
+  "src/vectors": ["src/memory/(ports|pacing)"],
+  "src/words": ["src/memory/ports"],
+  "src/embedding": ["src/memory/ports"],
+  "src/telemetry": ["src/memory/(ports|log)"],
+  "src/operator": ["src/memory", "src/accounts"],
+  "src/server": ["src/memory", "src/accounts", "gen"],
+  "(src/(cli|importing|mcp)|cli)": [
+    "src/(cli|importing|mcp)",
+    "src/operator",
+    "src/memory/input",
+    "src/server/mcp",
+    "clients/typescript/src",
+  ],
+};
+
+/** Folders that import nothing of the project besides themselves. */
+const apart = ["clients/typescript/src", "examples", "gen"];
+
+/** Each package of `dependencies`, and the folders that may import it. No other package may be imported. */
+const packages = {
+  "@bomb.sh/tab": "(src/)?cli",
+  "@bufbuild/protobuf": "gen|src/server",
+  "@connectrpc/": "src/server",
+  "@fastify/": "src/server",
+  "@modelcontextprotocol/server": "src/server/mcp|(src|cli)/mcp",
+  "@node-oauth/oauth2-server": "src/server/oauth",
+  "@opentelemetry/": "src/telemetry",
+  "@xenova/transformers": "src/embedding",
+  commander: "src/operator|(src/)?cli",
+  fastify: "src/server",
+  "ipaddr.js": "src/server|src/client-metadata",
+  lmdb: "src/storage/local",
+  "lru-cache": "src",
+  mongodb: "src/storage/mongo",
+  pino: "src/server",
+  "prom-client": "src/telemetry",
+  stemmer: "src/words",
+  "typeid-js": "src",
+  usearch: "src/vectors",
+};
+
+const project = "^(src|cli|gen|web|clients|examples|bench|eval|test)/";
+
+const rule = (name, from, to) => ({ name, severity: "error", from, to });
+
+module.exports = {
+  forbidden: [
+    rule("no-cycle", {}, { circular: true }),
+    { ...rule("no-cycle-of-folders", {}, { circular: true }), scope: "folder" },
+    ...Object.entries(layers).map(([layer, may]) =>
+      rule(
+        layer,
+        { path: `^${layer}/`, pathNot: entries },
+        { path: project, pathNot: [commons, `^${layer}/`, ...may.map((to) => `^${to}/`)] },
+      ),
+    ),
+    ...apart.map((folder) =>
+      rule(folder, { path: `^${folder}/` }, { path: project, pathNot: `^${folder}/` }),
+    ),
+    rule(
+      "folder without a layer",
+      {
+        path: "^src/[^/]+/",
+        pathNot: [entries, commons, ...Object.keys(layers).map((layer) => `^${layer}/`)],
+      },
+      { path: "." },
+    ),
+    rule(
+      "commons",
+      { path: "^src/[^/]+\\.ts$|^src/concurrency/", pathNot: entries },
+      { path: "^(src/[^/]+|cli|gen|web|clients)/", pathNot: "^src/concurrency/" },
+    ),
+    rule("command line from recalld.ts", { path: "^src/", pathNot: "^src/recalld\\.ts$" }, { path: "^cli/" }),
+    rule(
+      "database from its own folder",
+      { path: "^src/storage/(local|mongo)/" },
+      { path: "^src/storage/(local|mongo)/", pathNot: "^src/storage/$1/" },
+    ),
+    rule(
+      "no input or output in the domain",
+      { path: "^src/(memory|accounts)/" },
+      { dependencyTypes: ["core"], pathNot: "^(crypto|timers/promises|zlib)$" },
+    ),
+    ...Object.entries(packages).map(([name, owners]) =>
+      rule(
+        name,
+        { path: "^(src|cli|gen)/", pathNot: [`^(${owners})/`, entries] },
+        { path: `^node_modules/${name}(/|$)`.replace("/(/|$)", "/") },
+      ),
+    ),
+    rule(
+      "package of no folder",
+      { path: "^(src|cli|gen)/" },
+      { path: "^node_modules/", pathNot: Object.keys(packages).map((name) => `^node_modules/${name}`) },
+    ),
+    rule(
+      "client without Node and without packages",
+      { path: "^clients/typescript/src/" },
+      {
+        dependencyTypes: ["core", "npm", "npm-dev", "npm-peer", "npm-optional"],
+        pathNot: "^node_modules/(@langchain|ai)/",
+      },
+    ),
+    rule(
+      "package of an adapter",
+      { path: "^clients/typescript/src/", pathNot: "^clients/typescript/src/adapters/" },
+      { path: "^node_modules/" },
+    ),
+  ],
+  options: {
+    // dependency-cruiser cannot use TypeScript 7, and sees no imports at all without another parser.
+    parser: "swc",
+    // An import of a type is an import.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "^(node_modules|test)/" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "types"],
+      extensions: [".ts", ".js"],
+    },
+  },
+};
