@@ -5,8 +5,7 @@ import { checkModel } from "./embedding/check-model.js";
 import { describeConvention } from "./embedding/convention/describe-convention.js";
 import { listModels, type ModelSummary, summarise } from "./embedding/download/list-models.js";
 import { BUNDLED, folderOf, locateModel } from "./embedding/download/locate.js";
-import { damageOf, readManifest } from "./embedding/download/manifest.js";
-import { missingFiles, requiredFiles } from "./embedding/download/model-files.js";
+import { missingFiles } from "./embedding/download/model-files.js";
 import { openEmbedder } from "./embedding/open.js";
 import { MemoryError } from "./errors.js";
 import { commandLine } from "./operator/command-line.js";
@@ -97,7 +96,7 @@ async function check(config: Config, model: string): Promise<boolean> {
   const summary = await summarise(place);
   console.log(`${model} in ${summary.folder}`);
   for (const line of describe(summary)) console.log(`  ${line}`);
-  if (!(await checkFiles(summary.folder))) return false;
+  if (!checkFiles(summary)) return false;
   const embedder = await openEmbedder({ ...place, workers: 1 });
   let isGood = true;
   try {
@@ -112,23 +111,13 @@ async function check(config: Config, model: string): Promise<boolean> {
   return isGood;
 }
 
-/** Compares a model's files with the hashes that were recorded at the download. */
-async function checkFiles(folder: string): Promise<boolean> {
-  const manifest = await readManifest(folder);
-  if (manifest === undefined) {
-    console.log("  files not verified, no manifest");
-    return true;
-  }
-  const damage = await damageOf(folder, manifest);
-  for (const line of damage) console.log(`problem: ${line}`);
-  if (damage.length > 0) return false;
-  const required = await requiredFiles(folder);
-  const unvouched = required.filter((file) => manifest.files[file]?.vouched === false);
-  const unknown = required.filter((file) => manifest.files[file] === undefined);
-  console.log(`  ${Object.keys(manifest.files).length} files are as they were downloaded`);
-  if (unvouched.length > 0) console.log(`warning: the hub named no hash of ${unvouched.join(", ")}`);
-  if (unknown.length > 0) console.log(`warning: not verified, not in the manifest: ${unknown.join(", ")}`);
-  return true;
+/** Reports whether a model's files are as they were downloaded. */
+function checkFiles({ manifest, damaged }: ModelSummary): boolean {
+  for (const file of damaged) console.log(`problem: ${file} does not match its hash`);
+  if (manifest === undefined) console.log("  files not verified, no manifest");
+  else if (damaged.length === 0)
+    console.log(`  ${Object.keys(manifest.files).length} files are as they were downloaded`);
+  return damaged.length === 0;
 }
 
 function fail(lines: readonly unknown[]): never {

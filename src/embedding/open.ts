@@ -6,8 +6,9 @@ import {
   findConvention,
   settled,
 } from "./convention/find-convention.js";
-import { locateModel, type ModelPlace } from "./download/locate.js";
-import { revisionOf } from "./download/model-files.js";
+import { locateModel } from "./download/locate.js";
+import { verifyModel } from "./download/model-files.js";
+import type { ModelPlace } from "./download/pull.js";
 import { pinnedParts } from "./encode/convention.js";
 import { unreadShareOf } from "./encode/scripts.js";
 import { isFast, MainThread } from "./pool/main-thread.js";
@@ -99,7 +100,7 @@ class SameModel {
   async startHere(isAlone: () => boolean): Promise<MainThread | undefined> {
     if (!isFast(this.loaded.msPerCost)) return undefined;
     const { folder, found } = this;
-    this.#check(await revisionOf(folder));
+    this.#check((await verifyModel(folder)).revision);
     // The library is large, and only a fast model needs it on the main thread.
     const { openEncoder } = await import("./encode/encoder.js");
     const encoder = await openEncoder({ folder, convention: found.convention });

@@ -1,5 +1,6 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { exactSearch, type Index, MetricKind } from "usearch";
+import { handleCalls, Transferred } from "../concurrency/worker-handlers.js";
 import type { RecallMeasured } from "../memory/ports/vectors.js";
 import { type CompactRows, readCompact } from "./among/compact-rows.js";
 import { type Matches, newGraph, view } from "./graph.js";
@@ -10,27 +11,12 @@ import { keyOf, placeOf, VECTORS_MAX } from "./snapshot/keys.js";
 import { graphPath, type SnapshotManifest } from "./snapshot/manifest.js";
 import { findSnapshot, noteUse, type SnapshotOf, type Written, writeSnapshot } from "./snapshot/snapshot.js";
 
-/** Work on graphs that takes too long for the main thread. A thread does one piece after the other. */
-export type Request =
-  | { readonly op: "find"; readonly of: SnapshotOf }
-  | ({ readonly op: "begin"; readonly of: SnapshotOf } & Base)
-  | {
-      readonly op: "add";
-      readonly keys: BigUint64Array;
-      readonly vectors: Float32Array;
-      readonly threads: number;
-    }
-  | ({ readonly op: "write"; readonly gone: readonly number[] } & Pick<SnapshotManifest, "after" | "mark">)
-  | { readonly op: "giveUp" }
-  | { readonly op: "measure"; readonly of: SnapshotOf; readonly breadth: number }
-  | ({ readonly op: "search" | "searchExactly"; readonly of: SnapshotOf } & Search)
-  | { readonly op: "compact"; readonly of: SnapshotOf; readonly stem: string };
-
 /** Number of a segment's vectors for which a search is measured. */
 const SAMPLES = 16;
 
 /** Files with which a new graph begins, and the memories of them that it does not take over. */
 interface Base {
+  readonly of: SnapshotOf;
   readonly stem?: string | undefined;
   readonly gone: readonly number[];
   /** True if the graph is built anew from the files' vectors, because it has many gaps. */
@@ -38,6 +24,7 @@ interface Base {
 }
 
 interface Search {
+  readonly of: SnapshotOf;
   readonly stem: string;
   readonly vector: Float32Array;
   readonly count: number;
@@ -49,38 +36,28 @@ export interface FoundSegment extends Written {
   readonly wiped: readonly number[];
 }
 
-export interface Answer {
-  readonly found?: FoundSegment;
-  readonly written?: Written;
-  readonly matches?: Matches;
-  readonly measured?: RecallMeasured;
-  readonly compact?: CompactRows;
-}
-export type Reply = Answer | { readonly error: string };
-
 /** The graph that is being built. */
 let building: { readonly of: SnapshotOf; readonly graph: Index } | undefined;
 
-function find(of: SnapshotOf): Answer {
+function find(of: SnapshotOf): FoundSegment | undefined {
   const found = findSnapshot(of);
-  if (found === undefined) return {};
+  if (found === undefined) return undefined;
   noteUse(of);
   const { stem, after, mark, size, vectors } = found.manifest;
   const places = [...found.wiped.keyOfSlot.values()].map((key) => placeOf(BigInt(key)));
   const wiped = places.filter(({ window }) => window === 0).map(({ sequence }) => sequence);
-  return { found: { stem, after, mark, size, vectors, wiped } };
+  return { stem, after, mark, size, vectors, wiped };
 }
 
-function begin(of: SnapshotOf, { stem, gone, anew = false }: Base): Answer {
+function begin({ of, stem, gone, anew = false }: Base): void {
   const graph = newGraph(of.dimensions);
   building = { of, graph };
-  if (stem === undefined) return {};
+  if (stem === undefined) return;
   if (anew) copyRows(graph, { of, stem, gone: new Set(gone) });
   else {
     graph.load(graphPath(of, stem));
     remove(graph, gone);
   }
-  return {};
 }
 
 function copyRows(
@@ -102,23 +79,31 @@ function remove(graph: Index, sequences: readonly number[]): void {
   }
 }
 
-function write({ after, mark, gone }: Extract<Request, { op: "write" }>): Answer {
+function add(rows: { keys: BigUint64Array; vectors: Float32Array; threads: number }): void {
+  building?.graph.add(rows.keys, rows.vectors, rows.threads);
+}
+
+function write({
+  after,
+  mark,
+  gone,
+}: Pick<SnapshotManifest, "after" | "mark"> & { gone: readonly number[] }): Written {
   if (building === undefined) throw new Error("no graph is being built");
   const { of, graph } = building;
   building = undefined;
   remove(graph, gone);
-  return { written: writeSnapshot(of, { after, mark }, (path) => graph.save(path)) };
+  return writeSnapshot(of, { after, mark }, (path) => graph.save(path));
 }
 
-function search(of: SnapshotOf, { stem, vector, count }: Search): Answer {
+function search({ of, stem, vector, count }: Search): Matches {
   const graph = newGraph(of.dimensions);
   view(graph, graphPath(of, stem));
   const { keys, distances } = graph.search(vector, count, 1);
-  return { matches: { keys, distances } };
+  return { keys, distances };
 }
 
 /** Compares a vector with all of a segment's, which the graph cannot miss then. */
-function searchExactly(of: SnapshotOf, { stem, vector, count }: Search): Answer {
+function searchExactly({ of, stem, vector, count }: Search): Matches {
   const best: { key: bigint; distance: number }[] = [];
   for (const { keys, vectors } of rowsOf(graphPath(of, stem), of.dimensions)) {
     const wanted = Math.min(count, keys.length);
@@ -130,23 +115,23 @@ function searchExactly(of: SnapshotOf, { stem, vector, count }: Search): Answer 
     best.sort((a, b) => a.distance - b.distance).splice(count);
   }
   const keys = BigUint64Array.from(best, ({ key }) => key);
-  return { matches: { keys, distances: Float32Array.from(best, ({ distance }) => distance) } };
+  return { keys, distances: Float32Array.from(best, ({ distance }) => distance) };
 }
 
 /** Searches for some of a segment's own vectors by the graph and exactly, and compares. */
-function measure(of: SnapshotOf, breadth: number): Answer {
+function measure({ of, breadth }: { of: SnapshotOf; breadth: number }): RecallMeasured {
   const { manifest } = findSnapshot(of) ?? {};
-  if (manifest === undefined) return {};
+  if (manifest === undefined) return { found: 0, of: 0 };
   const { stem } = manifest;
   let [found, count] = [0, 0];
   for (const vector of samplesOf(of, stem)) {
-    const asked = { stem, vector, count: CHECKED };
-    const truly = searchExactly(of, asked).matches?.keys ?? [];
-    const had = new Set(search(of, { ...asked, count: breadth }).matches?.keys.slice(0, CHECKED));
+    const asked = { of, stem, vector, count: CHECKED };
+    const truly = searchExactly(asked).keys;
+    const had = new Set(search({ ...asked, count: breadth }).keys.slice(0, CHECKED));
     count += truly.length;
     for (const key of truly) if (had.has(key)) found++;
   }
-  return { measured: { found, of: count } };
+  return { found, of: count };
 }
 
 function samplesOf(of: SnapshotOf, stem: string): Float32Array[] {
@@ -160,44 +145,22 @@ function samplesOf(of: SnapshotOf, stem: string): Float32Array[] {
   return samples.filter((vector) => vector.some((x) => x !== 0));
 }
 
-function answer(request: Request): Answer {
-  switch (request.op) {
-    case "find":
-      return find(request.of);
-    case "begin":
-      return begin(request.of, request);
-    case "add":
-      building?.graph.add(request.keys, request.vectors, request.threads);
-      return {};
-    case "write":
-      return write(request);
-    case "giveUp":
-      building = undefined;
-      return {};
-    case "measure":
-      return measure(request.of, request.breadth);
-    case "search":
-      return search(request.of, request);
-    case "searchExactly":
-      return searchExactly(request.of, request);
-    case "compact":
-      return { compact: readCompact(request.of, request.stem) };
-  }
+function giveUp(): void {
+  building = undefined;
 }
 
-/** Lists the memory that is handed over in place of being copied. */
-function buffersOf({ keys, slots, rows }: CompactRows): ArrayBuffer[] {
-  return [keys, slots, rows].map(({ buffer }) => buffer as ArrayBuffer);
+function compact({ of, stem }: { of: SnapshotOf; stem: string }): Transferred<CompactRows> {
+  const rows = readCompact(of, stem);
+  const arrays = [rows.keys, rows.slots, rows.rows];
+  return new Transferred(
+    rows,
+    arrays.map(({ buffer }) => buffer as ArrayBuffer),
+  );
 }
 
 if (workerData.background) letOthersGoFirst();
 
-parentPort?.on("message", (request: Request) => {
-  let reply: Reply;
-  try {
-    reply = answer(request);
-  } catch (error) {
-    reply = { error: String(error) };
-  }
-  parentPort?.postMessage(reply, "compact" in reply && reply.compact ? buffersOf(reply.compact) : []);
-});
+/** Work on graphs that takes too long for the main thread. A thread does one piece after the other. */
+const handlers = { find, begin, add, write, giveUp, measure, search, searchExactly, compact };
+export type IndexHandlers = typeof handlers;
+handleCalls(handlers);

@@ -37,7 +37,7 @@ export class Sealer {
   /** Writes a segment with the memories of its base and of some chunks; throws if it is aborted. */
   seal(sealing: Sealing): Promise<Written> {
     const sealed = this.#last.then(() => this.#seal(sealing));
-    this.#last = sealed.catch(() => this.thread.ask({ op: "giveUp" })).catch(() => {});
+    this.#last = sealed.catch(() => this.thread.call("giveUp", undefined)).catch(() => {});
     return sealed;
   }
 
@@ -45,22 +45,19 @@ export class Sealer {
     signal.throwIfAborted();
     const known = base === undefined ? [] : [...base.gone];
     const anew = base !== undefined && base.goneShare > GONE_SHARE_MAX;
-    await this.thread.ask({ op: "begin", of, stem: base?.files.stem, gone: known, anew });
+    await this.thread.call("begin", { of, stem: base?.files.stem, gone: known, anew });
     const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
     const threads = rows >= HURRY_ROWS ? availableParallelism() : 1;
     for (const chunk of chunks) {
       for (let from = 0; from < chunk.rows; from += SLICE_ROWS) {
         signal.throwIfAborted();
-        await this.thread.ask({ op: "add", ...pack(chunk, from), threads });
+        const { keys, vectors } = pack(chunk, from);
+        await this.thread.call("add", { keys, vectors, threads }, { transfer: [vectors.buffer] });
       }
     }
     signal.throwIfAborted();
     const mark = chunks.at(-1)?.mark ?? base?.mark ?? after;
-    return this.files.keep(of, async () => {
-      const { written } = await this.thread.ask({ op: "write", after, mark, gone: [...gone] });
-      if (written === undefined) throw new Error("the index thread wrote nothing");
-      return written;
-    });
+    return this.files.keep(of, () => this.thread.call("write", { after, mark, gone: [...gone] }));
   }
 }
 

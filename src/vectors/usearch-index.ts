@@ -13,7 +13,6 @@ import { type Found, searchDistinct } from "./distinct.js";
 import { GRAPH_ERROR, type Matches } from "./graph.js";
 import { searchGraphs } from "./graphs.js";
 import type { IndexThread } from "./index-thread.js";
-import type { Answer, Request } from "./index-worker.js";
 import { Pauses } from "./pauses.js";
 import { BREADTH_HERE_MAX, CHECKED, compare, RecallGauge } from "./recall-gauge.js";
 import type { Segment } from "./segment.js";
@@ -201,23 +200,21 @@ export class UsearchIndex implements VectorIndex {
     const { of, files } = segment;
     try {
       const thread = op === "search" ? this.options.thread : this.options.background;
-      return (await this.#ask(thread, { op, of, stem: files.stem, ...asked })).matches;
+      return await this.#waitFor(thread.call(op, { of, stem: files.stem, ...asked }));
     } catch (error) {
       if (this.#segments.all.includes(segment)) throw error;
       return undefined;
     }
   }
 
-  async #readCompact({ of, files }: Segment): Promise<CompactRows> {
-    const { compact } = await this.#ask(this.options.thread, { op: "compact", of, stem: files.stem });
-    if (compact === undefined) throw new Error("the index thread read no vectors");
-    return compact;
+  #readCompact({ of, files }: Segment): Promise<CompactRows> {
+    return this.#waitFor(this.options.thread.call("compact", { of, stem: files.stem }));
   }
 
-  async #ask(thread: IndexThread, request: Request): Promise<Answer> {
+  async #waitFor<T>(called: Promise<T>): Promise<T> {
     this.#waiting++;
     try {
-      return await thread.ask(request);
+      return await called;
     } finally {
       this.#waiting--;
     }

@@ -1,6 +1,6 @@
 import { type SharedStep, type Steps, untimed } from "../memory/ports/steps.js";
 import type { Mark, RecallMeasured, VectorIndex, Vectors } from "../memory/ports/vectors.js";
-import { IndexThread } from "./index-thread.js";
+import { openIndexThread } from "./index-thread.js";
 import { BREADTH_FIRST, breadthIn } from "./recall-gauge.js";
 import { Sealer } from "./sealer.js";
 import { IndexFiles } from "./snapshot/index-files.js";
@@ -62,8 +62,8 @@ export function openUsearch({
   ...options
 }: UsearchOptions): Usearch {
   const files = new IndexFiles({ folder, bytesMax: snapshotBytesMax });
-  const thread = new IndexThread();
-  const background = new IndexThread(true);
+  const thread = openIndexThread({ background: false });
+  const background = openIndexThread({ background: true });
   const sealer = new Sealer(files, background);
   const indexOf = (logId: string) => ({ folder, logId, dimensions: dimensionsOf(logId) ?? 0 });
   const shared = {
@@ -92,9 +92,9 @@ export function openUsearch({
       const segments = await files.segmentsOf(logId);
       const breadth = breadthIn(BREADTH_FIRST, segments.length);
       for (const segment of segments) {
-        const { measured } = await thread.ask({ op: "measure", of: { ...indexOf(logId), segment }, breadth });
-        found += measured?.found ?? 0;
-        of += measured?.of ?? 0;
+        const measured = await thread.call("measure", { of: { ...indexOf(logId), segment }, breadth });
+        found += measured.found;
+        of += measured.of;
       }
       return { found, of };
     },

@@ -9,11 +9,10 @@ import type {
 } from "../memory/ports/words.js";
 import { Guarded } from "./guarded.js";
 import { Lock } from "./lock.js";
-import { Remote } from "./remote.js";
+import { Remote, type WordThread } from "./remote.js";
 import type { Turn } from "./slices.js";
 import type { FileOf } from "./snapshot/file.js";
 import type { Shelf } from "./snapshot/shelf.js";
-import type { Thread } from "./thread.js";
 
 /** Number of rows added in this thread before the size is looked at. */
 const LOCAL_ROWS = 16;
@@ -24,7 +23,7 @@ export interface GrowingOptions {
   readonly turn: Turn;
   /** Size from which on it moves to the thread. */
   readonly localBytesMax: number;
-  thread(): Thread;
+  thread(): WordThread;
 }
 
 /** The word index of one log: in this thread while small, in the thread of the large ones from then on. */

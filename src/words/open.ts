@@ -1,9 +1,10 @@
+import { WorkerClient } from "../concurrency/worker-client.js";
 import type { Mark } from "../memory/ports/vectors.js";
 import type { WordIndex, Words } from "../memory/ports/words.js";
 import { GrowingIndex } from "./growing-index.js";
+import type { WordThread } from "./remote.js";
 import type { Turn } from "./slices.js";
 import { Shelf } from "./snapshot/shelf.js";
-import { Thread } from "./thread.js";
 
 /** Size up to which an index grows in this thread: beyond, its table of words takes milliseconds to double. */
 const LOCAL_BYTES_MAX = 2_097_152;
@@ -26,7 +27,7 @@ export function openWords(options: WordsOptions): Words {
 
 class WordIndexes implements Words {
   readonly #shelf: Shelf;
-  #thread: Thread | undefined;
+  #thread: WordThread | undefined;
 
   constructor(private readonly options: WordsOptions) {
     this.#shelf = new Shelf(options.folder, options.folderBytesMax);
@@ -63,8 +64,13 @@ class WordIndexes implements Words {
   }
 
   /** Starts a thread for the first large index, and after one has ended. */
-  #running(): Thread {
-    if (this.#thread === undefined || this.#thread.hasFailed) this.#thread = new Thread();
+  #running(): WordThread {
+    if (this.#thread === undefined || this.#thread.isLost) {
+      this.#thread = new WorkerClient({
+        script: new URL("./words-worker.js", import.meta.url),
+        name: "words",
+      });
+    }
     return this.#thread;
   }
 }

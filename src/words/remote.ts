@@ -1,24 +1,30 @@
-import type { Mark } from "../memory/ports/vectors.js";
+import type { WorkerClient } from "../concurrency/worker-client.js";
+import { unavailable } from "../errors.js";
+import type { Mark, Restored } from "../memory/ports/vectors.js";
 import type { TextRow, WeighedQuery, WordHit, WordQuery, WordsFound } from "../memory/ports/words.js";
-import type { Request, RestoredFile } from "./requests.js";
 import type { Block } from "./snapshot/block.js";
 import type { FileOf } from "./snapshot/file.js";
-import type { Thread } from "./thread.js";
+import type { Measured, WordHandlers } from "./words-worker.js";
 
 /** Number of rows, and of their characters, sent to the thread at a time: copying them takes a millisecond. */
 const SLICE_ROWS = 512;
 const SLICE_CHARS = 524_288;
 
-/** An index in the thread of the large ones. */
+/** Maximum number of calls that wait for the thread before searches are refused. */
+const WAITING_MAX = 1024;
+
+export type WordThread = WorkerClient<WordHandlers>;
+
+/** An index in the thread of the large ones. If the thread is lost, the index is, and every call fails. */
 export class Remote {
   size = 0;
   bytes = 0;
   waiting = 0;
-  readonly #number: number;
+  static #opened = 0;
+  /** Number of this index in the thread. */
+  readonly #index = Remote.#opened++;
 
-  constructor(private readonly thread: Thread) {
-    this.#number = thread.number();
-  }
+  constructor(private readonly thread: WordThread) {}
 
   /** Adds memories slice by slice. The text that reaches a slice's size is its last, whatever its own size. */
   async add(rows: readonly TextRow[]): Promise<number> {
@@ -29,55 +35,59 @@ export class Remote {
       slice.push(row);
       chars += row.text.length;
       if (slice.length < SLICE_ROWS && chars < SLICE_CHARS && i + 1 < rows.length) continue;
-      leftOut += await this.#ask<number>({ op: "add", rows: slice });
+      leftOut += await this.#measure(this.thread.call("add", { index: this.#index, rows: slice }));
       [slice, chars] = [[], 0];
     }
     return leftOut;
   }
 
   remove(sequences: readonly number[]): Promise<void> {
-    return this.#ask({ op: "remove", sequences });
+    return this.#measure(this.thread.call("remove", { index: this.#index, sequences }));
   }
 
-  search({ text, limit, among }: WordQuery): Promise<WordsFound> {
-    return this.#ask({ op: "search", text, limit, among });
+  async search({ text, limit, among }: WordQuery): Promise<WordsFound> {
+    if (this.thread.pending >= WAITING_MAX) {
+      throw unavailable("too many searches wait for the words of memories");
+    }
+    const query = { text, limit, among };
+    return this.#measure(this.thread.call("search", { index: this.#index, query }));
   }
 
   score(query: WeighedQuery, sequences: readonly number[]): Promise<WordHit[]> {
-    return this.#ask({ op: "score", query, sequences });
+    return this.#measure(this.thread.call("score", { index: this.#index, query, sequences }));
   }
 
   sample(): Promise<number[]> {
-    return this.#ask({ op: "sample" });
+    return this.#measure(this.thread.call("sample", { index: this.#index }));
   }
 
   /** Adds a block, whose bytes are copied to the thread. */
   addBlock({ bytes }: Block): Promise<void> {
-    return this.#ask({ op: "addBlock", bytes });
+    return this.#measure(this.thread.call("addBlock", { index: this.#index, bytes }));
   }
 
   /** Fills the empty index from a file; undefined if that is in doubt. */
-  restore(of: FileOf): Promise<RestoredFile> {
-    return this.#ask({ op: "restore", of });
+  restore(file: FileOf): Promise<Restored | undefined> {
+    return this.#measure(this.thread.call("restore", { index: this.#index, file }));
   }
 
   /** Writes a draft of a file. */
-  snapshot(of: FileOf, mark: Mark): Promise<void> {
-    return this.#ask({ op: "snapshot", of, mark });
+  snapshot(file: FileOf, mark: Mark): Promise<void> {
+    return this.#measure(this.thread.call("snapshot", { index: this.#index, file, mark }));
   }
 
   async close(): Promise<void> {
     // If the thread has ended, the index has too.
-    await this.#ask({ op: "close" }).catch(() => {});
+    await this.thread.call("close", { index: this.#index }).catch(() => {});
   }
 
-  async #ask<T>(request: Request): Promise<T> {
+  async #measure<T>(called: Promise<Measured<T>>): Promise<T> {
     this.waiting++;
     try {
-      const { value, size, bytes } = await this.thread.ask(this.#number, request);
+      const { value, size, bytes } = await called;
       this.size = size;
       this.bytes = bytes;
-      return value as T;
+      return value;
     } finally {
       this.waiting--;
     }

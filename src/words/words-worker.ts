@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { parentPort } from "node:worker_threads";
+import { handleCalls } from "../concurrency/worker-handlers.js";
+import type { Mark, Restored } from "../memory/ports/vectors.js";
+import type { TextRow, WeighedQuery, WordQuery } from "../memory/ports/words.js";
 import { Guarded } from "./guarded.js";
-import type { Answered, Asked, Request, RestoredFile } from "./requests.js";
 import { Block } from "./snapshot/block.js";
 import { type FileOf, readBlocks, writeDraft } from "./snapshot/file.js";
 
@@ -9,7 +10,7 @@ import { type FileOf, readBlocks, writeDraft } from "./snapshot/file.js";
 
 const indexes = new Map<number, Guarded>();
 
-async function restore(index: Guarded, of: FileOf): Promise<RestoredFile> {
+async function restore(index: Guarded, of: FileOf): Promise<Restored | undefined> {
   try {
     const read: { mark?: Awaited<ReturnType<typeof readBlocks>> } = {};
     const wiped = await index.load(async (take) => {
@@ -22,38 +23,40 @@ async function restore(index: Guarded, of: FileOf): Promise<RestoredFile> {
   }
 }
 
-async function answer(index: Guarded, request: Request): Promise<unknown> {
-  switch (request.op) {
-    case "addBlock":
-      return index.addBlock(Block.take(request.bytes)).then(() => undefined);
-    case "add":
-      return index.add(request.rows);
-    case "remove":
-      return index.remove(request.sequences);
-    case "search":
-      return index.search(request);
-    case "score":
-      return index.score(request.query, request.sequences);
-    case "sample":
-      return index.sample();
-    case "snapshot":
-      return writeDraft(request.of, request.mark, (emit) => index.eachBlock(emit));
-    case "restore":
-      return restore(index, request.of);
-    case "close":
-      return undefined;
-  }
+/** Message about one of the indexes. */
+type About<T = object> = T & { readonly index: number };
+
+/** A result, with the index's size after it. */
+export interface Measured<T> {
+  readonly value: T;
+  readonly size: number;
+  readonly bytes: number;
 }
 
-async function reply({ id, index: number, request }: Asked): Promise<void> {
+/** Does work on an index, which the first call about it creates. */
+async function on<T>({ index: number }: About, work: (index: Guarded) => Promise<T>): Promise<Measured<T>> {
   const index = indexes.get(number) ?? new Guarded(() => nextTurn());
   indexes.set(number, index);
-  if (request.op === "close") indexes.delete(number);
-  const answered: Partial<Answered> = await answer(index, request).then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error: String(error) }),
-  );
-  parentPort?.postMessage({ id, ...answered, size: index.size, bytes: index.bytes });
+  const value = await work(index);
+  return { value, size: index.size, bytes: index.bytes };
 }
 
-parentPort?.on("message", (asked: Asked) => void reply(asked));
+const handlers = {
+  addBlock: (of: About<{ bytes: Uint8Array }>) => {
+    return on(of, (index) => index.addBlock(Block.take(of.bytes)).then(() => undefined));
+  },
+  add: (of: About<{ rows: readonly TextRow[] }>) => on(of, (index) => index.add(of.rows)),
+  remove: (of: About<{ sequences: readonly number[] }>) => on(of, (index) => index.remove(of.sequences)),
+  search: (of: About<{ query: WordQuery }>) => on(of, (index) => index.search(of.query)),
+  score: (of: About<{ query: WeighedQuery; sequences: readonly number[] }>) => {
+    return on(of, (index) => index.score(of.query, of.sequences));
+  },
+  sample: (of: About) => on(of, (index) => index.sample()),
+  snapshot: (of: About<{ file: FileOf; mark: Mark }>) => {
+    return on(of, (index) => writeDraft(of.file, of.mark, (emit) => index.eachBlock(emit)));
+  },
+  restore: (of: About<{ file: FileOf }>) => on(of, (index) => restore(index, of.file)),
+  close: ({ index }: About) => void indexes.delete(index),
+};
+export type WordHandlers = typeof handlers;
+handleCalls(handlers);

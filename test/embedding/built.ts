@@ -13,3 +13,6 @@ export const { openEmbedder } = (await built("open.js")) as typeof import("../..
 export const { Thread } = (await built(
   "pool/thread.js",
 )) as typeof import("../../src/embedding/pool/thread.js");
+export const { pullModel } = (await built(
+  "download/pull.js",
+)) as typeof import("../../src/embedding/download/pull.js");

@@ -60,7 +60,7 @@ it("a thread killed while it reads is replaced, and its text answered all the sa
   expect((await disturbed).tokens).toBe(20_000);
   expect((await behind).tokens).toBe(1);
   expect(threads).toHaveLength(2);
-  expect(onTrouble.mock.calls[0]?.[0].message).toContain("an embedding thread was lost");
+  expect(onTrouble.mock.calls[0]?.[0].message).toContain("the embedding thread was lost");
 });
 
 it("a text whose thread is killed twice is unavailable, and others are read again", async () => {

@@ -7,13 +7,15 @@ import {
   MODEL_FILES,
   missingFiles,
   OPTIONAL_FILES,
-  revisionOf,
+  verifyModel,
 } from "../../src/embedding/download/model-files.js";
 import { packageRoot } from "../../src/embedding/download/package-root.js";
 
 const BUNDLED = join(packageRoot(), "models", "bundled");
 /** Address on which nothing listens, like that of an offline machine, without waiting for a name server. */
 const OFFLINE = "http://127.0.0.1:9";
+
+const revisionOf = async (folder: string) => (await verifyModel(folder)).revision;
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "models-"));

@@ -1,9 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { CallsInFlight } from "../../src/compose/calls-in-flight.js";
+import { WorkerLostError } from "../../src/concurrency/worker-client.js";
 import type { Prepared, Question, Reading } from "../../src/embedding/encode/encoder.js";
 import { ABANDONED_MS_MAX } from "../../src/embedding/pool/abandoned.js";
 import { HELD_MS_MAX, isFast, MainThread, UNITS_MAX } from "../../src/embedding/pool/main-thread.js";
-import { Pool, type Reader, ReaderLost } from "../../src/embedding/pool/pool.js";
+import { Pool, type Reader } from "../../src/embedding/pool/pool.js";
 import { type EmbedInput, SERVICE } from "../../src/memory/ports/embedder.js";
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -29,7 +30,7 @@ class Puppet {
 }
 
 class PuppetReader extends Puppet implements Reader {
-  onLost: (lost: ReaderLost) => void = () => {};
+  onLost: (lost: WorkerLostError) => void = () => {};
   readonly ended = Promise.resolve();
 
   constructor(readonly msPerCost: number) {
@@ -233,7 +234,7 @@ it("the main thread reads on while all readers are lost", async () => {
     restart = resolve;
   });
   const { read, reader, here } = await open({ restarted });
-  reader.onLost(new ReaderLost("lost"));
+  reader.onLost(new WorkerLostError("lost"));
   const reading = read("tea");
   await nextTurn();
   await here.answer();

@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { WorkerLostError } from "../../src/concurrency/worker-client.js";
 import type { Question, Reading } from "../../src/embedding/encode/encoder.js";
 import { WAITING_MAX } from "../../src/embedding/pool/embed-queue.js";
-import {
-  AHEAD_UNITS_MAX,
-  Pool,
-  type PoolOptions,
-  type Reader,
-  ReaderLost,
-} from "../../src/embedding/pool/pool.js";
+import { AHEAD_UNITS_MAX, Pool, type PoolOptions, type Reader } from "../../src/embedding/pool/pool.js";
 import { MemoryError } from "../../src/errors.js";
 import { SERVICE } from "../../src/memory/ports/embedder.js";
 
 /** A reader that answers, fails or dies when the test says so. */
 class Puppet implements Reader {
-  onLost: (lost: ReaderLost) => void = () => {};
+  onLost: (lost: WorkerLostError) => void = () => {};
   /** Resolves when it has ended. Dead ones end at once unless a test makes them stay. */
   ended: Promise<unknown> = Promise.resolve();
   closed = false;
@@ -54,7 +49,7 @@ class Puppet implements Reader {
   }
 
   die(): void {
-    const lost = new ReaderLost("lost", { cause: new Error("segmentation fault") });
+    const lost = new WorkerLostError("lost", { cause: new Error("segmentation fault") });
     this.onLost(lost);
     for (const { reject } of this.#pending.splice(0)) reject(lost);
   }

@@ -118,7 +118,7 @@ describe("an index that grows", () => {
     expect(await index.restore()).toBeUndefined();
   });
 
-  test("when its thread ends, every call fails, and an index that is opened anew works", async () => {
+  test("when its thread is closed, every call fails, and an index that is opened anew works", async () => {
     const folder = newFolder();
     const { words, index } = await kept(folder);
     // The thread may answer the first before it ends, but not all.
@@ -126,7 +126,7 @@ describe("an index that grows", () => {
     const settled = Promise.allSettled(waiting);
     await words.close();
     const last = (await settled).at(-1) as PromiseRejectedResult;
-    expect(String(last.reason)).toContain("the thread of the word indexes ended");
+    expect(String(last.reason)).toContain("the words thread was closed");
     await expect(index.search({ text: "w1", limit: 1 })).rejects.toThrow();
     const next = words.open("log");
     expect(await next.restore()).toEqual({ ...MARK, wiped: [] });

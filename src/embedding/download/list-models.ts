@@ -8,16 +8,15 @@ import {
 import { asObject, readJson } from "../convention/model-json.js";
 import { BUNDLED, folderOf, isModelId } from "./locate.js";
 import { type ModelManifest, readManifest } from "./manifest.js";
-import { OPTIONAL_FILES, requiredFiles, revisionOf } from "./model-files.js";
+import { OPTIONAL_FILES, requiredFiles, type Verified, verifyModel } from "./model-files.js";
 
 /** Description of a model, made without loading it. */
-export interface ModelSummary {
+export interface ModelSummary extends Verified {
   readonly model: string;
   readonly folder: string;
   readonly bytes: number;
   /** Number of dimensions in its config.json; undefined when the vector is not made of its states. */
   readonly dimensions: number | undefined;
-  readonly revision: string;
   readonly found: FoundConvention;
   /** Record of the download; absent when the folder was not filled by one. */
   readonly manifest: ModelManifest | undefined;
@@ -57,7 +56,7 @@ export async function summarise({
     found,
     bytes: await bytesOf(folder),
     dimensions: found.convention.pooling !== "model" && typeof size === "number" ? size : undefined,
-    revision: await revisionOf(folder),
+    ...(await verifyModel(folder)),
     manifest: await readManifest(folder),
   };
 }

@@ -2,20 +2,13 @@ import { join, resolve } from "node:path";
 import { invalid, MemoryError } from "../../errors.js";
 import { missingFiles } from "./model-files.js";
 import { packageRoot } from "./package-root.js";
-import { type Pull, pullModel } from "./pull.js";
+import { type ModelPlace, pullModel } from "./pull.js";
 
 /** Id of the model that comes with the program. */
 export const BUNDLED = "bundled";
 
 /** Pattern for `name` or `owner/name`, as the hub has them; it cannot lead out of the models folder. */
 const MODEL_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}(\/[A-Za-z0-9_][A-Za-z0-9._-]{0,95})?$/;
-
-export interface ModelPlace extends Pick<Pull, "hub" | "progress"> {
-  /** Id of the model: `bundled`, or the hub's id, such as `Xenova/all-MiniLM-L6-v2`. */
-  readonly model: string;
-  /** Folder for models other than the bundled one, which is also the target of downloads. */
-  readonly modelsDir: string;
-}
 
 /**
  * Returns the model's folder, after downloading the files that it lacks.
@@ -25,7 +18,7 @@ export interface ModelPlace extends Pick<Pull, "hub" | "progress"> {
 export async function locateModel(place: ModelPlace): Promise<string> {
   const folder = folderOf(place);
   if (place.model === BUNDLED) await checkBundled(folder);
-  else if ((await missingFiles(folder)).length > 0) await pullModel({ ...place, folder });
+  else if ((await missingFiles(folder)).length > 0) await pullModel(place, folder);
   return folder;
 }
 

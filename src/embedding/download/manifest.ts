@@ -1,27 +1,20 @@
-import { rename, stat, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MemoryError } from "../../errors.js";
 import { asObject, readJson } from "../convention/model-json.js";
-import { type Digest, digestOf } from "./digest.js";
-import { partOf } from "./remainder.js";
 
 /** Name of the record that a download leaves beside a model's files; a folder copied by hand has none. */
 const MANIFEST_FILE = "recalld-manifest.json";
-
-export interface FileRecord {
-  readonly bytes: number;
-  readonly digest: Digest;
-  /** Whether the hub named the hash; if not, it is the hash of the received content. */
-  readonly vouched: boolean;
-}
 
 /** Record of the files that were downloaded for a model, and of their source. */
 export interface ModelManifest {
   readonly model: string;
   readonly hub: string;
-  /** Commit of the model's repository. */
-  readonly commit?: string;
-  readonly files: Readonly<Record<string, FileRecord>>;
+  /** Commit of the model's repository; absent if the hub names none. */
+  readonly commit?: string | undefined;
+  /** SHA-256 in hex of each file as it came first. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 export async function readManifest(folder: string): Promise<ModelManifest | undefined> {
@@ -32,49 +25,21 @@ export async function readManifest(folder: string): Promise<ModelManifest | unde
 
 function isManifest(value: unknown): value is ModelManifest {
   const { model, hub, commit = "", files } = asObject(value) ?? {};
-  const records = Object.values(asObject(files) ?? {}).map(asObject);
+  const hashes = asObject(files);
   return (
     [model, hub, commit].every((each) => typeof each === "string") &&
-    asObject(files) !== undefined &&
-    records.every((record) => {
-      const { kind, hex } = asObject(record?.digest) ?? {};
-      return (
-        Number.isInteger(record?.bytes) && /^sha256$|^git-blob$/.test(`${kind}`) && typeof hex === "string"
-      );
-    })
+    hashes !== undefined &&
+    Object.values(hashes).every((hash) => /^[0-9a-f]{64}$/.test(`${hash}`))
   );
 }
 
-/**
- * Records downloaded files. Another process may write at the same moment, so each writes all of its own
- * files every time: the last writer then omits nothing that it downloaded itself.
- */
-export async function noteDownloads(folder: string, downloads: ModelManifest): Promise<void> {
-  const before = await readManifest(folder);
-  const manifest: ModelManifest = {
-    ...before,
-    ...downloads,
-    files: { ...before?.files, ...downloads.files },
-  };
-  const path = join(folder, MANIFEST_FILE);
-  const draft = partOf(path);
-  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`);
-  await rename(draft, path);
+export function writeManifest(folder: string, manifest: ModelManifest): Promise<void> {
+  return writeWhole(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Checks a model's files against the record, and returns a line for each problem. */
-export async function damageOf(folder: string, { files }: ModelManifest): Promise<string[]> {
-  const damage: string[] = [];
-  for (const [file, { bytes, digest }] of Object.entries(files)) {
-    const path = join(folder, file);
-    const size = await stat(path).then(
-      (found) => found.size,
-      () => undefined,
-    );
-    if (size === undefined) damage.push(`${file} is missing`);
-    else if (size !== bytes) damage.push(`${file} is ${size} bytes; ${bytes} were downloaded`);
-    else if ((await digestOf(path, digest.kind)).hex !== digest.hex)
-      damage.push(`${file} does not match its hash`);
-  }
-  return damage;
+/** Writes a file that is never seen in part, also if another process writes it at the same moment. */
+export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+  const draft = `${path}.tmp.${randomBytes(4).toString("hex")}`;
+  await writeFile(draft, content);
+  await rename(draft, path);
 }

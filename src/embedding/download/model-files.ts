@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { asObject, readJson } from "../convention/model-json.js";
 import {
   MODULES_FILE,
@@ -8,7 +9,7 @@ import {
   PROMPTS_FILE,
   WINDOW_FILE,
 } from "../convention/sentence-transformers.js";
-import { digestOf } from "./digest.js";
+import { readManifest } from "./manifest.js";
 
 export const WEIGHTS_FILE = "onnx/model_quantized.onnx";
 
@@ -26,8 +27,15 @@ export async function requiredFiles(folder: string): Promise<string[]> {
   return [...MODEL_FILES, ...(await weightParts(folder))];
 }
 
+/** Lists the files that a model lacks, those included that were downloaded once. */
 export async function missingFiles(folder: string): Promise<string[]> {
-  return (await requiredFiles(folder)).filter((file) => !existsSync(join(folder, file)));
+  return (await knownFiles(folder)).filter((file) => !existsSync(join(folder, file)));
+}
+
+/** Lists the required files, and those of a download. */
+async function knownFiles(folder: string): Promise<string[]> {
+  const { files = {} } = (await readManifest(folder)) ?? {};
+  return [...new Set([...(await requiredFiles(folder)), ...Object.keys(files)])];
 }
 
 /** Lists the files beside the graph that hold a large model's weights; config.json tells their number. */
@@ -40,16 +48,33 @@ async function weightParts(folder: string): Promise<string[]> {
   );
 }
 
-/**
- * Computes the SHA-256 over the names and contents of the files that make the model's vectors, in hex.
- * By hand, in the folder: `sha256sum config.json onnx/model_quantized.onnx* tokenizer.json
- * tokenizer_config.json | sha256sum`.
- */
-export async function revisionOf(folder: string): Promise<string> {
+/** Result of reading all files of a model that lacks none. */
+export interface Verified {
+  /**
+   * SHA-256 over the names and contents of the files that make the model's vectors, in hex. By hand, in the
+   * folder: `sha256sum config.json onnx/model_quantized.onnx* tokenizer.json tokenizer_config.json | sha256sum`.
+   */
+  readonly revision: string;
+  /** Files that are not as they were downloaded. */
+  readonly damaged: readonly string[];
+}
+
+/** Compares a model's files with the hashes of its download, if it has a record of one. */
+export async function verifyModel(folder: string): Promise<Verified> {
+  const { files = {} } = (await readManifest(folder)) ?? {};
+  const required = await requiredFiles(folder);
   const revision = createHash("sha256");
-  for (const file of (await requiredFiles(folder)).sort()) {
-    const { hex } = await digestOf(join(folder, file), "sha256");
-    revision.update(`${hex}  ${file}\n`);
+  const damaged: string[] = [];
+  for (const file of (await knownFiles(folder)).sort()) {
+    const hash = await sha256Of(join(folder, file));
+    if (required.includes(file)) revision.update(`${hash}  ${file}\n`);
+    if (files[file] !== undefined && files[file] !== hash) damaged.push(file);
   }
-  return revision.digest("hex");
+  return { revision: revision.digest("hex"), damaged };
+}
+
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
 }

@@ -1,39 +1,55 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { MessageChannel } from "node:worker_threads";
+import { WorkerClient } from "../../concurrency/worker-client.js";
 import { unavailable } from "../../errors.js";
-import { downloadFile } from "./download.js";
-import { NotThere, reasonOf } from "./hub.js";
-import { type FileRecord, noteDownloads, readManifest } from "./manifest.js";
-import { MODEL_FILES, OPTIONAL_FILES, requiredFiles, WEIGHTS_FILE } from "./model-files.js";
+import { type ModelManifest, readManifest, writeManifest, writeWhole } from "./manifest.js";
+import {
+  MODEL_FILES,
+  missingFiles,
+  OPTIONAL_FILES,
+  requiredFiles,
+  sha256Of,
+  WEIGHTS_FILE,
+} from "./model-files.js";
 import { type ProgressBar, progressBar } from "./progress.js";
+import type { PullHandlers } from "./pull-worker.js";
 
 export const HUB = "https://huggingface.co";
+/** Time for one of the small files that describe a model. */
+const SMALL_TIMEOUT_MS = 30_000;
+/** Age from which a file of a transfer counts as abandoned: a live one is written more often. */
+const ABANDONED_MS = 600_000;
 
-export interface Pull {
+export interface ModelPlace {
+  /** Id of the model: `bundled`, or the hub's id, such as `Xenova/all-MiniLM-L6-v2`. */
   readonly model: string;
-  readonly folder: string;
+  /** Folder for models other than the bundled one, which is also the target of downloads. */
+  readonly modelsDir: string;
+  /** Address of the hub; Hugging Face's when left out. */
   readonly hub?: string | undefined;
-  /** Receives every downloaded piece; a bar on stderr when left out. */
+  /** Receives the progress of a download; a bar on stderr when left out. */
   readonly progress?: ProgressBar | undefined;
 }
 
 /**
- * Downloads what a model's folder lacks.
+ * Downloads what a model's folder lacks, of one commit of its repository. A file gets its name only when it
+ * is whole; its hash is noted when it comes first, and what comes later must have the same.
  *
  * @throws MemoryError that says what to do.
  */
-export async function pullModel({
-  model,
-  folder,
-  hub = HUB,
-  progress = progressBar(process.stderr),
-}: Pull): Promise<void> {
-  const pulling = new Pulling({ model, folder, hub, progress });
+export async function pullModel(place: ModelPlace, folder: string): Promise<void> {
+  const { model, hub = HUB, progress = progressBar(process.stderr) } = place;
   try {
-    // It tells which files the model has.
-    await pulling.bring(["config.json"]);
-    // The weights come last: once they are there, nothing is asked for again.
-    await pulling.bring([...OPTIONAL_FILES, ...(await requiredFiles(folder))]);
+    await removeAbandoned(folder);
+    const lacking = new Set(await missingFiles(folder));
+    const manifest = await pullDescription({ model, hub, folder });
+    await load({ ...place, hub, progress }, manifest).catch(async (error) => {
+      // If all files have come, what loads the model says why it does not load.
+      if ((await missingFiles(folder)).length > 0) throw error;
+    });
+    await note(folder, { manifest, lacking });
   } catch (error) {
     throw refusal(error, { model, folder, hub });
   } finally {
@@ -41,63 +57,98 @@ export async function pullModel({
   }
 }
 
-type Complete = { readonly [key in keyof Pull]-?: NonNullable<Pull[key]> };
-
-class Pulling {
-  readonly #pull: Complete;
-  readonly #files: Record<string, FileRecord> = {};
-  #commit: string | undefined;
-
-  constructor(pull: Complete) {
-    this.#pull = pull;
-  }
-
-  async bring(files: readonly string[]): Promise<void> {
-    // All files come from one commit, even if the repository changes meanwhile or after a break.
-    this.#commit ??= (await readManifest(this.#pull.folder))?.commit;
-    for (const file of files) {
-      if (!existsSync(join(this.#pull.folder, file))) await this.#bringOne(file);
+/** Fetches the files that describe a model, and pins the commit that all files come from. */
+async function pullDescription({ model, hub, folder }: { model: string; hub: string; folder: string }) {
+  let manifest: ModelManifest = (await readManifest(folder)) ?? { model, hub, files: {} };
+  for (const file of ["config.json", ...OPTIONAL_FILES]) {
+    const path = join(folder, file);
+    if (existsSync(path)) continue;
+    const url = `${hub}/${model}/resolve/${manifest.commit ?? "main"}/${file}`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(SMALL_TIMEOUT_MS) });
+    const content = new Uint8Array(await response.arrayBuffer());
+    // The hub answers 401 for what does not exist, so that it does not reveal what is private.
+    const isThere = ![401, 403, 404].includes(response.status);
+    if (!isThere && file !== "config.json") continue;
+    if (!response.ok) {
+      const http = `HTTP ${response.status}`;
+      throw new Error(`${url} ${isThere ? `answered ${http}` : `does not exist or is not public (${http})`}`);
     }
+    await mkdir(dirname(path), { recursive: true });
+    await writeWhole(path, content);
+    manifest = { ...manifest, commit: manifest.commit ?? response.headers.get("x-repo-commit") ?? undefined };
+    await writeManifest(folder, manifest);
   }
+  return manifest;
+}
 
-  async #bringOne(file: string): Promise<void> {
-    const { model, folder, hub, progress } = this.#pull;
-    try {
-      const downloaded = await downloadFile({
-        url: `${hub}/${model}/resolve/${this.#commit ?? "main"}/${file}`,
-        path: join(folder, file),
-        onProgress: (bytes) => progress.report({ file: `${model}/${file}`, ...bytes }),
-      });
-      if (downloaded === undefined) return;
-      const { commit, ...record } = downloaded;
-      this.#commit ??= commit;
-      this.#files[file] = record;
-      const known = this.#commit === undefined ? {} : { commit: this.#commit };
-      await noteDownloads(folder, { model, hub, ...known, files: this.#files });
-    } catch (error) {
-      if (!(error instanceof NotThere)) throw error;
-      if (isOptional(file)) return;
-      if (file !== WEIGHTS_FILE || this.#commit === undefined) throw error;
-      const advice = "the model has no 8-bit weights there; another conversion of it may";
-      throw new NotThere(`${error.message}: ${advice}`);
-    }
+/** Has a thread load the model: to open a session takes seconds, and a full disk ends the thread. */
+async function load(
+  { model, modelsDir, hub, progress }: ModelPlace & { hub: string; progress: ProgressBar },
+  { commit: revision = "main" }: ModelManifest,
+): Promise<void> {
+  const worker = new WorkerClient<PullHandlers>({
+    script: new URL("./pull-worker.js", import.meta.url),
+    name: "download",
+  });
+  const { port1, port2 } = new MessageChannel();
+  port1.on("message", (each) => progress.report(each));
+  const message = { model, modelsDir, hub, revision, progress: port2 };
+  try {
+    await worker.call("load", message, { transfer: [port2] });
+  } finally {
+    await worker.close();
+    port1.close();
   }
 }
 
-function isOptional(file: string): boolean {
-  return (OPTIONAL_FILES as readonly string[]).includes(file);
+/** Notes the hashes of files that have none, and deletes a file that came now and differs from what came first. */
+async function note(
+  folder: string,
+  { manifest, lacking }: { manifest: ModelManifest; lacking: ReadonlySet<string> },
+): Promise<void> {
+  const files: Record<string, string> = { ...manifest.files };
+  for (const file of [...(await requiredFiles(folder)), ...OPTIONAL_FILES]) {
+    const path = join(folder, file);
+    if (!existsSync(path)) continue;
+    const hash = await sha256Of(path);
+    files[file] ??= hash;
+    if (files[file] === hash || !lacking.has(file)) continue;
+    await rm(path);
+    throw new Error(`${file} does not match the hash of its first download`);
+  }
+  await writeManifest(folder, { ...manifest, files });
+}
+
+/** Removes what killed transfers have left. */
+async function removeAbandoned(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  const names = await readdir(folder, { recursive: true });
+  for (const path of names.filter((name) => /\.tmp\.[^/]*$/.test(name)).map((name) => join(folder, name))) {
+    // Another process may have finished or removed it.
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
+  }
 }
 
 function refusal(error: unknown, { model, folder, hub }: { model: string; folder: string; hub: string }) {
   const reason = reasonOf(error);
-  if ((error as NodeJS.ErrnoException).code === "ENOSPC") {
-    const advice = "Make room there, or set MODELS_DIR to another disk; what came is kept";
+  if (/^(ENOSPC|EDQUOT|EFBIG)\b/.test(reason)) {
+    const advice = "Make room there, or set MODELS_DIR to another disk";
     return unavailable(`model ${model} could not be downloaded to ${folder}: ${reason}. ${advice}`, error);
   }
+  const isWeights = reason.includes(WEIGHTS_FILE) && reason.startsWith("Could not locate file");
+  const conversion = isWeights ? " The model has no 8-bit weights there; another conversion of it may." : "";
   return unavailable(
-    `model ${model} is not in ${folder} and could not be downloaded from ${hub}: ${reason}. ` +
+    `model ${model} is not in ${folder} and could not be downloaded from ${hub}: ${reason}.${conversion} ` +
       `Put its files there (${MODEL_FILES.join(", ")}), or set MODELS_DIR to a folder ` +
       `that has ${model}, or start with MODEL=bundled`,
     error,
   );
+}
+
+/** Finds the reason of an error, which fetch hides one or two causes deep. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause !== undefined) return reasonOf(error.cause);
+  return (error.message || (error as NodeJS.ErrnoException).code || error.name).replace(/\.$/, "");
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { WorkerLostError } from "../../concurrency/worker-client.js";
 import { MemoryError, unavailable } from "../../errors.js";
 import {
   type Embedding,
@@ -31,7 +32,7 @@ export const AHEAD_UNITS_MAX = 512;
 /** A loaded model that reads texts one after the other. */
 export interface Reader {
   /** Called once when the reader has failed, before its read is rejected. */
-  onLost: (lost: ReaderLost) => void;
+  onLost: (lost: WorkerLostError) => void;
   /** Milliseconds for a cost of 1, measured at the start; see `costOf`. */
   readonly msPerCost?: number;
   /** Resolves when its thread has ended, which for a stuck one is after `onLost`. */
@@ -39,14 +40,10 @@ export interface Reader {
   /**
    * Reads a text.
    *
-   * @throws ReaderLost when the reader failed; any other error is about the text.
+   * @throws WorkerLostError when the reader failed; any other error is about the text.
    */
   read(question: Question): Promise<Reading>;
   close(): Promise<void>;
-}
-
-export class ReaderLost extends Error {
-  override readonly name = "ReaderLost";
 }
 
 export interface PoolOptions {
@@ -230,13 +227,13 @@ export class Pool {
   #fail(piece: Piece, error: unknown): void {
     const { task } = piece;
     if (task.isOver) return;
-    if (error instanceof ReaderLost && piece.attempts < ATTEMPTS_MAX && !this.#closing.signal.aborted) {
+    if (error instanceof WorkerLostError && piece.attempts < ATTEMPTS_MAX && !this.#closing.signal.aborted) {
       task.putBack(piece);
       return;
     }
     this.#waiting.remove(task);
     task.reject(
-      error instanceof ReaderLost
+      error instanceof WorkerLostError
         ? unavailable("the model was lost while it read the text", error)
         : new MemoryError("internal", "the model failed on a text", { cause: error }),
     );
@@ -262,7 +259,7 @@ export class Pool {
     this.#next();
   }
 
-  #replace(reader: Reader, lost: ReaderLost): void {
+  #replace(reader: Reader, lost: WorkerLostError): void {
     this.#options.onTrouble?.(lost);
     // Pieces that it had not begun cannot have killed it.
     for (const piece of this.#readers.get(reader)?.pieces.slice(1) ?? []) piece.attempts--;

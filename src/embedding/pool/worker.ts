@@ -1,5 +1,5 @@
-import { parentPort, workerData } from "node:worker_threads";
-import { revisionOf } from "../download/model-files.js";
+import { handleCalls, Transferred } from "../../concurrency/worker-handlers.js";
+import { verifyModel } from "../download/model-files.js";
 import type { Pooling } from "../encode/convention.js";
 import { costOf } from "../encode/cost.js";
 import {
@@ -26,24 +26,24 @@ const PROBE = "One sentence that a model reads to show how long it takes for suc
 
 const MEASURED_RUNS = 3;
 
-/** A thread's reply: one for the start, then one for every text, in order. */
-export type Reply =
-  | { readonly loaded: LoadedModel }
-  | { readonly reading: Reading }
-  | { readonly error: Error };
+let encoder: Encoder | undefined;
+let last: Promise<unknown> = Promise.resolve();
 
-const onDisk = workerData as ModelOnDisk;
-
-async function load() {
-  const revision = await revisionOf(onDisk.folder);
-  const encoder = await openEncoder(onDisk);
+async function load(onDisk: ModelOnDisk): Promise<LoadedModel> {
+  const { revision, damaged } = await verifyModel(onDisk.folder);
+  if (damaged.length > 0) {
+    const what = `${damaged.join(", ")} does not match the hash of its download`;
+    throw new Error(`${what}; without it, the next start downloads it again`);
+  }
+  const opened = await openEncoder(onDisk);
   // It tells the number of dimensions, and takes the slow first run off the first caller.
-  const probe = await encoder.encode({ text: "probe", field: "text" });
+  const probe = await opened.encode({ text: "probe", field: "text" });
   if (!("vector" in probe)) throw new Error("the model reads less than one word");
-  const { scripts } = encoder;
-  const { pooling } = encoder.convention;
-  const msPerCost = await measure(encoder);
-  return { encoder, loaded: { revision, dimensions: probe.vector.length, pooling, msPerCost, scripts } };
+  const { scripts } = opened;
+  const { pooling } = opened.convention;
+  const msPerCost = await measure(opened);
+  encoder = opened;
+  return { revision, dimensions: probe.vector.length, pooling, msPerCost, scripts };
 }
 
 /** Times a few runs and takes the fastest, because the machine may be busy for a moment. */
@@ -60,26 +60,23 @@ async function measure(encoder: Encoder): Promise<number> {
   return fastestMs / costOf(PROBE);
 }
 
-const { encoder, loaded } = await load();
-
-let answered: Promise<void> = Promise.resolve();
-parentPort?.on("message", (question: Question) => {
-  answered = answered.then(() => answer(question));
-});
-reply({ loaded });
-
-async function answer(question: Question): Promise<void> {
-  try {
-    const beganMs = performance.now();
-    const read = await encoder.encode(question);
-    // The time is measured here, because the main thread may be busy when the answer arrives.
-    const reading = { ...read, ms: performance.now() - beganMs };
-    reply({ reading }, "vector" in reading ? [reading.vector.buffer] : []);
-  } catch (error) {
-    reply({ error: error instanceof Error ? error : new Error(String(error)) });
-  }
+/** Reads texts one after the other. */
+function read(question: Question): Promise<Reading | Transferred<Reading>> {
+  const reading = last.then(() => readNow(question));
+  // The caller gets the error, and the next text is read all the same.
+  last = reading.catch(() => {});
+  return reading;
 }
 
-function reply(message: Reply, transferred: readonly ArrayBuffer[] = []): void {
-  parentPort?.postMessage(message, transferred);
+async function readNow(question: Question): Promise<Reading | Transferred<Reading>> {
+  if (encoder === undefined) throw new Error("no model is loaded");
+  const beganMs = performance.now();
+  const read = await encoder.encode(question);
+  // The time is measured here, because the main thread may be busy when the answer arrives.
+  const reading = { ...read, ms: performance.now() - beganMs };
+  return "vector" in reading ? new Transferred(reading, [reading.vector.buffer]) : reading;
 }
+
+const handlers = { load, read };
+export type EmbeddingHandlers = typeof handlers;
+handleCalls(handlers);
