@@ -49,6 +49,9 @@ export interface Config {
   readonly indexMemoryBytesMax: number;
   /** Memory for the embeddings of recent queries; 0 keeps none. */
   readonly queryCacheBytesMax: number;
+  /** Days for which records of calls are kept, and their number for each account; 0 keeps none. */
+  readonly callRecordDays: number;
+  readonly callRecordsMax: number;
   /** Time that the service goes on from SIGTERM while it says that it is not ready. */
   readonly drainNoticeMs: number;
   readonly shutdownTimeoutMs: number;
@@ -130,6 +133,8 @@ export function loadConfig(env: Environment): Config {
       min: 0,
       max: Number.MAX_SAFE_INTEGER,
     }),
+    callRecordDays: read.number("CALL_RECORD_DAYS", { fallback: 30, min: 1, max: 365 }),
+    callRecordsMax: read.number("CALL_RECORDS_MAX", { fallback: 10_000, min: 0, max: 100_000 }),
     // Longer than common balancers need to notice: two checks of HAProxy's, or an endpoint's way in Kubernetes.
     drainNoticeMs: read.number("DRAIN_NOTICE_MS", { fallback: 5_000, min: 0, max: 600_000 }),
     shutdownTimeoutMs: read.number("SHUTDOWN_TIMEOUT_MS", { fallback: 10_000, min: 0, max: 600_000 }),

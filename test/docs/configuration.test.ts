@@ -38,6 +38,8 @@ describe("docs/configuration.md", () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: "otlpEndpoint",
     INDEX_MEMORY_BYTES_MAX: "indexMemoryBytesMax",
     QUERY_CACHE_BYTES_MAX: "queryCacheBytesMax",
+    CALL_RECORD_DAYS: "callRecordDays",
+    CALL_RECORDS_MAX: "callRecordsMax",
     DRAIN_NOTICE_MS: "drainNoticeMs",
     SHUTDOWN_TIMEOUT_MS: "shutdownTimeoutMs",
   };
