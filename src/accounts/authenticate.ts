@@ -29,6 +29,7 @@ export interface Authenticated {
 
 /** A caller whose key was accepted. */
 export interface Principal extends Authenticated {
+  readonly keyId: string;
   /** The name of the account's plan; a change takes effect within a minute. */
   readonly plan: string;
 }
@@ -132,11 +133,11 @@ async function meet(accounts: Accounts, hash: string): Promise<Pick<Known, "call
   const key = account?.keys.find((each) => answersTo(each, hash));
   if (account === undefined || key === undefined) throw unknownKey();
   await takePlace(accounts, account.id, key);
-  const { access, namespace, hash: keyHash } = key;
+  const { id: keyId, access, namespace, hash: keyHash } = key;
   const { id: accountId, plan } = account;
   const session = key.sessions?.find((each) => each.hash === hash);
   const caller = {
-    ...{ accountId, keyHash, access, plan },
+    ...{ accountId, keyId, keyHash, access, plan },
     ...(namespace !== undefined && { namespace }),
     ...(session !== undefined && { sessionHash: session.hash }),
   };

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
+import type { Calls } from "../accounts/calls/calls.js";
 import type { Config } from "../config.js";
 import { Maps } from "../memory/calls/map.js";
 import { keepSweeping } from "../memory/erasure/sweeping.js";
@@ -7,6 +8,7 @@ import { Mover } from "../memory/generations/mover.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { systemClock } from "../memory/pacing/clock.js";
+import type { Scope } from "../memory/ports/log.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { announced, News } from "../memory/streams/news.js";
 import { OpenStreams } from "../memory/streams/open-streams.js";
@@ -23,6 +25,7 @@ interface MemoryOptions {
   readonly storage: Storage;
   readonly generations: Generations;
   readonly quota: Quota;
+  readonly calls: Pick<Calls, "erase">;
   readonly closers: Closers;
   readonly telemetry: Telemetry;
 }
@@ -32,7 +35,7 @@ export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces; readon
 /** Opens the room with all its ports. */
 export function openMemory(
   config: Config,
-  { storage, generations, quota, logger, closers, telemetry }: MemoryOptions,
+  { storage, generations, quota, calls, logger, closers, telemetry }: MemoryOptions,
 ): OpenMemory {
   const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
@@ -84,6 +87,7 @@ export function openMemory(
     erasures,
     idempotency,
     maps,
+    eraseCalls: (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs }),
     clock,
     news,
     streams: new OpenStreams(clock),

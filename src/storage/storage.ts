@@ -1,4 +1,5 @@
 import type { Accounts } from "../accounts/account.js";
+import type { Calls } from "../accounts/calls/calls.js";
 import type { Grants } from "../accounts/oauth/grants.js";
 import type { Usage } from "../accounts/usage.js";
 import type { Formats } from "../memory/format/format.js";
@@ -15,6 +16,7 @@ export interface Storage {
   readonly accounts: Accounts;
   readonly grants: Grants;
   readonly usage: Usage;
+  readonly calls: Calls;
   readonly systemRecords: SystemRecords;
   readonly formats: Formats;
   /** Migrations from the oldest format of this kind of database to the latest. */

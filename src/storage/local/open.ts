@@ -5,6 +5,7 @@ import { MemoryError, unavailable } from "../../errors.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/snapshots.js";
+import { LocalCalls } from "./calls.js";
 import type { Charges } from "./charges.js";
 import { LocalClaims } from "./claims.js";
 import { reading, settled } from "./durably.js";
@@ -85,6 +86,7 @@ function storageIn(
     accounts,
     grants: new LocalGrants(root),
     usage: new LocalUsage(root),
+    calls: new LocalCalls(root),
     systemRecords: new LocalSystemRecords(meta),
     formats: new LocalFormats(meta),
     // Format 1 is the first one.

@@ -4,6 +4,7 @@ import type { Formats } from "../../memory/format/format.js";
 import type { SystemRecords } from "../../memory/ports/plan.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
+import { MongoCalls } from "./calls.js";
 import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
 import { MongoFormats } from "./formats.js";
@@ -82,6 +83,7 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     accounts,
     grants,
     usage,
+    calls: new MongoCalls(db),
     systemRecords,
     formats,
     // Format 1 is the first one.

@@ -47,14 +47,16 @@ export function CallTable({ calls, nameOf }: CallTableProps) {
 }
 
 function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "nameOf">) {
-  const { method, protocol, code, startTime, durationMs, keyId, requestId } = call;
+  const { method, protocol, namespace, code, message, startTime, durationMs, keyId, requestId } = call;
   return (
     <tr>
       <th scope="row">
         {method.split("/").at(-1)} <span className="quiet">{PROTOCOLS[protocol] ?? protocol}</span>
+        {namespace !== "" && <bdi className="clip quiet">{namespace}</bdi>}
       </th>
       <td data-label="Outcome">
         <span className={code === "ok" ? "badge badge-good" : "badge badge-warn"}>{code}</span>
+        {message !== "" && <p className="call-error">{message}</p>}
       </td>
       <td data-label="Time" title={ago(startTime)} className="whole">
         {exactTime(startTime)}
