@@ -36,6 +36,9 @@ export async function eraseAccount(
   { accounts, grants, usage, calls, eraseMemories }: CloseOptions,
   accountId: string,
 ): Promise<number> {
+  const ofCalls = { accountId, untilMs: Number.MAX_SAFE_INTEGER };
+  // First: each namespace that is dropped would look through all of them.
+  await calls.erase(ofCalls);
   const erased = await eraseMemories(accountId);
   await usage.remove(accountId);
   await grants.removeOf(accountId);
@@ -44,6 +47,6 @@ export async function eraseAccount(
   // Erases what was stored meanwhile. No more can follow, because no key can pay for it.
   const stored = await eraseMemories(accountId);
   // What calls that still run add later, `CallRecorder` removes with old records.
-  await calls.erase({ accountId, untilMs: Number.MAX_SAFE_INTEGER });
+  await calls.erase(ofCalls);
   return erased + stored;
 }

@@ -8,7 +8,7 @@ type StoredCall = Omit<CallRecord, "id" | "accountId">;
 /** Id that sorts after every other. */
 const AFTER_ALL = "~";
 /** Records read or removed at a time, which takes about a millisecond. */
-const SLICE = 500;
+const SLICE = 250;
 
 /** Records of calls in LMDB. */
 export class LocalCalls implements Calls {

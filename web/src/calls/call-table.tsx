@@ -52,11 +52,17 @@ function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "name
     <tr>
       <th scope="row">
         {method.split("/").at(-1)} <span className="quiet">{PROTOCOLS[protocol] ?? protocol}</span>
-        {namespace !== "" && <bdi className="clip quiet">{namespace}</bdi>}
+        {namespace !== "" && (
+          <div className="hint">
+            <bdi className="clip">{namespace}</bdi>
+          </div>
+        )}
       </th>
       <td data-label="Outcome">
-        <span className={code === "ok" ? "badge badge-good" : "badge badge-warn"}>{code}</span>
-        {message !== "" && <p className="call-error">{message}</p>}
+        <div className="outcome">
+          <span className={code === "ok" ? "badge badge-good" : "badge badge-warn"}>{code}</span>
+          {message !== "" && <p className="hint">{message}</p>}
+        </div>
       </td>
       <td data-label="Time" title={ago(startTime)} className="whole">
         {exactTime(startTime)}
