@@ -84,7 +84,9 @@ const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
 const indexes = { vectors, words };
-const ports = { log, erasures, generations, mover, namespaces, ...indexes, quota, clock: systemClock };
+const eraseCalls = async () => {};
+const erasing = { erasures, generations, mover, eraseCalls };
+const ports = { log, ...erasing, namespaces, ...indexes, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {
   fill,

@@ -1444,8 +1444,8 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "AccountService"
         ],
-        "summary": "The last calls of the account that the server has answered, the newest first, without any texts",
-        "description": "They are in the memory of one process, which keeps the last 500 of an account: another replica has its own, and a restart forgets them. A key for one namespace sees its own calls alone. Calls of this method are not listed. Costs nothing.\n\nAlso served as `GET /calls`.",
+        "summary": "The last calls by the account's keys, the newest first, without any texts: 10,000 of the last 30 days, unless the operator sets other limits",
+        "description": "Every replica gives the same answer within a second. A key for one namespace sees its own calls alone. Calls of this method, and those that the portal makes for a browser, are not listed. Costs nothing.\n\nAlso served as `GET /calls`.",
         "parameters": [
           {
             "name": "page_size",
@@ -1508,7 +1508,9 @@ export const openapi: Record<string, unknown> = {
                       "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
                       "code": "resource_exhausted",
                       "duration_ms": 0.42,
-                      "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55"
+                      "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                      "namespace": "pets",
+                      "message": "all 1,000 calls of this account's plan are used"
                     }
                   ],
                   "next_page_token": "",
@@ -3261,8 +3263,8 @@ export const openapi: Record<string, unknown> = {
         "tags": [
           "AccountService"
         ],
-        "summary": "The last calls of the account that the server has answered, the newest first, without any texts",
-        "description": "They are in the memory of one process, which keeps the last 500 of an account: another replica has its own, and a restart forgets them. A key for one namespace sees its own calls alone. Calls of this method are not listed. Costs nothing.\n\nAlso served as `GET /calls`.",
+        "summary": "The last calls by the account's keys, the newest first, without any texts: 10,000 of the last 30 days, unless the operator sets other limits",
+        "description": "Every replica gives the same answer within a second. A key for one namespace sees its own calls alone. Calls of this method, and those that the portal makes for a browser, are not listed. Costs nothing.\n\nAlso served as `GET /calls`.",
         "responses": {
           "200": {
             "description": "It is done.",
@@ -3291,7 +3293,9 @@ export const openapi: Record<string, unknown> = {
                       "key_id": "key_01kafz3v2wes8vptq3jbm5yr4x",
                       "code": "resource_exhausted",
                       "duration_ms": 0.42,
-                      "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55"
+                      "request_id": "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+                      "namespace": "pets",
+                      "message": "all 1,000 calls of this account's plan are used"
                     }
                   ],
                   "next_page_token": "",
@@ -5573,19 +5577,19 @@ export const openapi: Record<string, unknown> = {
             "items": {
               "$ref": "#/components/schemas/KeyUsage"
             },
-            "description": "What the account's keys used since `since`, those with most calls first: up to 50, and then all others together. A key for one namespace sees itself alone."
+            "description": "What the account's keys used, over the calls that ListRecentCalls can list, those with most calls first: up to 50, and then all others together. A key for one namespace sees itself alone."
           },
           "namespaces": {
             "type": "array",
             "items": {
               "$ref": "#/components/schemas/NamespaceUsage"
             },
-            "description": "What was used in the account's namespaces since `since`, in the same way. A key for one namespace sees that one alone."
+            "description": "What was used in the account's namespaces, in the same way. A key for one namespace sees that one alone."
           },
           "since": {
             "type": "string",
             "format": "date-time",
-            "description": "Since when keys and namespaces are counted: since this process started, and for the calls that came to this process."
+            "description": "Since when keys and namespaces are counted: the oldest of these calls, or the time since when calls are kept."
           }
         },
         "required": [
@@ -5743,7 +5747,7 @@ export const openapi: Record<string, unknown> = {
           "since": {
             "type": "string",
             "format": "date-time",
-            "description": "Since when this process remembers calls: earlier ones are not listed."
+            "description": "Since when calls are kept: earlier ones are not listed."
           }
         },
         "required": [
@@ -5785,6 +5789,14 @@ export const openapi: Record<string, unknown> = {
           "request_id": {
             "type": "string",
             "description": "The answer's `X-Request-ID`, under which the server's log has it."
+          },
+          "namespace": {
+            "type": "string",
+            "description": "The namespace that it named; empty if none."
+          },
+          "message": {
+            "type": "string",
+            "description": "The error's message, without what it repeats of the request; empty if the call succeeded, or if there is none."
           }
         },
         "required": [
@@ -5794,7 +5806,9 @@ export const openapi: Record<string, unknown> = {
           "key_id",
           "code",
           "duration_ms",
-          "request_id"
+          "request_id",
+          "namespace",
+          "message"
         ]
       },
       "CreateKeyRequest": {

@@ -11,6 +11,7 @@ const PROGRAMS = {
     "words",
     "hybrid",
     "filter",
+    "calls",
     "telemetry",
     "backup",
     "soak",

@@ -90,8 +90,11 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const first = await openFirstModel(storage.systemRecords, { ...common, calls });
   const generations = new Generations(first.generation, first.model);
   const readiness = new Readiness();
-  const counting = openCounting(storage, { logger, closers, readiness, telemetry });
-  const memory = openMemory(config, { ...options, storage, generations, quota: counting.quota, telemetry });
+  const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
+  const memory = openMemory(config, {
+    ...{ ...options, storage, generations, telemetry },
+    ...{ quota: counting.quota, calls: counting.calls },
+  });
   await openReembedding({ ...common, storage, memory, first });
   const { accounts, grants, backUp } = storage;
   const accountPorts = {
@@ -99,8 +102,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     signUp: config.signup,
     freeCalls: plans.get(FREE).calls,
     usage: counting.usage,
-    usageShares: counting.usageShares,
-    recentCalls: counting.recentCalls,
+    calls: counting.calls,
     model: () => describeNewest(generations),
     parseNamespace,
     parseExpiry,

@@ -50,6 +50,8 @@ export interface ErrorOptions {
   field?: string;
   /** Constant that programs can branch on. */
   reason?: Reason;
+  /** The message without what it repeats of the request, `field` aside: records of calls keep this one. */
+  recorded?: string | undefined;
   /** Values that belong to the reason, such as an id. */
   metadata?: Readonly<Record<string, string>>;
   /** Time that a caller should wait before it tries again. */
@@ -66,25 +68,31 @@ export class MemoryError extends Error {
   override readonly name = "MemoryError";
   readonly field: string | undefined;
   readonly reason: Reason | undefined;
+  readonly recorded: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly retryAfterMs: number | undefined;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    { field, reason, metadata = {}, retryAfterMs, cause }: ErrorOptions = {},
+    { field, reason, recorded = message, metadata = {}, retryAfterMs, cause }: ErrorOptions = {},
   ) {
     super(message, { cause });
     this.field = field;
     this.reason = reason;
+    this.recorded = recorded;
     this.metadata = metadata;
     this.retryAfterMs = retryAfterMs;
   }
 }
 
-/** Creates the error for a caller's wrong input: names the field and says what it must be. */
-export function invalid(field: string, message: string): MemoryError {
-  return new MemoryError("invalid_argument", `${field} ${message}`, { field });
+/**
+ * Creates the error for a caller's wrong input: names the field and says what it must be. A message that
+ * repeats anything of the request, but for numbers and the field, comes with one to record that does not.
+ */
+export function invalid(field: string, message: string, recorded = message): MemoryError {
+  const options = { field, recorded: `${field} ${recorded}` };
+  return new MemoryError("invalid_argument", `${field} ${message}`, options);
 }
 
 /** Creates the error for something that is away for now; trying again later is right. */

@@ -114,6 +114,7 @@ export const EXAMPLES: Record<string, { readonly request: Schema; readonly respo
           ...{ start_time: created_at, method: "recalld.v1.MemoryService/Recall", protocol: "json" },
           ...{ key_id: keyId, code: "resource_exhausted", duration_ms: 0.42 },
           request_id: "0b0f2f0e-4d8b-4f6e-9f43-0b1c9d7f0c55",
+          ...{ namespace, message: "all 1,000 calls of this account's plan are used" },
         },
       ],
       ...{ next_page_token: "", since: created_at },

@@ -38,6 +38,7 @@ export interface Authenticated {
 
 /** A caller whose key was accepted. */
 export interface Principal extends Authenticated {
+  readonly keyId: string;
   /** The name of the account's plan; a change takes effect within a minute. */
   readonly plan: string;
 }
@@ -177,10 +178,10 @@ async function meet(accounts: Accounts, hash: string): Promise<Known> {
   const endsAtMs = Math.min(key.expiresAtMs, session?.expiresAtMs ?? key.expiresAtMs);
   if (endsAtMs <= Date.now()) throw unknownKey();
   await takePlace(accounts, account.id, key);
-  const { access, namespace, hash: keyHash } = key;
+  const { id: keyId, access, namespace, hash: keyHash } = key;
   const { id: accountId, plan } = account;
   const caller = {
-    ...{ accountId, keyHash, access, plan },
+    ...{ accountId, keyId, keyHash, access, plan },
     ...(namespace !== undefined && { namespace }),
     ...(session !== undefined && { sessionHash: session.hash }),
   };

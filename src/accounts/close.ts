@@ -1,6 +1,7 @@
 import { invalid } from "../errors.js";
 import type { Accounts } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
+import type { Calls } from "./calls/calls.js";
 import { managedBy } from "./keys.js";
 import type { Usage } from "./usage.js";
 
@@ -9,6 +10,7 @@ export interface CloseOptions {
   /** Consents that applications have not used yet. */
   readonly grants: { removeOf(accountId: string): Promise<void> };
   readonly usage: Pick<Usage, "remove">;
+  readonly calls: Pick<Calls, "erase">;
   /** Erases all memories of an account; answers their number. */
   eraseMemories(accountId: string): Promise<number>;
 }
@@ -31,14 +33,20 @@ export async function closeAccount(
 
 /** Closes an account like `closeAccount`, without asking who the caller is. */
 export async function eraseAccount(
-  { accounts, grants, usage, eraseMemories }: CloseOptions,
+  { accounts, grants, usage, calls, eraseMemories }: CloseOptions,
   accountId: string,
 ): Promise<number> {
+  const ofCalls = { accountId, untilMs: Number.MAX_SAFE_INTEGER };
+  // First: each namespace that is dropped would look through all of them.
+  await calls.erase(ofCalls);
   const erased = await eraseMemories(accountId);
   await usage.remove(accountId);
   await grants.removeOf(accountId);
   // Last: after this no key can try again.
   await accounts.remove(accountId);
   // Erases what was stored meanwhile. No more can follow, because no key can pay for it.
-  return erased + (await eraseMemories(accountId));
+  const stored = await eraseMemories(accountId);
+  // What calls that still run add later, `CallRecorder` removes with old records.
+  await calls.erase(ofCalls);
+  return erased + stored;
 }

@@ -123,7 +123,8 @@ export async function managedBy(accounts: Accounts, caller: Authenticated): Prom
     throw denied("KEY_READ_ONLY", "this key may only read: it cannot manage the account");
   if (namespace === undefined) return account;
   const message = `this key is for the namespace ${namespace} alone: it cannot manage the account`;
-  throw denied("KEY_OTHER_NAMESPACE", message);
+  const recorded = "this key is for one namespace alone: it cannot manage the account";
+  throw denied("KEY_OTHER_NAMESPACE", message, recorded);
 }
 
 /** Tells whether an application got the caller's key by OAuth. */
@@ -190,6 +191,6 @@ export function tooManyKeys(): MemoryError {
   });
 }
 
-function denied(reason: Reason, message: string): MemoryError {
-  return new MemoryError("permission_denied", message, { reason });
+function denied(reason: Reason, message: string, recorded?: string): MemoryError {
+  return new MemoryError("permission_denied", message, { reason, recorded });
 }

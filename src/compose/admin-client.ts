@@ -9,6 +9,7 @@ import { parseExpiry } from "../memory/input/expiry.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { systemClock } from "../memory/pacing/clock.js";
+import type { Scope } from "../memory/ports/log.js";
 import { operate } from "../operator/operations.js";
 import { expectLocal } from "../storage/local/open.js";
 import { askOwner } from "../storage/local/owner/owner.js";
@@ -53,13 +54,14 @@ export async function openAdminClient(
 async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
-  const { accounts, grants, usage, systemRecords, backUp } = storage;
+  const { accounts, grants, usage, calls, systemRecords, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;
   const ports = {
     accounts,
     grants,
     usage,
+    calls,
     systemRecords,
     plans,
     parseNamespace,
@@ -83,7 +85,7 @@ async function eraseUnopened(
   const generations = new Generations(pinned.generation, noModel);
   const plan = (await storage.systemRecords.plan())?.plan;
   if (plan !== undefined) generations.known = new Set([pinned.generation, plan.generation]);
-  const { log, erasures, recent } = storage;
+  const { log, erasures, recent, calls } = storage;
   const clock = systemClock;
   const vectors = openVectors(config, { dimensionsOf: (logId) => generations.dimensionsOf(logId) });
   const words = openWordIndexes(config);
@@ -94,7 +96,8 @@ async function eraseUnopened(
   const common = { log, generations, clock, vectors, words };
   const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
   try {
-    return await dropAll({ ...common, erasures, mover, namespaces }, accountId);
+    const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
+    return await dropAll({ ...common, erasures, mover, namespaces, eraseCalls }, accountId);
   } finally {
     await namespaces.close();
     await vectors.close();

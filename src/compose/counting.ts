@@ -1,10 +1,9 @@
 import type { FastifyBaseLogger } from "fastify";
-import { RecentCalls } from "../accounts/calls/recent-calls.js";
-import { UsageShares } from "../accounts/calls/usage-shares.js";
+import { CallRecorder } from "../accounts/calls/record-calls.js";
 import { UsageCounter } from "../accounts/count-usage.js";
 import { LastUsed } from "../accounts/last-used.js";
 import { charge, getAccount } from "../accounts/quota.js";
-import type { Usage } from "../accounts/usage.js";
+import type { Config } from "../config/config.js";
 import { isNotWritable } from "../errors.js";
 import type { Quota } from "../memory/ports/quota.js";
 import type { Readiness } from "../server/port/readiness.js";
@@ -19,13 +18,20 @@ const FLUSH_MS = 5_000;
 
 /** Opens the counters of calls, for the plan and for the owner's eyes, and of when keys were used. */
 export function openCounting(
-  storage: Storage,
+  { callRecordDays, callRecordsMax }: Config,
   {
+    storage,
     logger,
     closers,
     readiness,
     telemetry,
-  }: { logger: FastifyBaseLogger; closers: Closers; readiness: Readiness; telemetry: Telemetry },
+  }: {
+    storage: Storage;
+    logger: FastifyBaseLogger;
+    closers: Closers;
+    readiness: Readiness;
+    telemetry: Telemetry;
+  },
 ) {
   const { accounts } = storage;
   const onTrouble = warn({ logger, telemetry });
@@ -34,8 +40,14 @@ export function openCounting(
     onTrouble: onTrouble("usage", "usage is not written; it is tried again"),
   });
   closers.push(() => usage.close());
-  const usageShares = new UsageShares();
-  const recentCalls = new RecentCalls();
+  const calls = new CallRecorder(storage.calls, {
+    accounts,
+    days: callRecordDays,
+    max: callRecordsMax,
+    onLost: (records) => telemetry.lostCallRecords(records),
+    onTrouble: onTrouble("calls", "calls are not recorded; it is tried again"),
+  });
+  closers.push(() => calls.close());
   const lastUsed = new LastUsed(accounts, {
     everyMs: FLUSH_MS,
     onTrouble: onTrouble("last_used", "when keys were last used is not written"),
@@ -70,18 +82,10 @@ export function openCounting(
           logger.warn({ err: error, accountId }, "a call that failed stays paid");
         },
       ),
-    count: ({ accountId, keyHash }, call) => {
-      usage.count(accountId, call);
-      usageShares.count(accountId, { keyHash, ...call });
+    count: (caller, counted) => {
+      usage.count(caller.accountId, counted);
+      calls.count(caller, counted);
     },
   };
-  const forgetting = {
-    read: (of: Parameters<Usage["read"]>[0]) => usage.read(of),
-    remove: (accountId: string) => {
-      usageShares.forget(accountId);
-      recentCalls.forget(accountId);
-      return usage.remove(accountId);
-    },
-  };
-  return { usage: forgetting, usageShares, recentCalls, lastUsed, quota: telemetry.quota(quota) };
+  return { usage, calls, lastUsed, quota: telemetry.quota(quota) };
 }

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
+import type { Calls } from "../accounts/calls/calls.js";
 import type { Config } from "../config/config.js";
 import { keepSweeping } from "../memory/erasure/sweeping.js";
 import type { Generations } from "../memory/generations/generations.js";
@@ -6,6 +7,7 @@ import { Mover } from "../memory/generations/mover.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { systemClock } from "../memory/pacing/clock.js";
+import type { Scope } from "../memory/ports/log.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { announced, News } from "../memory/streams/news.js";
 import { OpenStreams } from "../memory/streams/open-streams.js";
@@ -21,6 +23,7 @@ interface MemoryOptions {
   readonly storage: Storage;
   readonly generations: Generations;
   readonly quota: Quota;
+  readonly calls: Pick<Calls, "erase">;
   readonly closers: Closers;
   readonly telemetry: Telemetry;
 }
@@ -30,7 +33,7 @@ export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces; readon
 /** Opens the room with all its ports. */
 export function openMemory(
   config: Config,
-  { storage, generations, quota, logger, closers, telemetry }: MemoryOptions,
+  { storage, generations, quota, calls, logger, closers, telemetry }: MemoryOptions,
 ): OpenMemory {
   const onTrouble = warn({ logger, telemetry });
   const clock = systemClock;
@@ -78,6 +81,7 @@ export function openMemory(
     log,
     erasures,
     idempotency,
+    eraseCalls: (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs }),
     clock,
     news,
     streams: new OpenStreams(clock),

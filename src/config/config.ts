@@ -87,6 +87,9 @@ const SCHEMA = {
   OTEL_EXPORTER_OTLP_ENDPOINT: url("http://collector:4318").optional(),
   INDEX_MEMORY_BYTES_MAX: whole(1_000_000, Number.MAX_SAFE_INTEGER).default(2_000_000_000),
   QUERY_CACHE_BYTES_MAX: whole(0, Number.MAX_SAFE_INTEGER).default(4_000_000),
+  /** Days for which records of calls are kept, and their number for each account; 0 keeps none. */
+  CALL_RECORD_DAYS: whole(1, 365).default(30),
+  CALL_RECORDS_MAX: whole(0, 100_000).default(10_000),
   /** Longer than common balancers need to notice: two checks of HAProxy's, or an endpoint's way in Kubernetes. */
   DRAIN_NOTICE_MS: whole(0, 600_000).default(5_000),
   SHUTDOWN_TIMEOUT_MS: whole(0, 600_000).default(10_000),

@@ -1,4 +1,4 @@
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, ContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
@@ -21,7 +21,7 @@ import { challengeOf } from "./oauth/metadata.js";
 import { sessionCookies } from "./port/session-cookie.js";
 import { addPortal } from "./portal/portal.js";
 import { type AccountPorts, accountService } from "./rpc/account-service.js";
-import { handMessage } from "./rpc/bodies.js";
+import { handMessage, refusalKey } from "./rpc/bodies.js";
 import { BodyRoom, bodyRoomKey } from "./rpc/body-room.js";
 import { type Admitted, admit, browserContextOf, gate, identify } from "./rpc/caller.js";
 import { CALL_TIMEOUT_MS, deadline } from "./rpc/deadline.js";
@@ -73,6 +73,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const { logger, readiness, shutdownSignal } = options;
   const onFault = (error: unknown, requestId: string | null = null) =>
     logger.error({ err: error, requestId }, "fault");
+  const onRefused = (error: unknown, values: ContextValues) => void values.set(refusalKey, error);
   const { trustedProxies, tls } = options;
   const cookies = sessionCookies({ tls: tls !== undefined, trustedProxies });
   const app = httpServer({ ...options, cookies, onFault });
@@ -99,10 +100,11 @@ export function createApp(options: AppOptions): FastifyInstance {
         limitSignUp(context);
         await admitCall(context);
       } catch (error) {
+        context.values.set(refusalKey, error);
         throw translated(error);
       }
     },
-    interceptors: [handMessage, translateErrors(onFault), deadline(CALL_TIMEOUT_MS, onFault)],
+    interceptors: [handMessage, translateErrors(onFault, onRefused), deadline(CALL_TIMEOUT_MS, onFault)],
     acceptCompression: [compressionGzip],
     readMaxBytes: BATCH_BODY_BYTES_MAX,
     writeMaxBytes: ANSWER_BYTES_MAX,
@@ -149,9 +151,9 @@ function addRoutes(
     bodyBytesMax: (method) =>
       method === MemoryService.method.storeBatch ? BATCH_BODY_BYTES_MAX : BODY_BYTES_MAX,
     onBegin: onCall,
-    onEnd: (call, caller) => {
+    onEnd: (call, values) => {
       logCall(logger, call);
-      noteCall(accounts.recentCalls, call, caller);
+      noteCall(accounts.calls, call, values);
     },
   });
   const from = router.handlers.length;

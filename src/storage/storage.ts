@@ -1,4 +1,5 @@
 import type { Accounts } from "../accounts/account.js";
+import type { Calls } from "../accounts/calls/calls.js";
 import type { Grants } from "../accounts/oauth/grants.js";
 import type { Usage } from "../accounts/usage.js";
 import type { Claims } from "../memory/ports/claims.js";
@@ -13,6 +14,7 @@ export interface Storage {
   readonly accounts: Accounts;
   readonly grants: Grants;
   readonly usage: Usage;
+  readonly calls: Calls;
   readonly systemRecords: SystemRecords;
   readonly claims: Claims;
   readonly erasures: Erasures;

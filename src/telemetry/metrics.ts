@@ -47,6 +47,7 @@ export const PARTS = [
   "index",
   "usage",
   "last_used",
+  "calls",
   "sweeping",
   "reembedding",
   "tracing",
@@ -121,6 +122,11 @@ export class Metrics {
   readonly lostEntries = new Counter({
     name: "recalld_lost_entries_total",
     help: "Log entries found missing or unreadable, each time their namespace is opened.",
+    registers: [this.registry],
+  });
+  readonly lostCallRecords = new Counter({
+    name: "recalld_call_records_lost_total",
+    help: "Records of calls that were not written, because the database did not take them in time.",
     registers: [this.registry],
   });
   readonly troubles = new Counter({

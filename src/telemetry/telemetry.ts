@@ -104,6 +104,10 @@ export class Telemetry {
     this.metrics?.lostEntries.inc();
   }
 
+  lostCallRecords(records: number): void {
+    this.metrics?.lostCallRecords.inc(records);
+  }
+
   trouble(part: Component): void {
     this.metrics?.troubles.inc({ part });
   }

@@ -1,4 +1,5 @@
 import { accountsContract } from "./accounts.js";
+import { callsContract } from "./calls.js";
 import { claimsContract } from "./claims.js";
 import { erasingContract } from "./erasing.js";
 import { erasuresContract } from "./erasures.js";
@@ -27,6 +28,7 @@ export const CONTRACTS = [
   sessionsContract,
   slicesContract,
   usageContract,
+  callsContract,
   systemRecordsContract,
   formatsContract,
   claimsContract,

@@ -14,7 +14,8 @@ export function erasuresContract(name: string, make: MakeDatabase): void {
     const erasures = () => used.storage.erasures;
 
     it("keeps what was begun until it is ended, also when it is closed and opened again", async () => {
-      const begun = [anErasure("b", { sequence: 7 }), anErasure("a"), anErasure("c")];
+      const { logId: _, ...ofCalls } = anErasure("a");
+      const begun = [anErasure("b", { sequence: 7 }), ofCalls, anErasure("c")];
       for (const erasure of begun) await erasures().begin(erasure);
       await erasures().end("c");
       await erasures().end("never begun");

@@ -3,9 +3,7 @@ import { describe, expect, test } from "vitest";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
 import { KEYS_MAX } from "../../src/accounts/account.js";
-import { CALLS_PAGE_DEFAULT, CALLS_PAGE_MAX } from "../../src/accounts/calls/list-recent-calls.js";
-import { RECENT_CALLS_MAX } from "../../src/accounts/calls/recent-calls.js";
-import { COUNTED_APART_MAX, SHARES_MAX } from "../../src/accounts/calls/usage-shares.js";
+import { CALLS_PAGE_DEFAULT, CALLS_PAGE_MAX, SHARES_MAX } from "../../src/accounts/calls/read-calls.js";
 import { GRACE_SECONDS_MAX, KEY_NAME_BYTES_MAX } from "../../src/accounts/keys.js";
 import { EMAIL_BYTES_MAX } from "../../src/accounts/sign-up.js";
 import { USAGE_DAYS_MAX } from "../../src/accounts/usage.js";
@@ -86,9 +84,7 @@ describe("docs/api.md", () => {
     ["## SignUp", `at most ${EMAIL_BYTES_MAX} bytes`],
     ["## GetUsage", `1 to ${USAGE_DAYS_MAX}`],
     ["## GetUsage", `up to ${SHARES_MAX}`],
-    ["## GetUsage", `more than ${COUNTED_APART_MAX} namespaces`],
     ["## ListRecentCalls", `1 to ${CALLS_PAGE_MAX}, ${CALLS_PAGE_DEFAULT} when left out`],
-    ["## ListRecentCalls", `the last ${RECENT_CALLS_MAX} calls`],
     ["## CreateKey", `at most ${KEY_NAME_BYTES_MAX} bytes`],
     ["## CreateKey", `0 to ${count(GRACE_SECONDS_MAX)}`],
     ["## CreateKey", `at most ${KEYS_MAX} keys`],

@@ -50,6 +50,7 @@ async function setUp() {
         accounts,
         grants: house.storage.grants,
         usage: { remove: async () => {} },
+        calls: house.storage.calls,
         eraseMemories: (id) => dropAll(ports, id),
       },
       { caller, accountId: account.id },

@@ -261,7 +261,8 @@ describe("dropping a namespace", () => {
     expect((await verified()).memories).toBe(10_001);
     await room.append("a", memory(1));
     clock.atMs += 61_000;
-    expect(await sweep(room.ports)).toBe(1);
+    // The other one erases the records of its calls a second time.
+    expect(await sweep(room.ports)).toBe(2);
     expect((await entriesOf(logId)).filter(({ op }) => op === "store")).toEqual([]);
     expect(await verified()).toMatchObject({ memories: 1, unfinished: 0, problems: [] });
   });
@@ -326,8 +327,8 @@ describe("dropping a namespace", () => {
     });
   });
 
-  // The writes are: begin, append, begin, retire, erase × 2, end.
-  it.each([0, 1, 2, 3, 4, 5, 6, 7])(
+  // The writes are: begin, append, begin × 2, retire, erase × 2, end.
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
     "is finished or undone by the sweep when its process dies behind write %d",
     async (writes) => {
       const logId = await house.write("a", memories(300));

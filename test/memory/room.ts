@@ -119,7 +119,7 @@ export class Room {
     generations = oneGeneration(DIMENSIONS),
   }: RoomOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
     this.log = log;
-    const { erasures } = storage;
+    const { erasures, calls } = storage;
     const mover = new Mover({ log, erasures, generations, clock });
     this.namespaces = new Namespaces({
       log,
@@ -135,7 +135,9 @@ export class Room {
     });
     const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
-    this.ports = { log, vectors, words, clock, namespaces, quota, generations, mover, erasures };
+    const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
+    const erasing = { generations, mover, erasures, eraseCalls };
+    this.ports = { log, vectors, words, clock, namespaces, quota, ...erasing };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {

@@ -105,7 +105,10 @@ export class Process implements Client {
       const usage = { remove: async () => {} };
       const eraseMemories = (accountId: string) => dropAll(room, accountId);
       return closeAccount(
-        { accounts: room.accounts, grants: { removeOf: async () => {} }, usage, eraseMemories },
+        {
+          ...{ accounts: room.accounts, grants: { removeOf: async () => {} }, usage, eraseMemories },
+          calls: { erase: async () => {} },
+        },
         { caller, accountId: caller.accountId },
       );
     });
@@ -259,6 +262,7 @@ function roomOf(
     vectors,
     words,
     erasures,
+    eraseCalls: () => db.request(process, () => {}),
     generations,
     mover,
     quota,

@@ -40,9 +40,10 @@ const STORES_MAX = 18;
 /** Time by which operations have ended or belong to dead processes. */
 const END_MS = 900_000;
 /**
- * Time in which everything that waits for the dead ends: a sweep comes every minute, for work a minute old.
+ * Time in which everything that waits for the dead ends: a sweep comes every minute, for work a minute old. A
+ * drop that it finishes has its calls erased a second time by a later one.
  */
-const SETTLING_MS = 130_000;
+const SETTLING_MS = 250_000;
 /** Number of memories that are stored in one call. */
 const BATCH = 3;
 /** Maximum updates of a schedule. */

@@ -50,6 +50,7 @@ describe("the authenticate", () => {
     const { authenticate, findByKey, used } = authenticatorOf(anAccount([key]));
     const caller = {
       accountId: "acc_a",
+      keyId: key.id,
       keyHash: key.hash,
       access: "read_only",
       namespace: "n",
@@ -126,7 +127,8 @@ describe("the authenticate", () => {
     const { key } = makeKey({ name: "", access: "read_only", namespace: "n" });
     const { secret, session } = makeSession({ expiresAtMs: NOON_MS + 1_000 });
     const { open, used } = authenticatorOf(anAccount([{ ...key, sessions: [session] }]));
-    const caller = { accountId: "acc_a", keyHash: key.hash, sessionHash: session.hash, namespace: "n" };
+    const ids = { accountId: "acc_a", keyId: key.id };
+    const caller = { ...ids, keyHash: key.hash, sessionHash: session.hash, namespace: "n" };
     expect(await open({ session: secret })).toEqual({ ...caller, access: "read_only", plan: "free" });
     expect(used).toHaveBeenCalledTimes(1);
     // Neither is taken for the other.

@@ -595,11 +595,11 @@ export interface GetUsageRequest {
 export interface GetUsageResponse {
   /** One for each day (UTC), the oldest first, days without calls included. */
   readonly days: readonly DayUsage[];
-  /** What the account's keys used since `since`, those with most calls first: up to 50, and then all others together. A key for one namespace sees itself alone. */
+  /** What the account's keys used, over the calls that ListRecentCalls can list, those with most calls first: up to 50, and then all others together. A key for one namespace sees itself alone. */
   readonly keys: readonly KeyUsage[];
-  /** What was used in the account's namespaces since `since`, in the same way. A key for one namespace sees that one alone. */
+  /** What was used in the account's namespaces, in the same way. A key for one namespace sees that one alone. */
   readonly namespaces: readonly NamespaceUsage[];
-  /** Since when keys and namespaces are counted: since this process started, and for the calls that came to this process. */
+  /** Since when keys and namespaces are counted: the oldest of these calls, or the time since when calls are kept. */
   readonly since: string;
 }
 
@@ -649,7 +649,7 @@ export interface ListRecentCallsResponse {
   readonly calls: readonly RecentCall[];
   /** Empty on the last page. */
   readonly nextPageToken: string;
-  /** Since when this process remembers calls: earlier ones are not listed. */
+  /** Since when calls are kept: earlier ones are not listed. */
   readonly since: string;
 }
 
@@ -669,6 +669,10 @@ export interface RecentCall {
   readonly durationMs: number;
   /** The answer's `X-Request-ID`, under which the server's log has it. */
   readonly requestId: string;
+  /** The namespace that it named; empty if none. */
+  readonly namespace: string;
+  /** The error's message, without what it repeats of the request; empty if the call succeeded, or if there is none. */
+  readonly message: string;
 }
 
 export interface CreateKeyRequest {

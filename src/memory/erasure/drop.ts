@@ -1,6 +1,6 @@
 import { MemoryError } from "../../errors.js";
 import { appendDirect, onLiving } from "../log/append-direct.js";
-import type { Erasure } from "../ports/erasures.js";
+import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
@@ -24,6 +24,9 @@ export async function drop(
   const { erasure, count } = dropped;
   // Again: while this process slept, a sweep may have found the log unsealed and removed the record.
   await ports.erasures.begin(erasure);
+  // A call that still runs, or another process, may record a call later: the sweep erases those in a minute.
+  const { id, begunAtMs } = erasure;
+  await ports.erasures.begin({ id: `calls:${id}`, scope, begunAtMs });
   if (count <= ERASE_AT_ONCE_MAX) await finish(ports, erasure);
   else await release(ports, erasure);
   return count;
@@ -35,7 +38,7 @@ export async function drop(
  */
 async function seal(
   ports: ErasurePorts,
-  { erasure, force }: { erasure: Erasure; force: boolean },
+  { erasure, force }: { erasure: LogErasure; force: boolean },
 ): Promise<number | undefined> {
   const { logId, id } = erasure;
   const check = async () => {

@@ -3,7 +3,7 @@ import type { Mover } from "../generations/mover.js";
 import { newOperationId } from "../input/id.js";
 import type { Namespaces } from "../log/namespaces.js";
 import type { Clock } from "../pacing/clock.js";
-import type { Erasure, Erasures } from "../ports/erasures.js";
+import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
 import type { Log, Scope } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
@@ -20,23 +20,29 @@ export interface ErasurePorts {
   readonly generations: Generations;
   readonly mover: Mover;
   readonly clock: Clock;
+  /** Erases the records of calls in a namespace that began at this time or before. */
+  eraseCalls(scope: Scope, untilMs: number): Promise<void>;
 }
 
-export function newErasure(clock: Clock, of: { scope: Scope; logId: string }): Erasure {
+/** Allowance for replicas whose clocks differ. */
+const CLOCKS_DIFFER_MS = 5_000;
+
+export function newErasure(clock: Clock, of: { scope: Scope; logId: string }): LogErasure {
   return { id: newOperationId(), ...of, begunAtMs: clock.wallMs() };
 }
 
 /** Finishes an erasure. Any process may repeat each step; all are done when the record is removed. */
 export async function finish(ports: ErasurePorts, erasure: Erasure): Promise<void> {
-  const { sequence } = erasure;
-  if (sequence !== undefined) await eraseOne(ports, { ...erasure, sequence });
-  else if (!(await eraseAll(ports, erasure))) return;
+  const { logId, sequence } = erasure;
+  if (logId === undefined) await eraseCalls(ports, erasure);
+  else if (sequence !== undefined) await eraseOne(ports, { ...erasure, logId, sequence });
+  else if (!(await eraseAll(ports, { ...erasure, logId }))) return;
   await ports.erasures.end(erasure.id);
 }
 
 async function eraseOne(
   ports: ErasurePorts,
-  { id, scope, logId, sequence }: Erasure & { sequence: number },
+  { id, scope, logId, sequence }: LogErasure & { sequence: number },
 ): Promise<void> {
   const { namespaces } = ports;
   const tombstone = { op: "delete", opId: id, target: sequence } as const;
@@ -65,7 +71,7 @@ export async function eraseEntry(
 }
 
 /** Erases a whole log; answers false if it is too early for that. */
-async function eraseAll(ports: ErasurePorts, erasure: Erasure): Promise<boolean> {
+async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boolean> {
   const { scope, logId } = erasure;
   const { log, generations } = ports;
   const end = (await log.last(logId))?.entry.op;
@@ -82,8 +88,14 @@ async function eraseAll(ports: ErasurePorts, erasure: Erasure): Promise<boolean>
   return true;
 }
 
-/** Frees the name of a dropped log, and closes and erases its indexes. */
-export async function release({ log, namespaces }: ErasurePorts, { scope, logId }: Erasure): Promise<void> {
-  await log.retire(scope, logId);
-  namespaces.forget(scope, logId);
+/** Frees the name of a dropped log, closes and erases its indexes, and erases the records of its calls. */
+export async function release(ports: ErasurePorts, { scope, logId, begunAtMs }: LogErasure): Promise<void> {
+  await ports.log.retire(scope, logId);
+  ports.namespaces.forget(scope, logId);
+  await eraseCalls(ports, { scope, begunAtMs });
+}
+
+/** Erases the records of calls that began before an erasure, by the clock of any replica. */
+function eraseCalls(ports: ErasurePorts, { scope, begunAtMs }: Pick<Erasure, "scope" | "begunAtMs">) {
+  return ports.eraseCalls(scope, begunAtMs + CLOCKS_DIFFER_MS);
 }

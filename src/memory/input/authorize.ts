@@ -38,9 +38,10 @@ function refusalOf({ access, namespace }: Caller, action: Action): MemoryError |
     return denied("KEY_READ_ONLY", "this key may only read: it cannot store or delete");
   }
   if (namespace === undefined || namespace === action.namespace) return undefined;
-  return denied("KEY_OTHER_NAMESPACE", `this key is for the namespace ${namespace} alone`);
+  const message = `this key is for the namespace ${namespace} alone`;
+  return denied("KEY_OTHER_NAMESPACE", message, "this key is for another namespace alone");
 }
 
-function denied(reason: Reason, message: string): MemoryError {
-  return new MemoryError("permission_denied", message, { reason });
+function denied(reason: Reason, message: string, recorded?: string): MemoryError {
+  return new MemoryError("permission_denied", message, { reason, recorded });
 }

@@ -27,6 +27,7 @@ export function parseMask(paths: readonly string[]): Mask {
       throw invalid(
         "update_mask",
         `has the path ${shownPath(path)}; those that can be updated are ${served}`,
+        `has another path than those that can be updated: ${served}`,
       );
     }
   }

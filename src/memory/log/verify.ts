@@ -1,4 +1,4 @@
-import type { Erasure, Erasures } from "../ports/erasures.js";
+import type { Erasures, LogErasure } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
 import { type Entry, forgottenBy, isEnd, type Log, type Numbered, type Stored } from "../ports/log.js";
 import type { Vectors } from "../ports/vectors.js";
@@ -39,7 +39,9 @@ export interface Verified {
 export async function verify(ports: VerifyPorts): Promise<Verified> {
   const counted = { logIds: 0, memories: 0, erased: 0, indexes: 0 };
   const pending: Pending[] = [
-    ...(await ports.erasures.pending(ERASURES_MAX)),
+    ...(await ports.erasures.pending(ERASURES_MAX)).filter(
+      (each): each is LogErasure => each.logId !== undefined,
+    ),
     ...(await ports.log.unerased(ERASURES_MAX)),
   ];
   const recall = { found: 0, of: 0 };
@@ -64,7 +66,7 @@ export async function verify(ports: VerifyPorts): Promise<Verified> {
 }
 
 /** An erasure that is not finished: of one memory, or of a whole log. */
-type Pending = Pick<Erasure, "logId" | "sequence">;
+type Pending = Pick<LogErasure, "logId" | "sequence">;
 
 /** State of the walk along one log. */
 interface Walk {

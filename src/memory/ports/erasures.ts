@@ -4,12 +4,16 @@ import type { Scope } from "./log.js";
 export interface Erasure {
   readonly id: string;
   readonly scope: Scope;
-  readonly logId: string;
+  /** Log that is erased; absent if only the records of calls are, a second time, after a drop. */
+  readonly logId?: string;
   /** The number of one memory; undefined means the whole log. */
   readonly sequence?: number;
   /** Time when it began, by the wall clock. */
   readonly begunAtMs: number;
 }
+
+/** Erasure of a log, or of one memory in it. */
+export type LogErasure = Erasure & { readonly logId: string };
 
 /** The port to the running erasures. Every adapter passes `test/contract/erasures.ts`. */
 export interface Erasures {

@@ -2,9 +2,9 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type AccountService, KeyAccess } from "../../../gen/recalld/v1/account_pb.js";
 import type { Account } from "../../accounts/account.js";
-import { listRecentCalls, type RecentCall } from "../../accounts/calls/list-recent-calls.js";
-import type { RecentCalls } from "../../accounts/calls/recent-calls.js";
-import type { UsageShares } from "../../accounts/calls/usage-shares.js";
+import type { CallRecord } from "../../accounts/calls/calls.js";
+import { listRecentCalls, readShares } from "../../accounts/calls/read-calls.js";
+import type { CallRecorder } from "../../accounts/calls/record-calls.js";
 import { type CloseOptions, closeAccount } from "../../accounts/close.js";
 import { type Key, NEVER_MS, type Session } from "../../accounts/key.js";
 import { createKey, type KeysOptions, listKeys, revokeKey } from "../../accounts/keys.js";
@@ -21,8 +21,7 @@ export type AccountPorts = SignUpOptions &
   KeysOptions &
   CloseOptions & {
     readonly usage: Pick<Usage, "read" | "remove">;
-    readonly usageShares: Pick<UsageShares, "read">;
-    readonly recentCalls: RecentCalls;
+    readonly calls: CallRecorder;
     /** Describes the model that reads new texts. */
     model(): ServedModel | undefined;
   };
@@ -65,7 +64,7 @@ export function accountService(ports: AccountPorts): Partial<ServiceImpl<typeof 
         getUsage({ accounts, usage }, { caller, days }),
         getAccount(accounts, caller),
       ]);
-      const shares = ports.usageShares.read(account, caller);
+      const shares = await readShares(ports.calls, account, caller);
       const keys = shares.keys.map(({ name: keyId, ...used }) => ({ keyId, ...used }));
       const namespaces = shares.namespaces.map(({ name: namespace, ...used }) => ({ namespace, ...used }));
       return { days: found, keys, namespaces, since: timestampFromMs(shares.sinceMs) };
@@ -101,16 +100,10 @@ function shared({ id, plan, callsLimit, callsLeft }: Account) {
   return { accountId: id, plan, callsLimit: Math.min(callsLimit, CALLS_ON_WIRE_MAX), callsUsed };
 }
 
-function told({ atMs, method, protocol, code, ms: durationMs, requestId, keyId = "" }: RecentCall) {
-  return {
-    startTime: timestampFromMs(Math.round(atMs)),
-    method,
-    protocol,
-    code,
-    durationMs,
-    requestId,
-    keyId,
-  };
+function told({ atMs, ms: durationMs, namespace = "", message = "", ...call }: CallRecord) {
+  const { method, protocol, code, requestId, keyId } = call;
+  const startTime = timestampFromMs(Math.round(atMs));
+  return { startTime, method, protocol, keyId, namespace, code, message, durationMs, requestId };
 }
 
 type Showing = Pick<Caller, "keyHash" | "sessionHash">;

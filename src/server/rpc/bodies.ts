@@ -14,8 +14,11 @@ import { type Reservation, reservationOf } from "./body-room.js";
 /** Maximum number of bytes that one streaming call (health, reflection) sends, however long it lasts. */
 const STREAM_BYTES_MAX = 65_536;
 
-/** Decoded message of a unary call; set while its body is read. */
-const messageKey = createContextKey<Message | undefined>(undefined, { description: "message" });
+/** Error that a call ended with, as it was thrown. */
+export const refusalKey = createContextKey<unknown>(undefined, { description: "refusal" });
+
+/** Decoded message of a call; of a unary one set while its body is read. */
+export const messageKey = createContextKey<Message | undefined>(undefined, { description: "message" });
 
 /** Fields of the resource that the body is a JSON merge patch of; set where a path serves patches. */
 export const patchedKey = createContextKey<Readonly<Record<string, string>> | undefined>(undefined, {
@@ -53,8 +56,9 @@ export function strict(
       bytesSaid: bytesSaid(header),
       claim: claimOf(request),
       onMessage: (decoded) => contextValues.set(messageKey, decoded),
-      onTooLarge: () => {
-        large = true;
+      onRefused: (error) => {
+        contextValues.set(refusalKey, error);
+        large = error.reason === "BODY_TOO_LARGE";
       },
     });
     describeDecoded(header, encoding);

@@ -14,7 +14,7 @@ import { whenTaken } from "../port/slow-readers.js";
 import { setRateLimitHeaders } from "./rate-limit-headers.js";
 
 /** Caller of an RPC; set by the gate, read by the handlers and the log line. */
-export const callerKey = createContextKey<Caller | undefined>(undefined, { description: "caller" });
+export const callerKey = createContextKey<Principal | undefined>(undefined, { description: "caller" });
 
 /** Resolves when the answer was taken, or no client waits for it any more; set for every RPC. */
 export const takenKey = createContextKey(Promise.resolve(), { description: "answer taken" });
@@ -84,7 +84,9 @@ export async function identify(
   context: Admitted,
   { authenticate }: Pick<GateOptions, "authenticate">,
 ): Promise<Principal> {
-  const caller = await authenticate(credentialOf(context), networkOf(context.values.get(clientAddressKey)));
+  const address = networkOf(context.values.get(clientAddressKey));
+  // A copy, because what a call uses is counted by its caller.
+  const caller = { ...(await authenticate(credentialOf(context), address)) };
   context.values.set(callerKey, caller);
   return caller;
 }

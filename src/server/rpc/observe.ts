@@ -1,11 +1,16 @@
-import { Code, ConnectError, createContextKey, createContextValues } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  type ContextValues,
+  createContextKey,
+  createContextValues,
+} from "@connectrpc/connect";
 import type {
   UniversalHandler,
   UniversalServerRequest,
   UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
-import type { Caller } from "../../memory/ports/quota.js";
 import type { CallStep, Steps } from "../../memory/ports/steps.js";
 import { callerKey } from "./caller.js";
 
@@ -46,8 +51,8 @@ export interface ObserveOptions {
   /** True if the handler serves a plain path. */
   readonly plain?: boolean;
   onBegin(call: Begun): CallWatcher;
-  /** Called with the call, and with who made it, if the gate has found out. */
-  onEnd(call: Call, caller?: Caller): void;
+  /** Called with the call, and with the values that it left. */
+  onEnd(call: Call, values: ContextValues): void;
 }
 
 /** Timer of the steps of a call. */
@@ -78,11 +83,11 @@ export function observed(handler: UniversalHandler, options: ObserveOptions): Un
     contextValues.set(stepsKey, watcher.steps);
     const end = (code: string) => {
       const ms = performance.now() - startMs;
-      const caller = contextValues.get(callerKey);
-      const ended = { code, ms, accountId: caller?.accountId };
+      const ended = { code, ms, accountId: contextValues.get(callerKey)?.accountId };
       watcher.end(ended);
       const traceId = watcher.traceId ?? TRACE_PARENT.exec(header.get("traceparent") ?? "")?.[1];
-      options.onEnd({ method, protocol, ...ended, requestId: header.get("x-request-id"), traceId }, caller);
+      const requestId = header.get("x-request-id");
+      options.onEnd({ method, protocol, ...ended, requestId, traceId }, contextValues);
     };
     try {
       const response = await handler({ ...request, contextValues });

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, type ContextValues, type Interceptor } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import {
   BadRequestSchema,
@@ -42,12 +42,18 @@ export function masked(cause: unknown): ConnectError {
   return new ConnectError(INTERNAL_MESSAGE, Code.Internal, undefined, undefined, cause);
 }
 
-/** Translates what the room throws; `onFault` is called with everything that is masked. */
+/**
+ * Translates what the room throws; `onRefused` is called with all of it, and `onFault` with what is masked.
+ */
 export const translateErrors =
-  (onFault: (error: unknown, requestId: string | null) => void): Interceptor =>
+  (
+    onFault: (error: unknown, requestId: string | null) => void,
+    onRefused: (error: unknown, values: ContextValues) => void = () => {},
+  ): Interceptor =>
   (next) =>
   async (request) => {
     const told = (error: unknown) => {
+      onRefused(error, request.contextValues);
       if (error instanceof ConnectError) return error;
       // The caller broke off, or its deadline passed: `request.signal` says which.
       if (request.signal.aborted) return ConnectError.from(request.signal.reason, Code.Canceled);

@@ -76,7 +76,8 @@ function add(key: string, reading: Reading): void {
   scope.key = key;
   if (!isTwice) return;
   const isField = rewritten !== undefined || scopes.length === 1 || (scopes.length === 3 && isPart(scopes));
-  throw invalid(nameOf(reading), isField ? "is given twice" : `has the key ${shown(key)} twice`);
+  if (isField) throw invalid(nameOf(reading), "is given twice");
+  throw invalid(nameOf(reading), `has the key ${shown(key)} twice`, "has a key twice");
 }
 
 function nameOf({ scopes, rewritten }: Reading): string {
@@ -109,16 +110,20 @@ function checkInteger(literal: string, reading: Reading): void {
   // A number that is not finite is refused by the room.
   if (!/^-?\d+$/.test(literal) || !Number.isFinite(value) || isHeld(literal)) return;
   const back = `would come back as ${value}; send it as a string`;
-  throw invalid(nameOf(reading), `has the integer ${literal.slice(0, 32)}, which ${back}`);
+  const recorded = "has an integer that would come back as another one; send it as a string";
+  throw invalid(nameOf(reading), `has the integer ${literal.slice(0, 32)}, which ${back}`, recorded);
 }
+
+const UNWRITTEN = "has a number that would not come back as it was sent";
 
 /** Checks that a number is one that can be written as it was read. */
 function checkWritten(literal: string, reading: Reading): void {
   const value = Number(literal);
   const number = `has the number ${literal.slice(0, 32)}, which`;
   if (!Number.isFinite(value))
-    throw invalid(nameOf(reading), `${number} is beyond all doubles; send a string`);
-  if (Object.is(value, -0)) throw invalid(nameOf(reading), `${number} would come back as 0; send 0`);
+    throw invalid(nameOf(reading), `${number} is beyond all doubles; send a string`, UNWRITTEN);
+  if (Object.is(value, -0))
+    throw invalid(nameOf(reading), `${number} would come back as 0; send 0`, UNWRITTEN);
 }
 
 function unquoted(literal: string): string {

@@ -41,8 +41,8 @@ export interface BodyOptions extends Encoding {
   readonly bytesSaid: number | undefined;
   /** Called with the decoded message before the body ends. */
   onMessage(message: Message): void;
-  /** Called before `resource_exhausted` is thrown. */
-  onTooLarge(): void;
+  /** Called before the body is refused. */
+  onRefused(error: MemoryError): void;
   /**
    * Called with the number of bytes that the call will hold, before it does; again when that changes.
    *
@@ -61,7 +61,7 @@ export interface BodyOptions extends Encoding {
  */
 export async function* decodedBody(
   body: AsyncIterable<Uint8Array>,
-  { message, patched, codec, bytesMax, bytesSaid, onMessage, onTooLarge, claim, ...encoding }: BodyOptions,
+  { message, patched, codec, bytesMax, bytesSaid, onMessage, onRefused, claim, ...encoding }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   try {
     const { enveloped } = encoding;
@@ -73,7 +73,7 @@ export async function* decodedBody(
     yield plain === undefined ? bytes : emptied(bytes, { codec, enveloped });
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
-    if (error.reason === "BODY_TOO_LARGE") onTooLarge();
+    onRefused(error);
     throw toConnectError(error);
   }
 }

@@ -9,7 +9,7 @@ export const LOCK = `${FILE}-lock`;
 /** Mode of created folders: texts are private, so only this user has access. */
 export const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
-/** Maximum number of databases in a file: the ports need fourteen, the rest is for later. */
+/** Maximum number of databases in a file: the ports need fifteen, the rest is for later. */
 const DATABASES_MAX = 32;
 /** Time for checking a file's pages before it is opened. */
 export const CHECK_LIMIT_MS = 1_000;

@@ -6,6 +6,7 @@ import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
 import { DatabaseSnapshots } from "./backup/snapshots.js";
+import { LocalCalls } from "./calls.js";
 import type { Charges } from "./charges.js";
 import { LocalClaims } from "./claims.js";
 import { durably, reading, settled } from "./durably.js";
@@ -86,6 +87,7 @@ function storageIn(
     accounts,
     grants: new LocalGrants(root),
     usage: new LocalUsage(root),
+    calls: new LocalCalls(root),
     systemRecords: new LocalSystemRecords(meta),
     claims: new LocalClaims(root),
     erasures: new LocalErasures(root),

@@ -3,6 +3,7 @@ import { MemoryError } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
+import { MongoCalls } from "./calls.js";
 import { MongoClaims } from "./claims.js";
 import { MongoErasures } from "./erasures.js";
 import { findOrInsert } from "./find-or-insert.js";
@@ -80,6 +81,7 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
     accounts,
     grants,
     usage,
+    calls: new MongoCalls(db),
     systemRecords,
     claims,
     erasures: new MongoErasures(db),

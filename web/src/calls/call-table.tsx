@@ -47,14 +47,22 @@ export function CallTable({ calls, nameOf }: CallTableProps) {
 }
 
 function Row({ call, nameOf }: { call: RecentCall } & Pick<CallTableProps, "nameOf">) {
-  const { method, protocol, code, startTime, durationMs, keyId, requestId } = call;
+  const { method, protocol, namespace, code, message, startTime, durationMs, keyId, requestId } = call;
   return (
     <tr>
       <th scope="row">
         {method.split("/").at(-1)} <span className="quiet">{PROTOCOLS[protocol] ?? protocol}</span>
+        {namespace !== "" && (
+          <div className="hint">
+            <bdi className="clip">{namespace}</bdi>
+          </div>
+        )}
       </th>
       <td data-label="Outcome">
-        <span className={code === "ok" ? "badge badge-good" : "badge badge-warn"}>{code}</span>
+        <div className="outcome">
+          <span className={code === "ok" ? "badge badge-good" : "badge badge-warn"}>{code}</span>
+          {message !== "" && <p className="hint">{message}</p>}
+        </div>
       </td>
       <td data-label="Time" title={ago(startTime)} className="whole">
         {exactTime(startTime)}

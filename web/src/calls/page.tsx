@@ -25,7 +25,7 @@ export function CallsPage() {
     );
   const calls = data?.pages.flatMap((page) => page.calls) ?? [];
   const since = data?.pages[0]?.since;
-  const whose = namespace === undefined ? "of this account" : "of this key";
+  const whose = namespace === undefined ? "by this account’s keys" : "by this key";
   return (
     <Page
       title="Calls"
@@ -44,9 +44,8 @@ export function CallsPage() {
       {hasNextPage && <More busy={isFetchingNextPage} onMore={() => fetchNextPage()} />}
       {since && (
         <p className="hint">
-          This server remembers calls since it started,{" "}
-          <Since ms={timestampMs(since)} text={dateTime(since)} />, and the last 500 of an account. Others of
-          its replicas have their own.
+          Calls are kept since <Since ms={timestampMs(since)} text={dateTime(since)} />, up to a number that
+          the operator sets. Those that this portal makes are not listed.
         </p>
       )}
     </Page>

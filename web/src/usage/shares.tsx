@@ -31,8 +31,8 @@ export function Shares() {
         </>
       )}
       <p className="hint">
-        Counted by this server since it started, {dateTime(since)}. Others of its replicas have their own
-        counts.
+        Counted over the <a href={linkTo("calls")}>calls</a> that are kept, since {dateTime(since)}. Those
+        that this portal makes are not counted.
       </p>
     </section>
   );

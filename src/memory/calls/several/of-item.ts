@@ -12,11 +12,13 @@ export function ofItem<T>(path: string, work: () => T): T {
 /** Makes an error name its field behind the path of a part of the request. */
 export function errorOfItem(path: string, error: unknown): unknown {
   if (!(error instanceof MemoryError) || error.field === undefined) return error;
-  const { code, message, metadata, reason, retryAfterMs, cause } = error;
-  const field = `${path}.${error.field}`;
-  const told = message.startsWith(error.field) ? field + message.slice(error.field.length) : message;
-  return new MemoryError(code, told, {
-    ...{ field, metadata, cause },
+  const { code, field: inner, metadata, reason, retryAfterMs, cause } = error;
+  const field = `${path}.${inner}`;
+  const [message, recorded] = [error.message, error.recorded].map((text) =>
+    text.startsWith(inner) ? field + text.slice(inner.length) : text,
+  ) as [string, string];
+  return new MemoryError(code, message, {
+    ...{ field, recorded, metadata, cause },
     ...(reason !== undefined && { reason }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });

@@ -1,8 +1,9 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Message, MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { MemoryService, WatchNamespaceResponseSchema } from "../../../../gen/recalld/v1/memory_pb.js";
 import { type ExportPorts, exportMemories } from "../../../memory/streams/export.js";
 import { type WatchEvent, type WatchPorts, watch } from "../../../memory/streams/watch.js";
+import { messageKey } from "../bodies.js";
 import { callerOf } from "../caller.js";
 import { positionNameKey } from "../position-name.js";
 import { memoryOf } from "./memory-fields.js";
@@ -14,18 +15,19 @@ type Streams = Pick<ServiceImpl<typeof MemoryService>, "watchNamespace" | "expor
 
 /** Serves the calls of MemoryService that answer with a stream; they end when `ending` is aborted. */
 export function memoryStreams(ports: StreamPorts, ending: AbortSignal): Streams {
-  const common = (context: HandlerContext) => ({
-    caller: callerOf(context),
-    signal: context.signal,
-    ending,
-  });
+  const common = (message: Message & { readonly namespace: string }, context: HandlerContext) => {
+    context.values.set(messageKey, message);
+    const { namespace } = message;
+    return { caller: callerOf(context), signal: context.signal, ending, namespace };
+  };
   return {
-    async *watchNamespace({ namespace, position }, context) {
-      const from = { position, positionName: context.values.get(positionNameKey) };
-      for await (const told of watch(ports, { ...common(context), namespace, ...from })) yield eventOf(told);
+    async *watchNamespace(request, context) {
+      const from = { position: request.position, positionName: context.values.get(positionNameKey) };
+      for await (const told of watch(ports, { ...common(request, context), ...from })) yield eventOf(told);
     },
-    async *exportMemories({ namespace, includeVectors, filter }, context) {
-      const lines = exportMemories(ports, { ...common(context), namespace, includeVectors, filter });
+    async *exportMemories(request, context) {
+      const { includeVectors, filter } = request;
+      const lines = exportMemories(ports, { ...common(request, context), includeVectors, filter });
       for await (const line of lines) yield { line };
     },
   };

@@ -1,0 +1,148 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { invalid } from "../../errors.js";
+import type { Account, Accounts } from "../account.js";
+import type { Authenticated } from "../authenticate.js";
+import { sum } from "../count-usage.js";
+import { getAccount } from "../quota.js";
+import { type Counts, NOTHING } from "../usage.js";
+import type { CallRecord } from "./calls.js";
+import type { CallRecorder } from "./record-calls.js";
+
+export const CALLS_PAGE_DEFAULT = 50;
+export const CALLS_PAGE_MAX = 100;
+/** Names of each kind that are told apart in an answer: those with most calls. */
+export const SHARES_MAX = 50;
+/** Records that are read and counted at a time, which takes about a millisecond. */
+const COUNT_MANY = 250;
+/** Name of all that is not counted apart; no key and no namespace has it. */
+const REST = "";
+
+export interface ReadPorts {
+  readonly accounts: Accounts;
+  readonly calls: Pick<CallRecorder, "list" | "limits">;
+}
+
+export interface CallsRequest {
+  readonly caller: Authenticated;
+  readonly pageSize?: number | undefined;
+  readonly pageToken: string;
+  /** True if only calls that failed are wanted. */
+  readonly errorsOnly: boolean;
+}
+
+export interface CallsPage {
+  /** Calls, the newest first. The id of a key that is gone is empty. */
+  readonly calls: readonly CallRecord[];
+  /** Token of the next page; empty on the last page. */
+  readonly nextPageToken: string;
+  /** Time since when calls are recorded. */
+  readonly sinceMs: number;
+}
+
+/**
+ * Lists the last calls of the caller's account, the newest first. A key for one namespace sees its own calls
+ * alone. @throws MemoryError `invalid_argument`, or `unauthenticated` if the key was revoked.
+ */
+export async function listRecentCalls(
+  { accounts, calls }: ReadPorts,
+  { caller, pageSize, pageToken, errorsOnly }: CallsRequest,
+): Promise<CallsPage> {
+  const size = parsePageSize(pageSize);
+  const before = parseToken(pageToken);
+  const account = await getAccount(accounts, caller);
+  const keyId = caller.namespace === undefined ? undefined : ownKeyId(account, caller);
+  const found = await calls.list({ accountId: account.id, before, limit: size + 1, errorsOnly, keyId });
+  const living = new Set(account.keys.map(({ id }) => id));
+  const shown = found.slice(0, size);
+  return {
+    calls: shown.map((call) => (living.has(call.keyId) ? call : { ...call, keyId: "" })),
+    nextPageToken: found.length > size ? (shown.at(-1)?.id ?? "") : "",
+    sinceMs: sinceMs(account, calls),
+  };
+}
+
+function parsePageSize(value: number | undefined): number {
+  if (value === undefined) return CALLS_PAGE_DEFAULT;
+  if (!Number.isInteger(value) || value < 1 || value > CALLS_PAGE_MAX) {
+    throw invalid("page_size", `is ${value}; it must be a whole number from 1 to ${CALLS_PAGE_MAX}`);
+  }
+  return value;
+}
+
+/** Parses a token, which is the id of the last call of the page before. */
+function parseToken(token: string): string | undefined {
+  if (token === "") return undefined;
+  if (/^call_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(token)) return token;
+  throw invalid("page_token", "is none that this list gave; leave it out to begin anew");
+}
+
+/** Usage of one key or namespace. The last one may have an empty name: it sums up all others. */
+export interface Share extends Counts {
+  readonly name: string;
+}
+
+export interface Shares {
+  /** Shares of keys, named by their ids; keys that are gone are in the rest. */
+  readonly keys: readonly Share[];
+  readonly namespaces: readonly Share[];
+  /** Time since when they are counted. */
+  readonly sinceMs: number;
+}
+
+/**
+ * Counts what each key and each namespace used, over the recorded calls. A key for one namespace sees its own
+ * share and that of its namespace.
+ */
+export async function readShares(
+  calls: ReadPorts["calls"],
+  account: Account,
+  caller: Authenticated,
+): Promise<Shares> {
+  const { max } = calls.limits;
+  const living = new Set(account.keys.map(({ id }) => id));
+  const own = caller.namespace === undefined ? undefined : ownKeyId(account, caller);
+  const [keys, namespaces] = [new Map<string, Counts>(), new Map<string, Counts>()];
+  let last: CallRecord | undefined;
+  for (let read = 0; read < max; read += COUNT_MANY, await nextTurn()) {
+    const limit = Math.min(COUNT_MANY, max - read);
+    const page = await calls.list({ accountId: account.id, before: last?.id, limit });
+    for (const { keyId, namespace = REST, used } of page) {
+      if (used === undefined) continue;
+      if (own === undefined || keyId === own) add(keys, living.has(keyId) ? keyId : REST, used);
+      if (own === undefined || namespace === caller.namespace) add(namespaces, namespace, used);
+    }
+    last = page.at(-1) ?? last;
+    if (page.length < limit) {
+      return { keys: sharesOf(keys), namespaces: sharesOf(namespaces), sinceMs: sinceMs(account, calls) };
+    }
+  }
+  const counted = { keys: sharesOf(keys), namespaces: sharesOf(namespaces) };
+  return { ...counted, sinceMs: last?.atMs ?? Date.now() };
+}
+
+function sinceMs({ createdAtMs }: Account, { limits }: ReadPorts["calls"]): number {
+  return Math.max(createdAtMs, limits.sinceMs);
+}
+
+function ownKeyId({ keys }: Account, { keyHash }: Authenticated): string | undefined {
+  return keys.find(({ hash }) => hash === keyHash)?.id;
+}
+
+function add(map: Map<string, Counts>, name: string, used: Counts): void {
+  map.set(name, sum(map.get(name) ?? NOTHING, used));
+}
+
+/** Orders shares by their calls. What goes beyond the bound, and what has no name, is summed up at the end. */
+function sharesOf(counted: ReadonlyMap<string, Counts>): Share[] {
+  const named = [...counted]
+    .filter(([name]) => name !== REST)
+    .sort(([, a], [, b]) => callsOf(b) - callsOf(a));
+  const shown = named.slice(0, SHARES_MAX).map(([name, counts]) => ({ name, ...counts }));
+  const others = [...counted].filter(([name]) => name === REST).concat(named.slice(SHARES_MAX));
+  if (others.length === 0) return shown;
+  return [...shown, { name: REST, ...others.reduce((all, [, counts]) => sum(all, counts), NOTHING) }];
+}
+
+function callsOf({ stores, recalls }: Counts): number {
+  return stores + recalls;
+}

@@ -1,0 +1,135 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { typeid } from "typeid-js";
+import { every } from "../../every.js";
+import type { Accounts } from "../account.js";
+import { type Background, inBackground } from "../background.js";
+import { sum } from "../count-usage.js";
+import { type Counts, DAY_MS, NOTHING } from "../usage.js";
+import type { CallRecord, Calls, CallsErasure, CallsQuery } from "./calls.js";
+
+/** Time between two writes: what a process that is killed loses at most, beside a write that is under way. */
+export const WRITE_MS = 500;
+/** Bytes of the records that wait to be written. Beyond it, as in a database outage, records are lost. */
+export const WAITING_BYTES_MAX = 4_194_304;
+/** Approximate size of a record in memory, without its namespace and message. */
+const RECORD_BYTES = 512;
+/** Records written at a time. */
+const WRITE_MANY = 200;
+/** Age at which a record that could not be written is lost: an erasure waits longer before it looks again. */
+export const LATE_MS = 30_000;
+/** Time between two looks at accounts that have old records, and the number of accounts at each. */
+const PRUNE_MS = 60_000;
+const PRUNED_ACCOUNTS_MAX = 1_000;
+/** Part of an account's limit by which its records may exceed it, about, before the oldest are removed. */
+const EXCESS = 0.1;
+
+export interface CallRecorderOptions {
+  readonly accounts: Pick<Accounts, "isClosed">;
+  /** Days for which records are kept, and their number for each account; 0 keeps none. */
+  readonly days: number;
+  readonly max: number;
+  /** Called with a number of records that are lost. */
+  onLost(records: number): void;
+  onTrouble(error: unknown): void;
+}
+
+/**
+ * Records calls in batches that no call waits for. Reading writes first what this process has, so a caller
+ * finds its own calls.
+ */
+export class CallRecorder implements Pick<Calls, "list" | "erase"> {
+  #waiting: CallRecord[] = [];
+  #bytes = 0;
+  readonly #used = new WeakMap<object, Counts>();
+  #pruned = "";
+  readonly #writing: Background;
+  readonly #endPruning: () => Promise<void>;
+
+  constructor(
+    private readonly calls: Calls,
+    private readonly options: CallRecorderOptions,
+  ) {
+    const { onTrouble } = options;
+    this.#writing = inBackground(() => this.#write(), { everyMs: WRITE_MS, onTrouble });
+    this.#endPruning = every(() => this.#prune(), { everyMs: PRUNE_MS, onTrouble });
+  }
+
+  /** Limits of the record, and the time of the oldest call that may be in it. */
+  get limits(): { readonly max: number; readonly sinceMs: number } {
+    return { max: this.options.max, sinceMs: Date.now() - this.options.days * DAY_MS };
+  }
+
+  /** Counts what a call used; its record, which names the same caller, will have it. */
+  count(caller: object, { call, tokens }: { call: "store" | "recall"; tokens: number }): void {
+    const counts =
+      call === "store"
+        ? { ...NOTHING, stores: 1, tokensStored: tokens }
+        : { ...NOTHING, recalls: 1, tokensQueried: tokens };
+    this.#used.set(caller, sum(this.#used.get(caller) ?? NOTHING, counts));
+  }
+
+  note(caller: object, call: Omit<CallRecord, "id" | "used">): void {
+    if (this.options.max === 0) return;
+    const bytes = bytesOf(call);
+    if (this.#bytes + bytes > WAITING_BYTES_MAX) {
+      this.options.onLost(1);
+      return;
+    }
+    const used = this.#used.get(caller);
+    this.#waiting.push({ id: typeid("call").toString(), ...call, ...(used && { used }) });
+    this.#bytes += bytes;
+  }
+
+  async list(query: CallsQuery): Promise<CallRecord[]> {
+    await this.#writing.now();
+    return this.calls.list(query);
+  }
+
+  /** Erases records. Calls that still run, and other processes, may add some of the same kind later. */
+  async erase(erasure: CallsErasure): Promise<void> {
+    await this.#writing.now();
+    await this.calls.erase(erasure);
+  }
+
+  async close(): Promise<void> {
+    await this.#endPruning();
+    await this.#writing.close();
+  }
+
+  async #write(): Promise<void> {
+    for (let left = this.#waiting.length; left > 0; left -= WRITE_MANY) {
+      const batch = this.#waiting.slice(0, Math.min(left, WRITE_MANY));
+      const inTime = batch.filter(({ atMs, ms }) => Date.now() - atMs - ms < LATE_MS);
+      if (inTime.length > 0) await this.calls.add(inTime);
+      if (inTime.length < batch.length) this.options.onLost(batch.length - inTime.length);
+      this.#waiting = this.#waiting.slice(batch.length);
+      for (const record of batch) this.#bytes -= bytesOf(record);
+      // Accounts that call much cannot wait for their turn. The chance needs no count of what was written.
+      for (const { accountId } of inTime) {
+        if (Math.random() * EXCESS * this.options.max < 1) await this.#pruneOf(accountId);
+      }
+    }
+  }
+
+  /** Removes old records of some accounts, in turn, and all of closed ones: another process added them late. */
+  async #prune(): Promise<void> {
+    for (let accounts = 0; accounts < PRUNED_ACCOUNTS_MAX; accounts++) {
+      const accountId = await this.calls.nextAccount(this.#pruned);
+      this.#pruned = accountId ?? "";
+      if (accountId === undefined) return;
+      if (!(await this.options.accounts.isClosed(accountId))) await this.#pruneOf(accountId);
+      else await this.calls.erase({ accountId, untilMs: Number.MAX_SAFE_INTEGER });
+      await nextTurn();
+    }
+  }
+
+  async #pruneOf(accountId: string): Promise<void> {
+    const { max, sinceMs: beforeMs } = this.limits;
+    while (await this.calls.prune({ accountId, beforeMs, max })) await nextTurn();
+  }
+}
+
+/** Approximate bytes of a record in memory: a character takes up to two. */
+function bytesOf({ namespace = "", message = "" }: Pick<CallRecord, "namespace" | "message">): number {
+  return RECORD_BYTES + 2 * (namespace.length + message.length);
+}

@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Database, RootDatabase } from "lmdb";
+import type { CallRecord, Calls, CallsErasure, CallsQuery } from "../../accounts/calls/calls.js";
+import { committed, durably, reading } from "./durably.js";
+
+type Key = [accountId: string, id: string];
+type StoredCall = Omit<CallRecord, "id" | "accountId">;
+/** Id that sorts after every other. */
+const AFTER_ALL = "~";
+/** Records read or removed at a time, which takes about a millisecond. */
+const SLICE = 250;
+
+/** Records of calls in LMDB. */
+export class LocalCalls implements Calls {
+  readonly #calls: Database<StoredCall, Key>;
+
+  constructor(root: RootDatabase) {
+    this.#calls = root.openDB("calls", { encoding: "json" });
+  }
+
+  async add(records: readonly CallRecord[]): Promise<void> {
+    await committed(this.#calls, () => {
+      for (const { id, accountId, ...call } of records) this.#calls.putSync([accountId, id], call);
+    });
+  }
+
+  async list({ accountId, before, limit, errorsOnly, keyId }: CallsQuery): Promise<CallRecord[]> {
+    const found: CallRecord[] = [];
+    for (let start = before ?? AFTER_ALL; ; await nextTurn()) {
+      const range = { start: [accountId, start] as Key, end: [accountId, ""] as Key, reverse: true };
+      const slice = this.#slice(range);
+      for (const { key, value } of slice) {
+        if (errorsOnly && value.code === "ok") continue;
+        if (keyId !== undefined && value.keyId !== keyId) continue;
+        found.push({ id: key[1], accountId, ...value });
+        if (found.length === limit) return found;
+      }
+      if (slice.length < SLICE) return found;
+      start = slice.at(-1)?.key[1] as string;
+    }
+  }
+
+  async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
+    for (let start = ""; ; await nextTurn()) {
+      const slice = this.#slice({ start: [accountId, start], end: [accountId, AFTER_ALL] });
+      const isErased = ({ value }: (typeof slice)[number]) =>
+        value.atMs <= untilMs && (namespace === undefined || value.namespace === namespace);
+      await this.#remove(slice.filter(isErased));
+      if (slice.length < SLICE) return;
+      start = slice.at(-1)?.key[1] as string;
+    }
+  }
+
+  async prune({ accountId, beforeMs, max }: Parameters<Calls["prune"]>[0]): Promise<boolean> {
+    const old = reading(() => {
+      const newestFirst = {
+        start: [accountId, AFTER_ALL] as Key,
+        end: [accountId, ""] as Key,
+        reverse: true,
+      };
+      const [beyond] = this.#calls.getKeys({ ...newestFirst, offset: max, limit: 1 });
+      const found = [];
+      const oldestFirst = { start: [accountId, ""] as Key, end: [accountId, AFTER_ALL] as Key, limit: SLICE };
+      for (const each of this.#calls.getRange(oldestFirst)) {
+        if (each.value.atMs >= beforeMs && (beyond === undefined || each.key[1] > beyond[1])) break;
+        found.push(each);
+      }
+      return found;
+    });
+    await this.#remove(old);
+    return old.length === SLICE;
+  }
+
+  async nextAccount(after: string): Promise<string | undefined> {
+    const [key] = reading(() => [...this.#calls.getKeys({ start: [after, AFTER_ALL], limit: 1 })]);
+    return key?.[0];
+  }
+
+  #slice(range: { start: Key; end: Key; reverse?: boolean }) {
+    return reading(() => [...this.#calls.getRange({ ...range, exclusiveStart: true, limit: SLICE })]);
+  }
+
+  async #remove(records: readonly { key: Key }[]): Promise<void> {
+    if (records.length === 0) return;
+    await durably(this.#calls, () => {
+      for (const { key } of records) this.#calls.removeSync(key);
+    });
+  }
+}

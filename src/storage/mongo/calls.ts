@@ -1,0 +1,67 @@
+import type { Collection, Db, Filter } from "mongodb";
+import type { CallRecord, Calls, CallsErasure, CallsQuery } from "../../accounts/calls/calls.js";
+import { idsFrom } from "./log/number.js";
+import { withTimeout } from "./with-timeout.js";
+
+/** Id of the form `<account>:<id of the record>`, so the collection needs no other index. */
+type CallDocument = Omit<CallRecord, "id" | "accountId"> & { readonly _id: string };
+
+/** Records removed at a time. */
+const REMOVE_MANY = 500;
+
+/** Records of calls in MongoDB. */
+export class MongoCalls implements Calls {
+  readonly #calls: Collection<CallDocument>;
+
+  constructor(db: Db) {
+    this.#calls = db.collection("calls");
+  }
+
+  async add(records: readonly CallRecord[]): Promise<void> {
+    const writes = records.map(({ id, accountId, ...call }) => {
+      const filter = { _id: `${accountId}:${id}` };
+      return { updateOne: { filter, update: { $setOnInsert: call }, upsert: true } };
+    });
+    await withTimeout(this.#calls.bulkWrite(writes, { ordered: false }));
+  }
+
+  async list({ accountId, before, limit, errorsOnly, keyId }: CallsQuery): Promise<CallRecord[]> {
+    const ids = idsFrom(accountId);
+    const filter: Filter<CallDocument> = {
+      _id: before === undefined ? ids : { ...ids, $lt: `${accountId}:${before}` },
+      ...(errorsOnly && { code: { $ne: "ok" } }),
+      ...(keyId !== undefined && { keyId }),
+    };
+    const found = await withTimeout(this.#calls.find(filter, { sort: { _id: -1 }, limit }).toArray());
+    return found.map(({ _id, ...call }) => ({ id: _id.slice(accountId.length + 1), accountId, ...call }));
+  }
+
+  async erase({ accountId, namespace, untilMs }: CallsErasure): Promise<void> {
+    const filter = { _id: idsFrom(accountId), atMs: { $lte: untilMs } };
+    await withTimeout(this.#calls.deleteMany(namespace === undefined ? filter : { ...filter, namespace }));
+  }
+
+  async prune({ accountId, beforeMs, max }: Parameters<Calls["prune"]>[0]): Promise<boolean> {
+    const _id = idsFrom(accountId);
+    const newestFirst = { sort: { _id: -1 }, skip: max, projection: { _id: 1 } } as const;
+    const beyond = await withTimeout(this.#calls.findOne({ _id }, newestFirst));
+    const isOld = ({ _id, atMs }: Pick<CallDocument, "_id" | "atMs">) =>
+      atMs < beforeMs || (beyond !== null && _id <= beyond._id);
+    const oldestFirst = { sort: { _id: 1 }, projection: { atMs: 1 } } as const;
+    const oldest = await withTimeout(this.#calls.findOne({ _id }, oldestFirst));
+    if (oldest === null || !isOld(oldest)) return false;
+    const some = await withTimeout(
+      this.#calls.find({ _id }, { ...oldestFirst, limit: REMOVE_MANY }).toArray(),
+    );
+    const firstKept = some.findIndex((each) => !isOld(each));
+    const old = firstKept === -1 ? some : some.slice(0, firstKept);
+    await withTimeout(this.#calls.deleteMany({ _id: { $in: old.map((each) => each._id) } }));
+    return firstKept === -1 && some.length === REMOVE_MANY;
+  }
+
+  async nextAccount(after: string): Promise<string | undefined> {
+    const next = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
+    const found = await withTimeout(this.#calls.findOne({ _id: { $gte: `${after};` } }, next));
+    return found?._id.slice(0, found._id.indexOf(":"));
+  }
+}
