@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -27,6 +36,7 @@ beforeAll(async () => {
     "assets/index-1a2b3c4d.js": SCRIPT,
     "favicon.svg": ICON,
     "a b.txt": "c",
+    "large.bin": "e".repeat(8_000_000),
     "assets/recalld.js": "d",
     "docs/index.html": PAGE,
     "docs/api.html": PAGE,
@@ -128,6 +138,24 @@ describe("the portal", () => {
   it("serves names that must be escaped", async () => {
     expect(await (await fetch(`${url}/a%20b.txt`)).text()).toBe("c");
   });
+
+  const openFiles = () => {
+    const paths = readdirSync("/proc/self/fd").map((fd) => {
+      const link = `/proc/self/fd/${fd}`;
+      return existsSync(link) ? readlinkSync(link) : "";
+    });
+    return paths.filter((path) => path.startsWith(folder)).length;
+  };
+  it.skipIf(!existsSync("/proc/self/fd"))(
+    "closes the files of answers that nobody waits for any longer",
+    async () => {
+      const socket = connect(Number(new URL(url).port), "127.0.0.1").pause();
+      socket.write("GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n".repeat(4));
+      await expect.poll(openFiles).toBeGreaterThan(1);
+      socket.destroy();
+      await expect.poll(openFiles).toBe(0);
+    },
+  );
 
   it("leads from /docs to the guides, whatever path stands before it", async () => {
     const response = await fetch(`${url}/docs`, { redirect: "manual" });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../wire/plain-errors.js";
@@ -54,6 +55,7 @@ export function addPortal(app: FastifyInstance, { folder, authorizes }: PortalOp
   if (!existsSync(join(folder, "index.html"))) return void app.get("/", notBuilt);
   app.register(async (portal) => {
     portal.addHook("onSend", describeFile);
+    portal.addHook("onSend", closeWithConnection);
     portal.register(staticFiles, {
       root: folder,
       wildcard: false,
@@ -97,6 +99,22 @@ async function describeFile({ url, routeOptions }: FastifyRequest, reply: Fastif
   // cut the tie for good.
   const opener = routeOptions.url === AUTHORIZE ? "unsafe-none" : "same-origin";
   reply.headers({ ...PAGE_HEADERS, "cross-origin-opener-policy": opener });
+}
+
+/**
+ * Closes the file when an HTTP/1 connection ends: Node ends the answer that is being sent and forgets those that wait
+ * behind it, whose files would stay open.
+ */
+async function closeWithConnection(
+  { raw }: FastifyRequest,
+  _reply: FastifyReply,
+  file: unknown,
+): Promise<void> {
+  if (raw.httpVersionMajor !== 1 || !(file instanceof Readable)) return;
+  const close = () => void file.destroy();
+  if (raw.socket.destroyed) close();
+  raw.socket.once("close", close);
+  file.once("close", () => raw.socket.off("close", close));
 }
 
 function notBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
