@@ -2,10 +2,9 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config.js";
 import { Maps } from "../memory/calls/map.js";
 import { keepSweeping } from "../memory/erasure/sweeping.js";
-import type { Generations } from "../memory/generations/generations.js";
-import { Mover } from "../memory/generations/mover.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
+import type { Generations } from "../memory/models/generations.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { announced, News } from "../memory/streams/news.js";
@@ -27,7 +26,7 @@ interface MemoryOptions {
   readonly telemetry: Telemetry;
 }
 
-export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces; readonly mover: Mover };
+export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces };
 
 /** Opens the room with all its ports. */
 export function openMemory(
@@ -40,7 +39,7 @@ export function openMemory(
   const news = new News(clock);
   const log = announced(storage.log, news);
   const vectors = openVectors(config, {
-    dimensionsOf: (logId) => generations.dimensionsOf(logId),
+    dimensionsOf: (logId) => generations.pins.dimensionsOf(logId),
     steps: telemetry.steps,
     onChecked: (checked) => telemetry.recallChecked(checked),
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
@@ -48,11 +47,10 @@ export function openMemory(
   closers.push(() => vectors.close());
   const words = openWordIndexes(config);
   closers.push(() => words.close());
-  const mover = new Mover({ log, erasures, generations, clock });
   const namespaces = new Namespaces({
     log,
     generations,
-    mover,
+    erasures,
     clock,
     vectors,
     words,
@@ -77,7 +75,6 @@ export function openMemory(
   const memory = {
     ...indexes,
     generations,
-    mover,
     namespaces,
     quota,
     log,

@@ -1,7 +1,7 @@
 import { MongoClient, type MongoClientOptions } from "mongodb";
 import { MemoryError } from "../../errors.js";
 import type { Formats } from "../../memory/format/format.js";
-import type { SystemRecords } from "../../memory/ports/plan.js";
+import type { SystemRecords } from "../../memory/ports/system-records.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
 import { MongoClaims } from "./claims.js";
@@ -110,7 +110,7 @@ async function expectMongo({
   systemRecords: SystemRecords;
   formats: Formats;
 }) {
-  if ((await systemRecords.pinned()) !== undefined || (await formats.read()) !== undefined) return;
+  if ((await systemRecords.models()).length > 0 || (await formats.read()) !== undefined) return;
   throw new MemoryError("failed_precondition", `MONGODB_URI: the database ${name} holds nothing of recalld`);
 }
 

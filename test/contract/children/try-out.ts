@@ -35,8 +35,7 @@ async function use({
 }: Storage): Promise<string> {
   await Promise.all([
     check(),
-    systemRecords.pinned(),
-    systemRecords.plan(),
+    systemRecords.models(),
     formats.read(),
     recent.list(9),
     log.names({ limit: 99 }),

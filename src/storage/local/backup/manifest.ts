@@ -61,7 +61,7 @@ export async function lookInto(path: string): Promise<Pick<BackupManifest, "form
       entries,
     };
     const meta: Meta = root.openDB("meta", { encoding: "json" });
-    const pinned = await new LocalSystemRecords(meta).pinned();
+    const pinned = (await new LocalSystemRecords(meta).models()).at(-1);
     const marked = await new LocalFormats(meta).read();
     return { format: marked?.format.version ?? OLDEST_FORMAT, model: pinned?.model ?? null, counts };
   } finally {
