@@ -72,14 +72,14 @@ describe("a change of the model that is given up in the middle", () => {
     const env = { DATA_DIR: dataDir, MODELS_DIR: otherModelsDir() };
     const server = await startServer({ dataDir, env });
     const caller = await signUp(server.url);
-    const texts = prose(3000);
-    const sizes = [20, 20, 2960];
+    const texts = prose(2700);
+    const sizes = [20, 20, 2660];
     for (const [i, size] of sizes.entries()) {
       for (const text of texts.splice(0, size)) await caller.store({ text, namespace: `n${i}` });
     }
     const reembedding = admin(env, "reembed", OTHER_MODEL);
     const status = async () => (await admin(env, "reembed", "--status")).stdout;
-    await vi.waitFor(async () => expect(await status()).toMatch(/ [1-9][\d,]* of 3,000 entries are made/), {
+    await vi.waitFor(async () => expect(await status()).toMatch(/ [1-9][\d,]* of 2,700 entries are made/), {
       timeout: 20_000,
     });
     const abandoned = await admin(env, "reembed", "--abandon");
@@ -87,7 +87,7 @@ describe("a change of the model that is given up in the middle", () => {
     expect(await reembedding).toMatchObject({ code: 1, stderr: expect.stringContaining("it was not done") });
     for (const [namespace, text] of [
       ["n0", prose(1)[0]],
-      ["n2", prose(3000)[2999]],
+      ["n2", prose(2700)[2699]],
     ] as [string, string][]) {
       const [best] = resultsOf(await caller.recall(text, namespace));
       expect(best).toMatchObject({ text, score: expect.closeTo(1, 3) });
@@ -99,7 +99,7 @@ describe("a change of the model that is given up in the middle", () => {
     expect((await admin(env, "reembed", "--abandon")).stderr).toContain("the model is not being changed");
     expect(await server.stop()).toBe(0);
     const verified = await admin(env, "verify");
-    expect(verified.stdout).toContain(" 3000 memories");
+    expect(verified.stdout).toContain(" 2700 memories");
     expect(verified.code, verified.stderr).toBe(0);
   });
 });

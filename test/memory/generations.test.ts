@@ -135,7 +135,7 @@ describe("the models of a database", () => {
       () => [pinnedAs("", OLD)],
       async () => opened(),
     );
-    await expect(generations.know("0123xe9")).rejects.toMatchObject({ code: "unavailable" });
+    await expect(generations.find("e9")).rejects.toMatchObject({ code: "unavailable" });
     await expect(generations.embed("e9", TEXT)).rejects.toMatchObject({ code: "unavailable" });
   });
 });

@@ -238,7 +238,7 @@ export class Namespaces {
   async #admit(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
     const logId = await resolve();
     if (logId === undefined) return undefined;
-    await this.#options.generations.know(logId);
+    await this.#options.generations.find(generationOf(logId));
     // Only one index may use a log's files.
     await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.

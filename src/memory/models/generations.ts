@@ -2,7 +2,7 @@ import { MemoryError, unavailable } from "../../errors.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../ports/embedder.js";
-import { type Generation, generationOf } from "../ports/generation.js";
+import type { Generation } from "../ports/generation.js";
 import type { SystemRecords } from "../ports/system-records.js";
 import { describe, isSame } from "./pin.js";
 import { Pins } from "./pins.js";
@@ -67,10 +67,8 @@ export class Generations {
     private readonly options: GenerationsOptions,
   ) {
     if (first === undefined) return;
-    this.#loading.push({
-      ...{ identity: first.model, opened: Promise.resolve(first), model: first },
-      ...{ users: 0, atMs: options.clock.nowMs() },
-    });
+    const [identity, opened] = [first.model, Promise.resolve(first)];
+    this.#loading.push({ identity, opened, model: first, users: 0, atMs: options.clock.nowMs() });
   }
 
   /** Model generation of new namespaces: the last one whose model is loaded. */
@@ -91,22 +89,20 @@ export class Generations {
   }
 
   /**
-   * Makes sure that this process knows a log's model.
+   * Finds a generation's model, and asks the database if this process does not know it.
    *
    * @throws MemoryError `unavailable` if the database does not know it either.
    */
-  async know(logId: string): Promise<void> {
-    const generation = generationOf(logId);
+  async find(generation: Generation): Promise<ModelIdentity> {
     if (this.pins.modelOf(generation) === undefined) await this.refresh();
-    if (this.pins.modelOf(generation) === undefined) throw unavailable(`no model is known of log ${logId}`);
+    const found = this.pins.modelOf(generation);
+    if (found === undefined) throw unavailable(`the database knows no model ${generation}`);
+    return found;
   }
 
   /** @throws MemoryError as `Embedder.embed`; `unavailable` also if the model is not loaded in time. */
   async embed(generation: Generation, input: EmbedInput): Promise<Embedding> {
-    if (this.pins.modelOf(generation) === undefined) await this.refresh();
-    const identity = this.pins.modelOf(generation);
-    if (identity === undefined) throw unavailable("the model is not known yet");
-    const loading = this.#loadingOf(identity);
+    const loading = this.#loadingOf(await this.find(generation));
     loading.users++;
     try {
       const model = loading.model ?? (await this.#arrival(loading, input.signal));
@@ -126,7 +122,11 @@ export class Generations {
   }
 
   async close(): Promise<void> {
-    for (const { opened } of this.#loading) await (await opened)?.close();
+    for (const { model, opened } of this.#loading) {
+      if (model !== undefined) await model.close();
+      // A download may take long, and nobody waits for it any more.
+      else void opened.then((late) => late?.close());
+    }
   }
 
   #loaded(identity: ModelIdentity): OpenModel | undefined {

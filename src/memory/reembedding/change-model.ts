@@ -8,7 +8,7 @@ import type { ModelIdentity } from "../ports/embedder.js";
 import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
 import { isEnd, type Log } from "../ports/log.js";
 import type { Pinned, SystemRecords } from "../ports/system-records.js";
-import { isBegun } from "./move.js";
+import { staleCopiesOf } from "./move.js";
 
 /** Shortest time between two looks at the progress, and the least multiple of what a look takes. */
 const LOOK_MS = 500;
@@ -39,9 +39,9 @@ export async function pin(
   if (models.length >= PINS_MAX)
     throw refused(`the database has had ${PINS_MAX} models, and can have no more: export and import`);
   const generation = randomBytes(4).toString("hex");
-  await systemRecords.pin({ after: present.generation, to: { generation, model } });
-  // Another command may have been quicker, and the database is looked at anew.
-  return pin({ systemRecords }, model);
+  const isPinned = await systemRecords.pin({ after: present.generation, to: { generation, model } });
+  // If another command was quicker, the database is looked at anew.
+  return isPinned ? generation : pin({ systemRecords }, model);
 }
 
 /**
@@ -92,14 +92,9 @@ export async function look({ systemRecords, log }: ChangePorts): Promise<ModelSt
     }
     const isThere = pins.isAtPresent(logId) && !(last && isEnd(last.entry));
     if (!isThere) copied += (await log.last(inGeneration(logId, pins.present.generation)))?.sequence ?? 0;
-    if (!isThere || (await hasStaleCopy(log, pins.staleCopiesOf(logId)))) left++;
+    if (!isThere || (await staleCopiesOf(log, { pins, logId })).length > 0) left++;
   }
   return { pinned: pins.present, models, copied, left };
-}
-
-async function hasStaleCopy(log: Log, copies: readonly string[]): Promise<boolean> {
-  for (const copy of copies) if (await isBegun(log, copy)) return true;
-  return false;
 }
 
 /** Formats a status, one line for each model and one in all. */

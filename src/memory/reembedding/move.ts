@@ -1,8 +1,10 @@
 import { unavailable } from "../../errors.js";
+import { newErasure } from "../erasure/erase.js";
 import { endCopy } from "../erasure/erase-log.js";
 import { newOperationId } from "../input/id.js";
 import { appendDirect } from "../log/append-direct.js";
 import { leave } from "../log/leave.js";
+import type { Pins } from "../models/pins.js";
 import type { Erasures } from "../ports/erasures.js";
 import { generationOf, inGeneration } from "../ports/generation.js";
 import { isEnd, type Log, type Named } from "../ports/log.js";
@@ -29,23 +31,29 @@ export async function tend(ports: MovePorts, { scope, logId }: Named, signal: Ab
     else if (!pins.isAtPresent(logId)) await move(ports, { scope, logId }, signal);
     if (end !== undefined || !pins.isAtPresent(logId)) return true;
   }
-  let found = false;
-  for (const copy of pins.staleCopiesOf(logId)) {
-    if (!(await isBegun(log, copy))) continue;
-    found = true;
-    await erasures.begin({ id: copy, scope, logId: copy, begunAtMs: clock.wallMs() });
+  const copies = await staleCopiesOf(log, { pins, logId });
+  for (const copy of copies) {
+    const erasure = newErasure(clock, { scope, logId: copy });
+    await erasures.begin(erasure);
     // Whoever still copies finds this entry before it can end the log, and then that another model is pinned.
     const entry = { ...NOTHING, opId: newOperationId() };
     if (await appendDirect(ports, { logId, entry })) await endCopy(ports, copy);
-    await erasures.end(copy);
+    await erasures.end(erasure.id);
   }
-  return found;
+  return copies.length > 0;
 }
 
-/** Tells whether a log has entries and has not ended. */
-export async function isBegun(log: Log, logId: string): Promise<boolean> {
-  const last = await log.last(logId);
-  return last !== undefined && !isEnd(last.entry);
+/** Finds the copies of a log that were begun for a model which is no longer pinned, and have not ended. */
+export async function staleCopiesOf(
+  log: Log,
+  { pins, logId }: { pins: Pins; logId: string },
+): Promise<string[]> {
+  const begun: string[] = [];
+  for (const copy of pins.staleCopiesOf(logId)) {
+    const last = await log.last(copy);
+    if (last !== undefined && !isEnd(last.entry)) begun.push(copy);
+  }
+  return begun;
 }
 
 /**

@@ -74,20 +74,18 @@ export class Moving {
     const { clock, onTrouble, onMoved } = this.ports;
     let found = 0;
     let failed = false;
-    try {
-      for await (const named of this.#names()) {
-        if (signal.aborted) break;
-        try {
-          if (await tend(this.ports, named, signal)) found++;
-        } catch (error) {
-          failed = true;
-          if (!signal.aborted) onTrouble(error);
-        }
-      }
-    } catch (error) {
+    const fail = (error: unknown) => {
       failed = true;
-      onTrouble(error);
-    }
+      if (!signal.aborted) onTrouble(error);
+    };
+    const visit = async () => {
+      for await (const named of this.#names()) {
+        if (signal.aborted) return;
+        // One that cannot be moved now must not hold up the others.
+        if (await tend(this.ports, named, signal).catch(fail)) found++;
+      }
+    };
+    await visit().catch(fail);
     if (found > 0) onMoved(model, found);
     this.#dueMs = clock.nowMs() + (failed ? RETRY_MS : found > 0 ? 0 : REST_MS);
   }
