@@ -37,7 +37,10 @@ try {
 
 async function fill(): Promise<void> {
   const { log, systemRecords, close } = await openLocal({ dataDir });
-  await systemRecords.pinModel({ id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS });
+  await systemRecords.pin({
+    after: undefined,
+    to: { generation: "", model: { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS } },
+  });
   for (let n = 0; n * PER_NAMESPACE < memories; n++) {
     const logId = await log.create({ accountId: "acc_bench", namespace: `n${n}` });
     const size = Math.min(PER_NAMESPACE, memories - n * PER_NAMESPACE);

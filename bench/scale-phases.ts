@@ -6,9 +6,9 @@ import { openEmbedder } from "../dist/src/embedding/open.js";
 import { deleteMemory } from "../dist/src/memory/calls/delete-memory.js";
 import { SPARE_CANDIDATES } from "../dist/src/memory/calls/recall.js";
 import { drop } from "../dist/src/memory/erasure/drop.js";
-import { Generations } from "../dist/src/memory/generations/generations.js";
-import { Mover } from "../dist/src/memory/generations/mover.js";
 import { Namespaces } from "../dist/src/memory/log/namespaces.js";
+import { Generations } from "../dist/src/memory/models/generations.js";
+import { Pins } from "../dist/src/memory/models/pins.js";
 import { systemClock } from "../dist/src/memory/pacing/clock.js";
 import { turn } from "../dist/src/memory/pacing/turn.js";
 import { rank } from "../dist/src/memory/search/score.js";
@@ -62,17 +62,17 @@ words.open = (logId) => {
 };
 // Vectors are made beforehand, so no text is embedded here.
 const model = { id: "bundled", revision: "", dtype: "q8", dimensions: DIMENSIONS };
-const generations = new Generations("", {
-  model,
-  embed: () => Promise.reject(new Error("no model")),
-  unreadShare: () => 0,
+const generations = new Generations(new Pins([{ generation: "", model }]), undefined, {
+  systemRecords: storage.systemRecords,
+  clock: systemClock,
+  openModel: () => Promise.reject(new Error("no model")),
+  onTrouble: console.error,
 });
 const { log, erasures } = storage;
-const mover = new Mover({ log, erasures, generations, clock: systemClock });
 const namespaces = new Namespaces({
   log,
   generations,
-  mover,
+  erasures,
   recent: storage.recent,
   vectors,
   words,
@@ -85,7 +85,7 @@ const scopeOf = (n: number) => ({ accountId: "acc_bench", namespace: `n${n}` });
 const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
 const indexes = { vectors, words };
 const eraseCalls = async () => {};
-const erasing = { erasures, generations, mover, eraseCalls };
+const erasing = { erasures, generations, eraseCalls };
 const ports = { log, ...erasing, namespaces, ...indexes, quota, clock: systemClock };
 
 const phases: Record<string, () => Promise<void>> = {

@@ -1,12 +1,15 @@
 #!/usr/bin/env node
 import { openAdminClient } from "./compose/admin-client.js";
+import { modelOf } from "./compose/models.js";
 import { openStorage, openVectors, openWordIndexes } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
+import { openEmbedder } from "./embedding/open.js";
 import { MemoryError } from "./errors.js";
 import { type Verified, verify } from "./memory/log/verify.js";
-import { follow, type ModelChangeStatus } from "./memory/model-change/change-model.js";
-import { type Generation, generationOf } from "./memory/ports/generation.js";
-import type { SystemRecords } from "./memory/ports/plan.js";
+import { Pins } from "./memory/models/pins.js";
+import type { ModelIdentity } from "./memory/ports/embedder.js";
+import type { Generation } from "./memory/ports/generation.js";
+import { follow, linesOf, type ModelStatus } from "./memory/reembedding/change-model.js";
 import { adminCommands, EXIT, exitCodeOf } from "./operator/commands.js";
 import type { Given } from "./operator/operations.js";
 import { show, whole } from "./operator/show.js";
@@ -89,7 +92,8 @@ async function verifyDatabase(config: Config): Promise<Said> {
 async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: number } = {}): Promise<Verified> {
   const storage = await openStorage(config, { creates: false, ...(checkLimitMs && { checkLimitMs }) });
   try {
-    const dimensionsOf = await dimensionsIn(storage.systemRecords);
+    const pins = new Pins(await storage.systemRecords.models());
+    const dimensionsOf = (logId: string) => pins.dimensionsOf(logId);
     const vectors = openVectors(config, { dimensionsOf });
     const words = openWordIndexes(config);
     const { log, erasures } = storage;
@@ -100,13 +104,6 @@ async function readBack(config: Config, { checkLimitMs }: { checkLimitMs?: numbe
   } finally {
     await storage.close();
   }
-}
-
-/** Number of dimensions by model generation: of the present model, and of the one that replaces it. */
-async function dimensionsIn(systemRecords: SystemRecords): Promise<(logId: string) => number | undefined> {
-  const models = [await systemRecords.pinned(), (await systemRecords.plan())?.plan];
-  const dimensions = new Map(models.map((each) => [each?.generation, each?.model?.dimensions]));
-  return (logId) => dimensions.get(generationOf(logId));
 }
 
 async function takeBackup(config: Config, given: Given): Promise<Said> {
@@ -142,39 +139,42 @@ async function restoreBackup(config: Config, given: Given): Promise<Said> {
   return { lines, json: { ...manifest, problems }, problems };
 }
 
-async function reembed(config: Config, { model, status, abandon: givesUp, ...given }: Given): Promise<Said> {
+async function reembed(config: Config, { model, status, abandon: givesUp }: Given): Promise<Said> {
   if ([model !== undefined, status === true, givesUp === true].filter(Boolean).length !== 1) {
     refuse("say either MODEL, --status or --abandon");
   }
   const adminClient = await openAdminClient(config, { creates: false });
-  const look = async () =>
-    (await adminClient.ask({ operation: "reembed look", given: {} })) as ModelChangeStatus;
+  const look = async () => (await adminClient.ask({ operation: "reembed look", given: {} })) as ModelStatus;
   const progress = new ProgressLine(process.stderr);
   try {
-    if (status === true) return say({ status: statusOf(await look()) });
-    const operation = givesUp === true ? "reembed abandon" : "reembed begin";
-    const begun = await adminClient.ask({ operation, given: { model, atOnce: given["at-once"] === true } });
-    const { generation } = begun as { generation: Generation };
-    const { holds } = await follow(look, { generation, show: (line) => progress.show(line) });
+    const before = await look();
+    if (status === true) return { lines: linesOf(before), json: before };
+    if (before.pinned === undefined) refuse("the database holds nothing yet: MODEL chooses its first model");
+    const request =
+      model === undefined
+        ? { operation: "reembed abandon", given: {} }
+        : { operation: "reembed pin", given: { model: await identityOf(config, String(model)) } };
+    const { generation } = (await adminClient.ask(request)) as { generation: Generation };
+    const after = await follow(look, { generation, show: (line) => progress.show(line) });
     progress.end();
-    const changed = holds?.generation === generation;
-    const hint = changed ? `; set MODEL=${holds.modelId} from now on` : "";
-    const failed = changed === (givesUp === true);
+    const changed = after.pinned?.generation === generation;
     return {
-      lines: [`the database holds vectors of ${holds?.modelId}${hint}`],
-      json: { model: holds?.modelId, changed },
-      ...(failed && { problems: ["it was not done"] }),
+      lines: [...linesOf(after), `set MODEL=${after.pinned?.model.id} from now on`],
+      json: after,
+      ...(!changed && { problems: ["it was not done: the database was pinned to another model meanwhile"] }),
     };
   } finally {
     await adminClient.close();
   }
 }
 
-function statusOf({ change, holds }: ModelChangeStatus): string {
-  if (change !== undefined) return change.line;
-  return holds
-    ? `nothing under way; the database holds vectors of ${holds.modelId}`
-    : "the database is empty";
+/** Loads a model, downloading it first if need be, so that only one that can be read is pinned. */
+async function identityOf(config: Config, model: string): Promise<ModelIdentity> {
+  const { settings, ...named } = modelOf(config);
+  const own = model === named.model && { settings };
+  const embedder = await openEmbedder({ ...named, model, ...own, workers: 1 });
+  await embedder.close();
+  return embedder.model;
 }
 
 async function compact(config: Config): Promise<Said> {
@@ -185,11 +185,6 @@ async function compact(config: Config): Promise<Said> {
   const { before, after } = await compactLocal({ dataDir });
   const lines = [`${count(before)} bytes before, ${count(after)} after`];
   return { lines, json: { bytes_before: before, bytes_after: after } };
-}
-
-/** Makes an answer of one line. */
-function say(answer: Readonly<Record<string, string>>): Said {
-  return { lines: Object.values(answer), json: answer };
 }
 
 function count(value: number): string {

@@ -7,7 +7,7 @@ import type { Closers } from "./compose/closers.js";
 import { openCounting } from "./compose/counting.js";
 import { openCertificate, openDoors } from "./compose/doors.js";
 import { openMemory } from "./compose/memory.js";
-import { describeNewest, type Models, openFirstModel, openReembedding } from "./compose/models.js";
+import { describeNewest, type Models, openGenerations, openMoving } from "./compose/models.js";
 import { openStorage, ownIndexFiles } from "./compose/storage.js";
 import { openTelemetry } from "./compose/telemetry.js";
 import { warn } from "./compose/warn.js";
@@ -15,7 +15,6 @@ import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/convention/find-convention.js";
 import { dropAll } from "./memory/erasure/drop-all.js";
-import { Generations } from "./memory/generations/generations.js";
 import { parseExpiry } from "./memory/input/expiry.js";
 import { parseNamespace } from "./memory/input/namespace.js";
 import { warm } from "./memory/log/warm.js";
@@ -87,15 +86,14 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   const models: Models = new Set();
   const common = { config, logger, telemetry, models, closers };
   const calls = new CallsInFlight();
-  const first = await openFirstModel(storage.systemRecords, { ...common, calls });
-  const generations = new Generations(first.generation, first.model);
+  const { generations, first } = await openGenerations(storage.systemRecords, { ...common, calls });
   const readiness = new Readiness();
   const counting = openCounting(config, { storage, logger, closers, readiness, telemetry });
   const memory = openMemory(config, {
     ...{ ...options, storage, generations, telemetry },
     ...{ quota: counting.quota, calls: counting.calls },
   });
-  await openReembedding({ ...common, storage, memory, first });
+  openMoving(memory, common);
   const { accounts, grants, backUp } = storage;
   const accountPorts = {
     ...{ accounts, grants },
@@ -110,7 +108,7 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
   };
   let address: string | undefined;
   operator.open({
-    ...{ ...accountPorts, plans, systemRecords: storage.systemRecords, backUp },
+    ...{ ...accountPorts, plans, systemRecords: storage.systemRecords, log: storage.log, backUp },
     address: () => address,
   });
   const { leave, ...addresses } = await openDoors(config, {
@@ -128,6 +126,6 @@ async function openHouse(config: Config, options: ServiceOptions & { closers: Cl
     onTrouble: warn({ logger, telemetry })("index", "no namespace is opened ahead"),
   });
   if (!options.stopping.aborted) readiness.start();
-  const { model, convention } = first.model;
+  const { model, convention } = first;
   return { ...addresses, model, convention, leave };
 }

@@ -3,11 +3,11 @@ import type { Config } from "../config/config.js";
 import { readPlans } from "../config/plans.js";
 import { unavailable } from "../errors.js";
 import { dropAll } from "../memory/erasure/drop-all.js";
-import { Generations } from "../memory/generations/generations.js";
-import { Mover } from "../memory/generations/mover.js";
 import { parseExpiry } from "../memory/input/expiry.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { Namespaces } from "../memory/log/namespaces.js";
+import { Generations } from "../memory/models/generations.js";
+import { Pins } from "../memory/models/pins.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
 import { operate } from "../operator/operations.js";
@@ -54,7 +54,7 @@ export async function openAdminClient(
 async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
-  const { accounts, grants, usage, calls, systemRecords, backUp } = storage;
+  const { accounts, grants, usage, calls, systemRecords, log, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;
   const ports = {
@@ -63,6 +63,7 @@ async function openHere(config: Config, { creates }: { creates: boolean }): Prom
     usage,
     calls,
     systemRecords,
+    log,
     plans,
     parseNamespace,
     parseExpiry,
@@ -78,26 +79,22 @@ async function eraseUnopened(
   config: Config,
   { storage, accountId }: { storage: Storage; accountId: string },
 ): Promise<number> {
-  const pinned = await storage.systemRecords.pinned();
-  if (pinned === undefined) return 0;
-  const embed = () => Promise.reject(unavailable("the operator's commands load no model"));
-  const noModel = { model: pinned.model, embed, unreadShare: () => 0 };
-  const generations = new Generations(pinned.generation, noModel);
-  const plan = (await storage.systemRecords.plan())?.plan;
-  if (plan !== undefined) generations.known = new Set([pinned.generation, plan.generation]);
-  const { log, erasures, recent, calls } = storage;
+  const { log, erasures, recent, calls, systemRecords } = storage;
+  const pins = new Pins(await systemRecords.models());
+  if (pins.all.length === 0) return 0;
   const clock = systemClock;
-  const vectors = openVectors(config, { dimensionsOf: (logId) => generations.dimensionsOf(logId) });
-  const words = openWordIndexes(config);
-  const mover = new Mover({ log, erasures, generations, clock });
   // What maintenance fails at here, the next server does again.
   const onTrouble = () => {};
+  const openModel = () => Promise.reject(unavailable("the operator's commands load no model"));
+  const generations = new Generations(pins, undefined, { systemRecords, clock, openModel, onTrouble });
+  const vectors = openVectors(config, { dimensionsOf: (logId) => generations.pins.dimensionsOf(logId) });
+  const words = openWordIndexes(config);
   const { indexMemoryBytesMax } = config;
-  const common = { log, generations, clock, vectors, words };
-  const namespaces = new Namespaces({ ...common, mover, recent, indexMemoryBytesMax, onTrouble });
+  const common = { log, erasures, generations, clock, vectors, words };
+  const namespaces = new Namespaces({ ...common, recent, indexMemoryBytesMax, onTrouble });
   try {
     const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    return await dropAll({ ...common, erasures, mover, namespaces, eraseCalls }, accountId);
+    return await dropAll({ ...common, namespaces, eraseCalls }, accountId);
   } finally {
     await namespaces.close();
     await vectors.close();

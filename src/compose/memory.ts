@@ -2,10 +2,9 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Calls } from "../accounts/calls/calls.js";
 import type { Config } from "../config/config.js";
 import { keepSweeping } from "../memory/erasure/sweeping.js";
-import type { Generations } from "../memory/generations/generations.js";
-import { Mover } from "../memory/generations/mover.js";
 import { Idempotency } from "../memory/idempotency/idempotency.js";
 import { Namespaces } from "../memory/log/namespaces.js";
+import type { Generations } from "../memory/models/generations.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
 import type { Quota } from "../memory/ports/quota.js";
@@ -28,7 +27,7 @@ interface MemoryOptions {
   readonly telemetry: Telemetry;
 }
 
-export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces; readonly mover: Mover };
+export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces };
 
 /** Opens the room with all its ports. */
 export function openMemory(
@@ -41,7 +40,7 @@ export function openMemory(
   const news = new News(clock);
   const log = announced(storage.log, news);
   const vectors = openVectors(config, {
-    dimensionsOf: (logId) => generations.dimensionsOf(logId),
+    dimensionsOf: (logId) => generations.pins.dimensionsOf(logId),
     steps: telemetry.steps,
     onChecked: (checked) => telemetry.recallChecked(checked),
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
@@ -49,11 +48,10 @@ export function openMemory(
   closers.push(() => vectors.close());
   const words = openWordIndexes(config);
   closers.push(() => words.close());
-  const mover = new Mover({ log, erasures, generations, clock });
   const namespaces = new Namespaces({
     log,
     generations,
-    mover,
+    erasures,
     clock,
     vectors,
     words,
@@ -75,7 +73,6 @@ export function openMemory(
   const memory = {
     ...indexes,
     generations,
-    mover,
     namespaces,
     quota,
     log,

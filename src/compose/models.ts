@@ -1,15 +1,16 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config/config.js";
 import { describeModel, type ModelDescription } from "../embedding/convention/describe-model.js";
+import type { Pooling } from "../embedding/encode/convention.js";
 import { type EmbedderOptions, type OpenEmbedder, openEmbedder } from "../embedding/open.js";
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { withQueryCache } from "../embedding/query-cache.js";
-import type { Generations } from "../memory/generations/generations.js";
-import { generationFor, modelFor } from "../memory/model-change/pin.js";
-import { Reembedding } from "../memory/model-change/reembedding.js";
-import type { Generation } from "../memory/ports/generation.js";
-import type { SystemRecords } from "../memory/ports/plan.js";
-import type { Storage } from "../storage/storage.js";
+import { Generations } from "../memory/models/generations.js";
+import { modelFor, pinned } from "../memory/models/pin.js";
+import { Pins } from "../memory/models/pins.js";
+import { systemClock } from "../memory/pacing/clock.js";
+import type { SystemRecords } from "../memory/ports/system-records.js";
+import { Moving } from "../memory/reembedding/moving.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { CallsInFlight } from "./calls-in-flight.js";
 import type { Closers } from "./closers.js";
@@ -31,29 +32,46 @@ interface FirstModelOptions extends ModelOptions {
   readonly calls: CallsInFlight;
 }
 
-/** Opens the model that the database holds vectors of; for an empty database, the one that is set. */
-export async function openFirstModel(
+/** Opens the model that the database is pinned to; for an empty database, the one that is set. */
+export async function openGenerations(
   systemRecords: SystemRecords,
   { closers, calls, ...options }: FirstModelOptions,
-): Promise<{ generation: Generation; model: OpenEmbedder }> {
+): Promise<{ generations: Generations; first: OpenEmbedder }> {
   const { config, logger } = options;
-  const plan = (await systemRecords.plan())?.plan;
-  const model = await openModel(
-    modelFor(config.model, { pinned: await systemRecords.pinned(), plan }),
+  const models = await systemRecords.models();
+  const first = await openModel(
+    modelFor(config.model, models),
     // Only here: loading on the main thread holds it for up to a tenth of a second, and nobody is served yet.
     { ...options, isAlone: () => calls.count <= 1 },
   );
-  closers.push(() => model.close());
-  const generation = await generationFor(systemRecords, { model: model.model, plan });
-  if (model.model.id !== config.model) {
-    logger.warn(`the database's model was changed: set MODEL=${model.model.id}`);
+  closers.push(() => first.close());
+  const pins = new Pins(await pinned(systemRecords, { model: first.model, models }));
+  if (first.model.id !== config.model) {
+    logger.warn(`the database is pinned to another model than before: set MODEL=${first.model.id}`);
   }
-  return { generation, model };
+  const generations = new Generations(pins, first, {
+    systemRecords,
+    clock: systemClock,
+    openModel: ({ id, pooling = "mean", passagePrefix = "" }) => {
+      // Settings that are not about this model say nothing of it, but the database does.
+      const settings = { pooling: pooling as Pooling, passagePrefix };
+      return openModel(id, { ...options, ...(id !== config.model && { settings }) });
+    },
+    onTrouble: warn(options)("reembedding", "a model of the database; it is tried again"),
+  });
+  closers.push(() => generations.close());
+  return { generations, first };
 }
 
 export async function openModel(
   model: string,
-  { config, logger, telemetry, models, isAlone }: ModelOptions & Pick<EmbedderOptions, "isAlone">,
+  {
+    config,
+    logger,
+    telemetry,
+    models,
+    ...options
+  }: ModelOptions & Pick<EmbedderOptions, "isAlone" | "settings">,
 ): Promise<OpenEmbedder> {
   const { settings, ...named } = modelOf(config);
   const embedder = await openEmbedder({
@@ -61,8 +79,8 @@ export async function openModel(
     model,
     // The settings are about the model that is set, not about the one that a database has in its place.
     ...(model === named.model && { settings }),
+    ...options,
     workers: config.embedWorkers,
-    isAlone,
     onTrouble: warn({ logger, telemetry })("embedder", "embedding"),
   });
   const cached = withQueryCache(embedder, { bytesMax: config.queryCacheBytesMax });
@@ -82,9 +100,9 @@ export async function openModel(
   };
 }
 
-/** Describes the model that reads new texts, or, until it is loaded here, the one that this process has. */
+/** Describes the model that reads new texts. */
 export function describeNewest(generations: Generations): ModelDescription | undefined {
-  const model = generations.modelOf(generations.newest) ?? generations.models[0];
+  const model = generations.pins.modelOf(generations.newest);
   return model && describeModel(model.id);
 }
 
@@ -102,32 +120,21 @@ export function sharesOf({ query, text }: OpenEmbedder["waiting"]): OpenEmbedder
   return { query: query / EMBEDDING_MAX, text: text / EMBEDDING_MAX };
 }
 
-/** Follows the plan to change the database's model, when there is one. */
-export async function openReembedding({
-  storage,
-  memory,
-  first,
-  closers,
-  ...options
-}: ModelOptions & {
-  storage: Storage;
-  memory: OpenMemory;
-  first: { generation: Generation; model: OpenEmbedder };
-  closers: Closers;
-}): Promise<void> {
-  const reembedding = new Reembedding(
-    {
-      ...memory,
-      systemRecords: storage.systemRecords,
-      exclusive: storage.exclusive,
-      openModel: (id) => openModel(id, options),
-      onTrouble: warn(options)("reembedding", "changing the model; it is tried again"),
-      onPhase: (phase) => options.logger.info({ phase: phase ?? "none" }, "changing the model"),
-    },
-    first,
-  );
-  closers.push(() => reembedding.close());
-  await reembedding.start();
+/** Follows the model that the database is pinned to, and moves its namespaces there. */
+export function openMoving(
+  memory: OpenMemory,
+  { logger, telemetry, closers }: Pick<FirstModelOptions, "logger" | "telemetry" | "closers">,
+): void {
+  const moving = new Moving({
+    ...memory,
+    onTrouble: warn({ logger, telemetry })(
+      "reembedding",
+      "moving namespaces to another model; it is tried again",
+    ),
+    onMoved: ({ id }, namespaces) => logger.info({ model: id, namespaces }, "moved to the pinned model"),
+  });
+  closers.push(() => moving.close());
+  moving.start();
 }
 
 /** Reads the model that the settings name, and what they say of it. */

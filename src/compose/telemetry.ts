@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../config/config.js";
 import { SHARED_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
-import type { Generations } from "../memory/generations/generations.js";
 import { WAITING_MAX as APPENDING_MAX } from "../memory/log/appender.js";
 import type { Namespaces } from "../memory/log/namespaces.js";
+import type { Generations } from "../memory/models/generations.js";
 import { listen } from "../server/http/listen.js";
 import { createMetricsApp, type MetricsOptions } from "../server/http/metrics.js";
 import type { Readiness } from "../server/port/readiness.js";

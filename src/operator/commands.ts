@@ -114,13 +114,15 @@ function addDatabase(program: Command): void {
   program
     .command("reembed [MODEL]")
     .description("changes the database's model while services use it")
-    .option("--at-once", "the present model is gone: namespaces are read anew when they are used")
-    .option("--status", "shows how far the change is")
-    .option("--abandon", "gives the change up")
+    .option("--status", "shows how much has vectors of which model")
+    .option(
+      "--abandon",
+      "gives the change up: the model before is pinned again, and what has moved moves back",
+    )
     .addHelpText(
       "after",
-      "\nServices make the new vectors beside the old ones, then switch. The command shows how far they\n" +
-        "are; stopping the command does not stop them.",
+      "\nThe command loads MODEL and pins the database to it. The services that use the database then move\n" +
+        "one namespace after another, and it shows how far they are; stopping it does not stop them.",
     );
 }
 

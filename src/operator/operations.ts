@@ -7,8 +7,10 @@ import { setPlan } from "../accounts/set-plan.js";
 import { signUp } from "../accounts/sign-up.js";
 import { type Usage, usageOf } from "../accounts/usage.js";
 import { invalid, MemoryError, unavailable } from "../errors.js";
-import { abandon, begin, standingOf } from "../memory/model-change/change-model.js";
-import type { SystemRecords } from "../memory/ports/plan.js";
+import type { ModelIdentity } from "../memory/ports/embedder.js";
+import type { Log } from "../memory/ports/log.js";
+import type { SystemRecords } from "../memory/ports/system-records.js";
+import { abandon, look, pin } from "../memory/reembedding/change-model.js";
 
 /** Maximum number of accounts in one answer. */
 export const ACCOUNTS_MAX = 1_000;
@@ -21,6 +23,7 @@ export type OperatorPorts = KeysOptions &
     readonly freeCalls: number;
     readonly plans: Plans;
     readonly systemRecords: SystemRecords;
+    readonly log: Log;
     /** Writes a copy of the database into a new file; absent where it cannot copy itself. */
     readonly backUp?: ((path: string) => Promise<void>) | undefined;
     /** Returns the address of the server; undefined before it listens, and where there is none. */
@@ -54,11 +57,9 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   usage: readUsage,
   backup: backUp,
   address: addressOf,
-  "reembed look": ({ systemRecords }) => standingOf(systemRecords),
-  "reembed begin": async ({ systemRecords }, given) => ({
-    generation: await begin(systemRecords, { modelId: String(given.model), atOnce: given.atOnce === true }),
-  }),
-  "reembed abandon": async ({ systemRecords }) => ({ generation: await abandon(systemRecords) }),
+  "reembed look": look,
+  "reembed pin": async (ports, { model }) => ({ generation: await pin(ports, model as ModelIdentity) }),
+  "reembed abandon": async (ports) => ({ generation: await abandon(ports) }),
 };
 
 /**

@@ -5,8 +5,8 @@ import type { Usage } from "../accounts/usage.js";
 import type { Claims } from "../memory/ports/claims.js";
 import type { Erasures } from "../memory/ports/erasures.js";
 import type { Log } from "../memory/ports/log.js";
-import type { SystemRecords } from "../memory/ports/plan.js";
 import type { Recent } from "../memory/ports/recent.js";
+import type { SystemRecords } from "../memory/ports/system-records.js";
 
 /** The ports on one database, as every adapter opens them. */
 export interface Storage {

@@ -189,7 +189,10 @@ function bothMetas(file: Buffer, at: number, value: number): void {
 /** Makes a database in which no tree is empty, with long texts and free pages. */
 async function aDatabase(dataDir: string): Promise<Buffer> {
   const { log, accounts, recent, usage, systemRecords, close } = await openLocal({ dataDir });
-  await systemRecords.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 });
+  await systemRecords.pin({
+    after: undefined,
+    to: { generation: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
+  });
   const scope = aScope();
   const logId = await log.create(scope);
   for (let from = 1; from <= MEMORIES; from += 20) {

@@ -38,7 +38,10 @@ describe.skipIf(reason !== "")(
         accounts.findByKey("none"),
         accounts.charge({ accountId: "acc_none", keyHash: "none" }),
         accounts.refund("acc_none"),
-        systemRecords.pinModel({ id: "m", revision: "r", dtype: "q8", dimensions: 8 }),
+        systemRecords.pin({
+          after: undefined,
+          to: { generation: "", model: { id: "m", revision: "r", dtype: "q8", dimensions: 8 } },
+        }),
         storage.check(),
       ]);
       expect(performance.now() - begunMs).toBeLessThan(CALL_MS_MAX);

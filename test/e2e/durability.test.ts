@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Pinned } from "../../src/memory/ports/system-records.js";
 import { killUnderLoad } from "../faults/kills.js";
 import { expectGot, expectRecalled, type Kept, keptOf } from "../faults/load.js";
 import { type Caller, signUp } from "../support/caller.js";
@@ -183,12 +184,13 @@ describe("what stops the start", () => {
     const { dataDir, stop } = await begin(startServer());
     await stop();
     const root = open({ path: join(dataDir, "recalld.mdb") });
-    const meta = root.openDB<Record<string, unknown>, string>("meta", { encoding: "json" });
-    await meta.put("model", { ...meta.get("model"), id: "another/model" });
+    const meta = root.openDB<unknown, string>("meta", { encoding: "json" });
+    const [first] = meta.get("models") as [Pinned];
+    await meta.put("models", [{ ...first, model: { ...first.model, id: "another/model" } }]);
     await root.close();
     await expectOneLine(
       { DATA_DIR: dataDir },
-      /^recalld: the database holds vectors of another\/model .*, but MODEL is bundled; start with that model, or with an empty database; or have it changed: .* reembed MODEL\n$/,
+      /^recalld: the database is pinned to another\/model .*, but MODEL is bundled; start with that model, or with an empty database; or change the database's model: .* reembed MODEL\n$/,
     );
   });
 

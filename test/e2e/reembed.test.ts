@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "lmdb";
 import { describe, expect, it, vi } from "vitest";
+import type { Pinned } from "../../src/memory/ports/system-records.js";
 import { changeModelUnderLoad } from "../faults/reembed.js";
 import { admin } from "../support/admin.js";
 import { resultsOf, signUp } from "../support/caller.js";
@@ -29,7 +30,7 @@ describe("changing the model under load", () => {
 });
 
 describe("a model that is not there any more", () => {
-  it("is changed at once: namespaces are read anew as they are used", async () => {
+  it("is changed: its namespaces are unavailable until they have moved", async () => {
     const dataDir = newDataDir();
     const first = await startServer({ dataDir });
     const caller = await signUp(first.url);
@@ -37,24 +38,24 @@ describe("a model that is not there any more", () => {
     for (const [i, text] of texts.entries()) await caller.store({ text, namespace: i % 2 ? "odd" : "even" });
     await first.stop();
     await forgetRevision(dataDir);
-    expect((await runUntilExit({ DATA_DIR: dataDir, PORT: "0" })).output).toContain(
-      "They differ in revision",
-    );
+    const refused = await runUntilExit({ DATA_DIR: dataDir, PORT: "0" });
+    expect(refused.output).toMatch(/They differ in revision; .* recalld-admin reembed MODEL/);
 
-    const reembedding = admin({ DATA_DIR: dataDir }, "reembed", "bundled", "--at-once");
-    // The plan is written before the service looks for one. Each command takes the folder for a moment, and
-    // one that asks too often would keep the other from it on a busy machine.
+    const reembedding = admin({ DATA_DIR: dataDir }, "reembed", "bundled");
+    // The model is pinned before the service starts. Each command takes the folder for a moment, and one that asks
+    // too often would keep the other from it on a busy machine.
     const status = async () => (await admin({ DATA_DIR: dataDir }, "reembed", "--status")).stdout;
     await vi.waitFor(
       async () => {
         await sleep(2000);
-        expect(await status()).toContain("switching bundled");
+        expect(await status()).toContain("0 of 2 namespaces have vectors of bundled");
       },
       { timeout: 30_000 },
     );
     const second = await startServer({ dataDir });
     for (const [i, text] of texts.entries()) {
-      const [best] = resultsOf(await caller.at(second.url).recall(text, i % 2 ? "odd" : "even"));
+      const recall = () => caller.at(second.url).recall(text, i % 2 ? "odd" : "even");
+      const [best] = await vi.waitFor(async () => resultsOf(await recall()), { timeout: 30_000 });
       expect(best).toMatchObject({ text, score: expect.closeTo(1, 3) });
     }
     expect((await reembedding).code).toBe(0);
@@ -65,26 +66,40 @@ describe("a model that is not there any more", () => {
   });
 });
 
-describe("a change of the model that is given up", () => {
-  it("leaves the old vectors in use, and nothing of the copies", async () => {
+describe("a change of the model that is given up in the middle", () => {
+  it("moves back what has moved, and leaves nothing of the copies", async () => {
     const dataDir = newDataDir();
     const env = { DATA_DIR: dataDir, MODELS_DIR: otherModelsDir() };
     const server = await startServer({ dataDir, env });
     const caller = await signUp(server.url);
-    for (const text of prose(900)) await caller.store({ text, namespace: "a" });
+    const texts = prose(2700);
+    const sizes = [20, 20, 2660];
+    for (const [i, size] of sizes.entries()) {
+      for (const text of texts.splice(0, size)) await caller.store({ text, namespace: `n${i}` });
+    }
     const reembedding = admin(env, "reembed", OTHER_MODEL);
-    await vi.waitFor(
-      async () => expect((await admin(env, "reembed", "--status")).stdout).toMatch(/building .* entries/),
-      { timeout: 20_000 },
-    );
-    expect((await admin(env, "reembed", "--abandon")).code).toBe(0);
-    expect((await reembedding).code).toBe(1);
-    const [best] = resultsOf(await caller.recall(prose(1)[0] as string, "a"));
-    expect(best).toMatchObject({ text: prose(1)[0], score: expect.closeTo(1, 3) });
-    expect((await admin(env, "reembed", "--status")).stdout).toContain("holds vectors of bundled");
+    const status = async () => (await admin(env, "reembed", "--status")).stdout;
+    await vi.waitFor(async () => expect(await status()).toMatch(/ [1-9][\d,]* of 2,700 entries are made/), {
+      timeout: 20_000,
+    });
+    const abandoned = await admin(env, "reembed", "--abandon");
+    expect(abandoned, abandoned.stderr).toMatchObject({ code: 0 });
+    expect(await reembedding).toMatchObject({ code: 1, stderr: expect.stringContaining("it was not done") });
+    for (const [namespace, text] of [
+      ["n0", prose(1)[0]],
+      ["n2", prose(2700)[2699]],
+    ] as [string, string][]) {
+      const [best] = resultsOf(await caller.recall(text, namespace));
+      expect(best).toMatchObject({ text, score: expect.closeTo(1, 3) });
+    }
+    const after = await status();
+    expect(after).toContain("the database is pinned to bundled ");
+    expect(after).toMatch(/^3 namespaces with [\d,]+ entries have vectors of bundled /m);
+    expect(after).toContain("nothing is left to move");
+    expect((await admin(env, "reembed", "--abandon")).stderr).toContain("the model is not being changed");
     expect(await server.stop()).toBe(0);
     const verified = await admin(env, "verify");
-    expect(verified.stdout).toContain("900 memories");
+    expect(verified.stdout).toContain(" 2700 memories");
     expect(verified.code, verified.stderr).toBe(0);
   });
 });
@@ -92,8 +107,9 @@ describe("a change of the model that is given up", () => {
 /** Changes the model's revision, as an upgrade with another bundled model does. */
 async function forgetRevision(dataDir: string): Promise<void> {
   const root = open({ path: join(dataDir, "recalld.mdb") });
-  const meta = root.openDB<Record<string, unknown>, string>("meta", { encoding: "json" });
-  await meta.put("model", { ...meta.get("model"), revision: "0".repeat(64) });
+  const meta = root.openDB<readonly Pinned[], string>("meta", { encoding: "json" });
+  const pinned = meta.get("models")?.[0] as Pinned;
+  await meta.put("models", [{ ...pinned, model: { ...pinned.model, revision: "0".repeat(64) } }]);
   await root.close();
 }
 

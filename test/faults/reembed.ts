@@ -25,7 +25,7 @@ export interface ReembedOptions {
   /** Settings that give the operator's command the database. */
   readonly env: Readonly<Record<string, string>>;
   readonly memories: number;
-  /** Share of copied entries at which the first server is killed with -9. */
+  /** Share of entries with vectors of the new model at which the first server is killed with -9. */
   readonly killAt?: number;
   readonly seed: number;
 }
@@ -77,7 +77,7 @@ async function reembed({ env, killAt }: ReembedOptions, restart: () => Promise<v
   let restarting: Promise<void> | undefined;
   const listen = (chunk: Buffer) => {
     said += chunk;
-    const progress = /building.*?([\d,]+) of ([\d,]+) entries(?!.*entries)/s.exec(said);
+    const progress = /([\d,]+) of ([\d,]+) entries are made(?!.*entries)/s.exec(said);
     const [done = 0, of = 0] = (progress?.slice(1) ?? []).map((number) => Number(number.replaceAll(",", "")));
     if (killAt !== undefined && of > 0 && done >= killAt * of) restarting ??= restart();
   };

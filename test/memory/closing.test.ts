@@ -6,10 +6,9 @@ import { signUp } from "../../src/accounts/sign-up.js";
 import { store } from "../../src/memory/calls/store.js";
 import { dropAll } from "../../src/memory/erasure/drop-all.js";
 import { Leftovers } from "../../src/memory/erasure/leftovers.js";
-import { Generations } from "../../src/memory/generations/generations.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { aMemory } from "../contract/samples.js";
-import { modelOf } from "./models.js";
+import { generationsOf, modelOf } from "./models.js";
 import { House, plainVectors } from "./room.js";
 
 let house: House;
@@ -30,7 +29,7 @@ async function setUp() {
     embed: () => held.then(() => model.embed({ text: "", field: "text", owner: "acc" })),
   };
   const room = house.room({
-    generations: new Generations("", embedder),
+    generations: generationsOf(embedder),
     vectors: plainVectors(() => ({})).vectors,
   });
   const { accounts, claims, log } = house.storage;

@@ -563,7 +563,10 @@ describe("compacting the local database", () => {
     };
     await claims.claim(claim);
     await recent.touch(scopeOf("ä b"), 5);
-    await systemRecords.pinModel({ id: "model", revision: "r", dtype: "q8", dimensions: DIMENSIONS });
+    await systemRecords.pin({
+      after: undefined,
+      to: { generation: "", model: { id: "model", revision: "r", dtype: "q8", dimensions: DIMENSIONS } },
+    });
     await usage.add([]);
     const secret = memory(100, { text: SECRET });
     const logId = await house.write("ä b", [...memories(50), secret, ...memories(99).slice(60)]);

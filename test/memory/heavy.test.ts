@@ -3,9 +3,9 @@ import { afterEach, expect, it } from "vitest";
 import { recall } from "../../src/memory/calls/recall.js";
 import { listMemories } from "../../src/memory/calls/several/list.js";
 import { store } from "../../src/memory/calls/store.js";
-import { Generations } from "../../src/memory/generations/generations.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
+import { generationsOf } from "./models.js";
 import { CALLER, House } from "./room.js";
 
 const DIMENSIONS = 384;
@@ -49,10 +49,7 @@ function modelOf(windowsOf: (field: string) => number): Embedder {
 async function heavyHouse(memories: number, tailRowsMax: number) {
   const house = await House.open({ dimensions: DIMENSIONS, tailRowsMax });
   houses.push(house);
-  const generations = new Generations(
-    "",
-    modelOf((field) => (field === "query" ? QUERY_WINDOWS : TEXT_WINDOWS)),
-  );
+  const generations = generationsOf(modelOf((field) => (field === "query" ? QUERY_WINDOWS : TEXT_WINDOWS)));
   const { ports } = house.room({ generations });
   const charges = { charged: 0, refunded: 0, counted: 0 };
   const quota = {

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { recall } from "../../src/memory/calls/recall.js";
-import { Generations } from "../../src/memory/generations/generations.js";
 import { aMemory } from "../contract/samples.js";
 import { type Chance, chanceOf } from "../support/chance.js";
 import { HybridModel } from "./hybrid-model.js";
+import { generationsOf } from "./models.js";
 import { plainWords } from "./plain-words.js";
 import { CALLER, House, type Room } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => house.close());
 
 const newRoom = (words = plainWords().words) =>
-  house.room({ generations: new Generations("", toyEmbedder), words });
+  house.room({ generations: generationsOf(toyEmbedder), words });
 
 let stored = 0;
 /** Appends a memory; returns its id. */

@@ -1,5 +1,8 @@
-import { Generations } from "../../src/memory/generations/generations.js";
+import { Generations, type GenerationsOptions } from "../../src/memory/models/generations.js";
+import { Pins } from "../../src/memory/models/pins.js";
+import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Embedder } from "../../src/memory/ports/embedder.js";
+import type { Pinned } from "../../src/memory/ports/system-records.js";
 
 /** Makes a model that returns this vector for every text. */
 export function modelOf(vector: readonly number[], id = "none"): Embedder {
@@ -12,5 +15,27 @@ export function modelOf(vector: readonly number[], id = "none"): Embedder {
 
 /** Makes one model generation, of a model with vectors of this length. */
 export function oneGeneration(dimensions: number): Generations {
-  return new Generations("", modelOf(new Array(dimensions).fill(1)));
+  return generationsOf(modelOf(new Array(dimensions).fill(1)));
+}
+
+/** Makes the models of a database which is pinned to a loaded one; `before` are those that it had before. */
+export function generationsOf(
+  model: Embedder,
+  { before = [], ...options }: Partial<GenerationsOptions> & { readonly before?: readonly Pinned[] } = {},
+): Generations {
+  const pins = [
+    ...before,
+    { generation: before.length === 0 ? "" : `e${before.length}`, model: model.model },
+  ];
+  return new Generations(
+    new Pins(pins),
+    { ...model, close: async () => {} },
+    {
+      systemRecords: { models: async () => pins },
+      clock: systemClock,
+      openModel: () => Promise.reject(new Error("there is no other model")),
+      onTrouble: () => {},
+      ...options,
+    },
+  );
 }

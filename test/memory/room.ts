@@ -2,9 +2,8 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ErasurePorts } from "../../src/memory/erasure/erase.js";
-import type { Generations } from "../../src/memory/generations/generations.js";
-import { Mover } from "../../src/memory/generations/mover.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
+import type { Generations } from "../../src/memory/models/generations.js";
 import type { Clock } from "../../src/memory/pacing/clock.js";
 import { systemClock } from "../../src/memory/pacing/clock.js";
 import type { Appended, Log, Lost, Numbered, Scope, Stored } from "../../src/memory/ports/log.js";
@@ -120,11 +119,10 @@ export class Room {
   }: RoomOptions & { storage: Storage; vectors: Vectors; clock: Clock }) {
     this.log = log;
     const { erasures, calls } = storage;
-    const mover = new Mover({ log, erasures, generations, clock });
     this.namespaces = new Namespaces({
       log,
       generations,
-      mover,
+      erasures,
       vectors,
       words,
       clock,
@@ -136,8 +134,7 @@ export class Room {
     const quota = { charge: async () => {}, verify: async () => {}, refund: async () => {}, count: () => {} };
     const { namespaces } = this;
     const eraseCalls = (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs });
-    const erasing = { generations, mover, erasures, eraseCalls };
-    this.ports = { log, vectors, words, clock, namespaces, quota, ...erasing };
+    this.ports = { log, vectors, words, clock, namespaces, quota, generations, erasures, eraseCalls };
   }
 
   async append(namespace: string, memory: Stored): Promise<void> {

@@ -5,13 +5,13 @@ import { deleteMemory } from "../../src/memory/calls/delete-memory.js";
 import { deleteNamespace } from "../../src/memory/calls/delete-namespace.js";
 import { recall } from "../../src/memory/calls/recall.js";
 import { sweep } from "../../src/memory/erasure/sweeping.js";
-import { Generations } from "../../src/memory/generations/generations.js";
 import { verify } from "../../src/memory/log/verify.js";
 import { turn } from "../../src/memory/pacing/turn.js";
 import type { Log, Stored } from "../../src/memory/ports/log.js";
 import type { Words } from "../../src/memory/ports/words.js";
 import { aMemory } from "../contract/samples.js";
 import { openWords } from "../words/built.js";
+import { generationsOf } from "./models.js";
 import { CALLER, House, type Room, until } from "./room.js";
 import { TOY_DIMENSIONS, toyEmbedder, toyEmbedding } from "./toy-embedder.js";
 
@@ -37,7 +37,7 @@ function roomOf({ log }: { log?: Log } = {}): { room: Room; words: Words } {
   const folder = join(house.dataDir, "words");
   const words = openWords({ folder, folderBytesMax: 1e9, localBytesMax: 10_000, turn });
   opened.push(words);
-  const generations = new Generations("", toyEmbedder);
+  const generations = generationsOf(toyEmbedder);
   return { room: house.room({ generations, words, ...(log && { log }) }), words };
 }
 
@@ -122,7 +122,7 @@ describe("the file of a log's words", () => {
 
   it("is erased by the sweep if another process dropped the namespace", async () => {
     const { logId } = await kept();
-    const other = house.room({ generations: new Generations("", toyEmbedder) });
+    const other = house.room({ generations: generationsOf(toyEmbedder) });
     await deleteNamespace(other.ports, { caller: CALLER, namespace: "a", force: true });
     const { room, words } = roomOf();
     expect(await words.kept()).toEqual([logId]);

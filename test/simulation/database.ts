@@ -1,9 +1,10 @@
 import type { Account } from "../../src/accounts/account.js";
 import { unavailable } from "../../src/errors.js";
+import { Pins } from "../../src/memory/models/pins.js";
 import type { Claim } from "../../src/memory/ports/claims.js";
 import type { Erasure } from "../../src/memory/ports/erasures.js";
 import type { Entry, Scope } from "../../src/memory/ports/log.js";
-import type { Pinned, Plan } from "../../src/memory/ports/plan.js";
+import type { Pinned } from "../../src/memory/ports/system-records.js";
 import type { Runs, VirtualTime } from "./time.js";
 
 /** Faults of a database, each with its probability per request. */
@@ -50,7 +51,10 @@ export class Database {
   readonly erasures = new Map<string, Erasure>();
   readonly accounts = new Map<string, Account>();
   readonly recent = new Map<string, Scope>();
-  readonly system: { pinned?: Pinned; plan?: Plan; version: number } = { version: 0 };
+  /** Models that it was ever pinned to. */
+  models: readonly Pinned[] = [];
+  /** True if vectors of two models were compared. */
+  hasMixed = false;
   /** Charges and refunds whose outcome the caller cannot know. */
   unclearCharges = 0;
   /** Charges of each account's plan, less the refunds. */
@@ -111,6 +115,14 @@ export class Database {
   #maybePause(process: Client): void {
     if (!this.time.chance(this.faults.pause)) return;
     process.resumesAtMs = Math.max(process.resumesAtMs, this.time.nowMs + pauseMs(this.time));
+  }
+
+  /** True if every namespace's log has vectors of the pinned model. */
+  get isMoved(): boolean {
+    const { models } = this;
+    return (
+      models.length === 0 || [...this.heads.values()].every((logId) => new Pins(models).isAtPresent(logId))
+    );
   }
 
   logOf(logId: string): Map<number, Entry> {

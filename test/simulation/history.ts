@@ -1,5 +1,8 @@
 import { MemoryError } from "../../src/errors.js";
 import type { BatchResult } from "../../src/memory/calls/several/batch.js";
+import { Pins } from "../../src/memory/models/pins.js";
+import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
+import { generationOf } from "../../src/memory/ports/generation.js";
 import { type Entry, isEnd } from "../../src/memory/ports/log.js";
 import type { Database } from "./database.js";
 import type { VirtualTime } from "./time.js";
@@ -289,11 +292,15 @@ export class History {
   /** Checks everything in the database when nothing runs any more. */
   checkDatabase(db: Database): void {
     const living = new Set(db.heads.values());
-    for (const [logId, log] of db.logs) this.#checkLog(logId, { log, living: living.has(logId) });
+    for (const [logId, log] of db.logs) {
+      this.#checkLog(logId, { log, living: living.has(logId) });
+      this.#checkVectors(logId, { log, model: new Pins(db.models).modelOf(generationOf(logId)) });
+    }
     for (const name of db.heads.keys()) {
       const [accountId = ""] = name.split(" ");
       if (!db.accounts.has(accountId)) this.#break(`${name} is left of an account that was closed`);
     }
+    if (db.hasMixed) this.#break("two models met in one recall");
     if (db.erasures.size > 0) this.#break("an erasure was left over");
     this.#checkSuperseded(db);
     this.#checkCharges(db);
@@ -317,6 +324,8 @@ export class History {
       if (entry?.op === "delete") deleted.add(entry.target);
       if (entry?.op !== "store" && entry?.op !== "erased") continue;
       const { id, opId, replaces } = entry;
+      // An entry by which a copy was given up is of no memory.
+      if (id === "") continue;
       if (operations.has(opId)) this.#break(`${logId} holds a write of ${id} twice`);
       operations.add(opId);
       if (deleted.has(replaces ?? 0)) this.#break(`${logId} has a version of ${id} behind its tombstone`);
@@ -330,6 +339,17 @@ export class History {
       if (version === undefined || this.#mustBeErased({ ...version, id })) {
         this.#break(`${logId} still holds ${entry.text}, which was forgotten`);
       }
+    }
+  }
+
+  /** Checks that a log has vectors of its own model only: each consists of the model's number. */
+  #checkVectors(
+    logId: string,
+    { log, model }: { log: ReadonlyMap<number, Entry>; model: ModelIdentity | undefined },
+  ): void {
+    for (const entry of log.values()) {
+      if (entry.op === "store" && entry.vectors[0] !== Number(model?.id))
+        this.#break(`${logId} holds ${entry.text} by model ${entry.vectors[0]}, not ${model?.id}`);
     }
   }
 

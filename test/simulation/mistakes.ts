@@ -13,9 +13,9 @@ export const MISTAKES: readonly Mistake[] = [
     seed: 27,
     changes: [
       [
-        "memory/generations/copy.ts",
-        "  await log.append({ logId: to, from: first.sequence, entries: copies });\n",
-        `  await log.append({ logId: to, from: first.sequence, entries: copies });
+        "memory/reembedding/copy.ts",
+        "  await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });\n",
+        `  await log.append({ logId: to, from: news[0]?.sequence ?? 1, entries: copies });
   const stored = news.filter(({ entry }) => entry.op === "store").map(({ sequence }) => sequence);
   const from = to.split("x")[0] as string;
   const still = new Set((await log.fetch({ logId: from, sequences: stored, what: "head" })).found.map(({ sequence }) => sequence));
@@ -73,7 +73,7 @@ export const MISTAKES: readonly Mistake[] = [
         "entry !== undefined && entry.op === 'lost'",
       ],
       [
-        "memory/generations/mover.ts",
+        "memory/log/leave.ts",
         "await erasures.begin({ id: logId",
         "if (Date.now() < 0) await erasures.begin({ id: logId",
       ],
@@ -83,8 +83,8 @@ export const MISTAKES: readonly Mistake[] = [
     what: "a copier passes over tombstones",
     seed: 343,
     changes: [
-      ["memory/generations/copy.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
-      ["memory/generations/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
+      ["memory/reembedding/copy.ts", "  await log.erase({ logId: to, sequences: forgotten });\n", ""],
+      ["memory/reembedding/copy.ts", "const gone = new Set(forgotten);", "const gone = new Set<number>();"],
     ],
   },
   {
@@ -92,26 +92,59 @@ export const MISTAKES: readonly Mistake[] = [
     changes: [["memory/log/appender.ts", "if (this.replica.sealed) return new Sealed();", ""]],
   },
   {
-    what: "a replica reads the pinned model before the plan that is about to change it",
-    seed: 24,
+    what: "a copy that was given up is erased, and whoever slept over it moves the log to it",
     changes: [
       [
-        "memory/model-change/reembedding.ts",
-        "    const plan = (await systemRecords.plan())?.plan;\n    // After the plan: one that has ended by now has pinned its model before.\n    const pinned = await systemRecords.pinned();\n",
-        "    const pinned = await systemRecords.pinned();\n    const plan = (await systemRecords.plan())?.plan;\n",
+        "memory/reembedding/move.ts",
+        "if (await appendDirect(ports, { logId, entry })) await endCopy(ports, copy);",
+        "if (entry.opId !== '') await endCopy(ports, copy);",
       ],
+    ],
+  },
+  {
+    what: "a move does not look whether its model is still pinned",
+    changes: [
       [
-        "memory/model-change/reembedding.ts",
-        "if (retired !== undefined) this.#models.set(generation, retired.model);\n    this.#retired.delete(generation);",
+        "memory/reembedding/move.ts",
+        "if (copied === undefined || generations.pins.present.generation !== generation) return;",
+        "if (copied === undefined) return;",
+      ],
+    ],
+  },
+  {
+    what: "a move leaves behind what was stored since the copy",
+    changes: [
+      [
+        "memory/reembedding/move.ts",
+        "from: copied + 1, entries: [moved]",
+        "from: ((await log.last(from))?.sequence ?? 0) + 1, entries: [moved]",
+      ],
+    ],
+  },
+  {
+    what: "nobody erases copies that were given up",
+    changes: [["memory/models/pins.ts", "new Pins(this.all.slice(1, -1))", "new Pins([])"]],
+  },
+  {
+    what: "a drop leaves the copy that another process makes",
+    changes: [
+      [
+        "memory/erasure/erase.ts",
+        "for (const copy of generations.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);",
         "",
       ],
     ],
   },
   {
-    what: "a namespace that a stopped process began in the model before is never moved",
-    seed: 40,
+    what: "a store is embedded by the newest model, whichever log it goes to",
     changes: [
-      ["memory/generations/generations.ts", "!this.needed.has(generation)", "!this.known.has(generation)"],
+      ["memory/calls/store.ts", "await embed(generation);", "await embed(namespaces.generationOf(scope));"],
+    ],
+  },
+  {
+    what: "a recall is embedded by the newest model, whichever log it meets",
+    changes: [
+      ["memory/calls/recall.ts", "embed(generationOf(replica.logId))", "embed(ports.generations.newest)"],
     ],
   },
   {

@@ -17,8 +17,8 @@ import {
   seen,
   type What,
 } from "../../src/memory/ports/log.js";
-import type { SystemRecords } from "../../src/memory/ports/plan.js";
 import type { Recent } from "../../src/memory/ports/recent.js";
+import type { SystemRecords } from "../../src/memory/ports/system-records.js";
 import { type Client, type Database, keyOf, scopeOf } from "./database.js";
 import type { VirtualTime } from "./time.js";
 
@@ -266,26 +266,12 @@ export function erasuresOf(db: Database, process: Client): Erasures {
 
 /** Makes the system records as one process sees them. */
 export function systemRecordsOf(db: Database, process: Client): SystemRecords {
-  const { system } = db;
   return {
-    pinModel: (model) =>
+    models: () => db.request(process, () => db.models),
+    pin: ({ after, to }) =>
       db.request(process, () => {
-        system.pinned ??= { model, generation: "" };
-        return system.pinned;
-      }),
-    pinned: () => db.request(process, () => system.pinned),
-    repin: ({ from, to }) =>
-      db.request(process, () => {
-        if (system.pinned?.generation === from) system.pinned = to;
-      }),
-    plan: () => db.request(process, () => system.plan && { plan: system.plan, version: system.version }),
-    replacePlan: ({ from, to }) =>
-      db.request(process, () => {
-        if ((system.plan === undefined ? 0 : system.version) !== from) return false;
-        // A version is never used again, so that a late write meets no other plan than its own.
-        system.version++;
-        if (to === undefined) delete system.plan;
-        else system.plan = to;
+        if (db.models.at(-1)?.generation !== after) return false;
+        db.models = [...db.models, to];
         return true;
       }),
   };

@@ -12,14 +12,16 @@ import { type StoreRequest, store } from "../../src/memory/calls/store.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
 import { dropAll } from "../../src/memory/erasure/drop-all.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
-import { Generations } from "../../src/memory/generations/generations.js";
-import { Mover } from "../../src/memory/generations/mover.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";
 import { warm } from "../../src/memory/log/warm.js";
-import { generationFor, modelFor } from "../../src/memory/model-change/pin.js";
-import { type OpenModel, Reembedding } from "../../src/memory/model-change/reembedding.js";
+import { Generations, type OpenModel } from "../../src/memory/models/generations.js";
+import { modelFor, pinned } from "../../src/memory/models/pin.js";
+import { Pins } from "../../src/memory/models/pins.js";
+import type { ModelIdentity } from "../../src/memory/ports/embedder.js";
 import type { Quota } from "../../src/memory/ports/quota.js";
+import type { Pinned } from "../../src/memory/ports/system-records.js";
+import { Moving } from "../../src/memory/reembedding/moving.js";
 import { plainIndex } from "../memory/plain-index.js";
 import { plainWords } from "../memory/plain-words.js";
 import type { Client, Database } from "./database.js";
@@ -45,8 +47,8 @@ type RecallHow = Pick<RecallRequest, "mode" | "after">;
 export interface ProcessOptions {
   /** True if it is the only process that can work on the database. */
   readonly exclusive: boolean;
-  /** True if the model changes at some time, so the process must look for a plan. */
-  readonly followsPlan: boolean;
+  /** True if the model changes at some time, so the process must look which one is pinned. */
+  readonly followsModel: boolean;
 }
 
 /** One process: the room's real code over the simulated database, until it dies. */
@@ -139,49 +141,41 @@ export class Process implements Client {
     const systemRecords = systemRecordsOf(this.db, this);
     for (;;) {
       try {
-        const plan = (await systemRecords.plan())?.plan;
-        const pinned = await systemRecords.pinned();
-        const wanted = modelFor(pinned?.model.id ?? FIRST_MODEL, { pinned, plan });
-        const model = this.#modelOf(wanted);
-        const generation = await generationFor(systemRecords, { model: model.model, plan });
-        return await this.#furnish({ generation, model });
+        const models = await systemRecords.models();
+        const model = this.#modelOf(modelFor(models.at(-1)?.model.id ?? FIRST_MODEL, models));
+        const pins = await pinned(systemRecords, { model: model.model, models });
+        return await this.#furnish(pins, model);
       } catch {
         await clock.sleep(RESTART_MS);
       }
     }
   }
 
-  async #furnish(first: { generation: string; model: OpenModel }): Promise<Room> {
-    const room = roomOf(this.db, this, { first, exclusive: this.options.exclusive });
+  async #furnish(pins: readonly Pinned[], first: OpenModel): Promise<Room> {
+    const clock = this.db.time.clockOf(this);
+    const generations = new Generations(new Pins(pins), first, {
+      systemRecords: systemRecordsOf(this.db, this),
+      clock,
+      openModel: (model) => this.#load(model),
+      onTrouble: () => {},
+    });
+    const room = roomOf(this.db, this, { generations, exclusive: this.options.exclusive });
     const { namespaces } = room;
-    if (this.options.followsPlan) {
-      const reembedding = new Reembedding(
-        {
-          ...room,
-          systemRecords: systemRecordsOf(this.db, this),
-          exclusive: this.options.exclusive,
-          openModel: (id) => this.#load(id),
-          onTrouble: () => {},
-          onPhase: () => {},
-        },
-        first,
-      );
-      await reembedding.step();
-      void this.#keepStepping(reembedding);
+    if (this.options.followsModel) {
+      void this.#keepMoving(new Moving({ ...room, onTrouble: () => {}, onMoved: () => {} }));
     }
     const options = { recent: room.recent, namespaces, onTrouble: () => {} };
     await warm({ ...options, stopping: new AbortController().signal });
     return room;
   }
 
-  async #keepStepping(reembedding: Reembedding): Promise<void> {
+  async #keepMoving(moving: Moving): Promise<void> {
     const { time } = this.db;
     const clock = time.clockOf(this);
     for (;;) {
-      // It looks rarely while there is nothing to follow, because every look costs simulation time.
-      const isIdle = this.db.system.plan === undefined;
-      await clock.sleep(isIdle ? time.between(20_000, 60_000) : time.between(500, 3_000));
-      await reembedding.step().catch(() => {});
+      await moving.step().catch(() => {});
+      // It looks rarely while there is nothing to move, because every look costs simulation time.
+      await clock.sleep(this.db.isMoved ? time.between(20_000, 60_000) : time.between(500, 3_000));
     }
   }
 
@@ -196,7 +190,7 @@ export class Process implements Client {
     }
   }
 
-  async #load(id: string): Promise<OpenModel> {
+  async #load({ id }: ModelIdentity): Promise<OpenModel> {
     const { time } = this.db;
     await time.clockOf(this).sleep(time.between(0, time.chance(0.2) ? 10_000 : 500));
     if (time.chance(this.db.faults.lost)) throw new Error("the model could not be loaded");
@@ -225,7 +219,7 @@ type Room = ReturnType<typeof roomOf>;
 function roomOf(
   db: Database,
   process: Client,
-  { first, exclusive }: { first: { generation: string; model: OpenModel }; exclusive: boolean },
+  { generations, exclusive }: { generations: Generations; exclusive: boolean },
 ) {
   const clock = db.time.clockOf(process);
   const log = logOf(db, process);
@@ -233,7 +227,7 @@ function roomOf(
   const recent = recentOf(db, process);
   const accounts = accountsOf(db, process);
   const vectors = {
-    open: indexOfOneModel,
+    open: () => indexOfOneModel(db),
     discard: async () => {},
     kept: async () => [],
     markOf: async () => undefined,
@@ -241,12 +235,10 @@ function roomOf(
     wipe: async () => {},
     holds: async () => [],
   };
-  const generations = new Generations(first.generation, first.model, clock);
-  const mover = new Mover({ log, erasures, generations, clock });
   const indexMemoryBytesMax = Number.MAX_SAFE_INTEGER;
   const { words } = plainWords();
   const indexes = { vectors, words, indexMemoryBytesMax };
-  const namespaces = new Namespaces({ log, generations, mover, clock, recent, ...indexes });
+  const namespaces = new Namespaces({ log, erasures, generations, clock, recent, ...indexes });
   const idempotency = new Idempotency({ claims: claimsOf(db, process), log, clock, exclusive });
   const quota: Quota = {
     charge: (caller, calls) => charge(accounts, caller, calls),
@@ -264,19 +256,18 @@ function roomOf(
     erasures,
     eraseCalls: () => db.request(process, () => {}),
     generations,
-    mover,
     quota,
     accounts,
     recent,
   };
 }
 
-/** Makes an index that finds everything in it, and fails if vectors are not of the query's model. */
-function indexOfOneModel() {
+/** Makes an index that finds everything in it, and notes if vectors are not of the query's model. */
+function indexOfOneModel(db: Database) {
   const index = plainIndex({
     search: async (query) => {
       for (const { vectors } of index.rows.values()) {
-        if (vectors[0]?.[0] !== query.vector[0]) throw new Error("two models met in one recall");
+        if (vectors[0]?.[0] !== query.vector[0]) db.hasMixed = true;
       }
       return index.first(query);
     },

@@ -1,5 +1,5 @@
 import type { BatchMemory } from "../../src/memory/calls/several/store-batch.js";
-import type { Plan } from "../../src/memory/ports/plan.js";
+import { REST_MS } from "../../src/memory/reembedding/moving.js";
 import { CALM, Database, type Faults, keyOf, type Mistakes } from "./database.js";
 import { History, type Storing } from "./history.js";
 import { type Caller, Process } from "./process.js";
@@ -19,7 +19,8 @@ interface Shape {
   readonly faults: Faults;
   /** Time within which all operations begin. */
   readonly spreadMs: number;
-  readonly changesModel: boolean;
+  /** Number of times that the model changes. */
+  readonly modelChanges: number;
   readonly closesAccount: boolean;
   /** Frequency of each kind of operation: schedules that lack some, or have many, find more. */
   readonly weights: Record<Kind, number>;
@@ -61,7 +62,7 @@ function shapeOf(time: VirtualTime): Shape {
     operations: 24 + Math.floor(time.between(0, 16)),
     faults: { ...faults, pause: time.chance(0.5) ? 0 : time.between(0.002, 0.03) },
     spreadMs: time.pick(changesModel ? [300, 5_000, 60_000, 150_000] : [300, 300, 5_000, 60_000]),
-    changesModel,
+    modelChanges: changesModel ? time.pick([1, 1, 2, 3]) : 0,
     closesAccount: time.chance(0.4),
     weights: weightsOf(time),
     focus: time.pick([1, 3, 12]),
@@ -133,13 +134,14 @@ class Schedule {
   private readonly shape: Shape;
 
   async run(): Promise<void> {
-    const { operations, spreadMs, changesModel, closesAccount } = this.shape;
+    const { operations, spreadMs, modelChanges, closesAccount } = this.shape;
     for (let i = 0; i < operations; i++) this.#plan(this.time.between(0, spreadMs));
-    if (changesModel) this.#begin(this.time.between(0, spreadMs), () => this.#changeModel());
+    for (let i = 0; i < modelChanges; i++)
+      this.time.at(this.time.between(0, spreadMs), () => this.#changeModel());
     if (closesAccount)
       this.#begin(this.time.between(0, spreadMs), () => this.#close(this.#callers[1] as Caller));
     // Calls of a dead process never end, so time decides.
-    await this.#until(() => this.#open === 0 && this.#db.system.plan === undefined, END_MS);
+    await this.#until(() => this.#open === 0 && this.#db.isMoved, END_MS);
     await this.#settle();
   }
 
@@ -301,19 +303,15 @@ class Schedule {
     );
   }
 
-  /** Begins the plan that the processes follow, like the operator's command. */
-  async #changeModel(): Promise<void> {
-    const { system } = this.#db;
+  /** Pins another model, like the operator's command, or gives the last change up. */
+  #changeModel(): void {
+    const { models } = this.#db;
+    const [before, present] = [models.at(-2), models.at(-1)];
     // A database without a model has nothing to change.
-    if (system.pinned === undefined || system.plan !== undefined) return;
-    const phase = this.time.chance(0.5) ? "switching" : "building";
-    const plan: Plan = {
-      ...{ generation: "new", modelId: "2", phase, replicas: {} },
-      begunAtMs: this.time.clockOf({ alive: true, resumesAtMs: 0 }).wallMs(),
-      progress: { done: 0, of: 0 },
-    };
-    system.version++;
-    system.plan = plan;
+    if (present === undefined) return;
+    const next = { ...present.model, id: String(models.length + 1) };
+    const model = before !== undefined && this.time.chance(0.5) ? before.model : next;
+    this.#db.models = [...models, { generation: `e${models.length}`, model }];
   }
 
   #kill(): void {
@@ -333,7 +331,10 @@ class Schedule {
   }
 
   #newProcess(): Process {
-    return new Process(this.#db, { exclusive: this.shape.exclusive, followsPlan: this.shape.changesModel });
+    return new Process(this.#db, {
+      exclusive: this.shape.exclusive,
+      followsModel: this.shape.modelChanges > 0,
+    });
   }
 
   #signUp(accountId: string): Caller {
@@ -371,7 +372,9 @@ class Schedule {
     // Paused processes continue and finish their work.
     for (const process of processes) process.resumesAtMs = 0;
     await this.#until(() => false, SETTLING_MS);
-    if (this.#db.system.plan !== undefined) throw new Error("the change of the model did not end");
+    // What a late request put into the model before is found by a walk that comes after some time.
+    await this.#until(() => this.#db.isMoved, REST_MS + SETTLING_MS);
+    if (!this.#db.isMoved) throw new Error("the change of the model did not end");
     await this.#finish(() => this.#recallAll(processes));
     // A log that has moved is erased when its name has moved too, which those recalls ensured.
     for (const process of processes.slice(1)) process.die();

@@ -1,6 +1,6 @@
-import type { Generations } from "../generations/generations.js";
 import type { Idempotency } from "../idempotency/idempotency.js";
 import type { Namespaces } from "../log/namespaces.js";
+import type { Generations } from "../models/generations.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Quota } from "../ports/quota.js";
 

@@ -1,7 +1,6 @@
-import type { Generations } from "../generations/generations.js";
-import type { Mover } from "../generations/mover.js";
 import { newOperationId } from "../input/id.js";
 import type { Namespaces } from "../log/namespaces.js";
+import type { Generations } from "../models/generations.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Erasure, Erasures, LogErasure } from "../ports/erasures.js";
 import { baseOf } from "../ports/generation.js";
@@ -18,7 +17,6 @@ export interface ErasurePorts {
   readonly erasures: Erasures;
   readonly namespaces: Namespaces;
   readonly generations: Generations;
-  readonly mover: Mover;
   readonly clock: Clock;
   /** Erases the records of calls in a namespace that began at this time or before. */
   eraseCalls(scope: Scope, untilMs: number): Promise<void>;
@@ -63,7 +61,7 @@ export async function eraseEntry(
 ): Promise<void> {
   // The original first: a process that copies it looks there again after its copy. Then its copies, among
   // them the log that has the tombstone: its model generation may be unknown to this process.
-  const family = logIds.flatMap((logId) => generations.familyOf(logId));
+  const family = logIds.flatMap((logId) => generations.pins.familyOf(logId));
   for (const each of new Set([...logIds, ...family])) {
     await log.erase({ logId: each, sequences: [sequence] });
     for (const indexes of [vectors, words]) await indexes.wipe(each, [sequence]);
@@ -75,16 +73,21 @@ async function eraseAll(ports: ErasurePorts, erasure: LogErasure): Promise<boole
   const { scope, logId } = erasure;
   const { log, generations } = ports;
   const end = (await log.last(logId))?.entry.op;
-  if (end === "moved") {
-    // Until the name points to the copy, the original is the only complete log.
-    if ((await log.find(scope)) === logId) return false;
-    await eraseEntries(log, logId);
-  }
   // A drop whose log was never sealed did not happen: only its record is removed.
-  if (end !== "drop") return true;
+  if (end !== "drop" && end !== "moved") return true;
+  const living = await log.find(scope);
+  // Until the name points to the copy, the original is the only complete log.
+  if (end === "moved" && living === logId) return false;
+  const isOfLiving = living !== undefined && living !== logId && baseOf(living) === baseOf(logId);
+  if (end === "moved" || isOfLiving) {
+    await eraseEntries(log, logId);
+    return true;
+  }
   await release(ports, erasure);
+  // Whoever copies it has found it by its name, so it is known by now for which models.
+  await generations.refresh();
   await eraseEntries(log, logId);
-  for (const copy of generations.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);
+  for (const copy of generations.pins.familyOf(logId)) if (copy !== logId) await endCopy(ports, copy);
   return true;
 }
 

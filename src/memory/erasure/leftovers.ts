@@ -1,3 +1,4 @@
+import { leave } from "../log/leave.js";
 import { isEnd, type Named, type Scope } from "../ports/log.js";
 import { drop } from "./drop.js";
 import type { ErasurePorts } from "./erase.js";
@@ -38,10 +39,9 @@ export class Leftovers {
   }
 
   async #clear({ scope, logId }: Named, closed: ReadonlySet<string>): Promise<boolean> {
-    const { log, mover } = this.ports;
-    const entry = (await log.last(logId))?.entry;
+    const entry = (await this.ports.log.last(logId))?.entry;
     if (entry !== undefined && isEnd(entry)) {
-      await mover.leave(scope, { from: logId, to: entry.op === "moved" ? entry.to : undefined });
+      await leave(this.ports, { scope, logId, end: entry });
       return true;
     }
     if (!closed.has(scope.accountId)) return false;

@@ -1,12 +1,11 @@
-import type { Mover } from "../generations/mover.js";
-import { appendDirect, type DirectPorts, type Living, onLiving } from "../log/append-direct.js";
+import { appendDirect, type Living, onLiving } from "../log/append-direct.js";
+import type { LeavePorts } from "../log/leave.js";
 import type { Namespaces } from "../log/namespaces.js";
 import { Sealed } from "../log/replica.js";
 import { baseOf } from "../ports/generation.js";
 import type { Deleted, Scope } from "../ports/log.js";
 
-export interface BurialPorts extends DirectPorts {
-  readonly mover: Mover;
+export interface BurialPorts extends LeavePorts {
   readonly namespaces: Namespaces;
 }
 

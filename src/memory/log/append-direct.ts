@@ -1,7 +1,7 @@
 import { MemoryError, unavailable } from "../../errors.js";
-import type { Mover } from "../generations/mover.js";
 import type { Clock } from "../pacing/clock.js";
-import { type Deleted, type Dropped, isEnd, type Log, type Scope } from "../ports/log.js";
+import { type Deleted, type Dropped, type Erased, isEnd, type Log, type Scope } from "../ports/log.js";
+import { type LeavePorts, leave } from "./leave.js";
 
 /** Maximum number of attempts to become the log's next entry while others store, and their time limit. */
 const ATTEMPTS_MAX = 50;
@@ -26,7 +26,7 @@ export interface Living {
  * undefined has met the log's end, and runs again on the name's next log.
  */
 export async function onLiving<T>(
-  ports: { readonly log: Log; readonly mover: Mover },
+  ports: LeavePorts,
   scope: Scope,
   work: (living: Living) => Promise<T | undefined>,
 ): Promise<T | undefined> {
@@ -43,22 +43,19 @@ export async function onLiving<T>(
  * Finds the living log of a name. If its log has ended, this completes what the log's last writer left
  * undone.
  */
-async function livingLog(
-  { log, mover }: { readonly log: Log; readonly mover: Mover },
-  scope: Scope,
-): Promise<Living | "ended" | undefined> {
+async function livingLog(ports: LeavePorts, scope: Scope): Promise<Living | "ended" | undefined> {
+  const { log } = ports;
   const logId = await log.find(scope);
   if (logId === undefined) return undefined;
   const last = await log.last(logId);
   if (last === undefined || !isEnd(last.entry)) return { logId, last: last?.sequence ?? 0 };
-  const to = last.entry.op === "moved" ? last.entry.to : undefined;
-  await mover.leave(scope, { from: logId, to });
+  await leave(ports, { scope, logId, end: last.entry });
   return "ended";
 }
 
 export interface DirectAppend {
   readonly logId: string;
-  readonly entry: Deleted | Dropped;
+  readonly entry: Deleted | Dropped | Erased;
   /** Runs before each attempt; it throws if the entry must not follow the log's present entries. */
   check?(): Promise<void>;
 }

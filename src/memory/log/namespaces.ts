@@ -1,16 +1,16 @@
 import { unavailable } from "../../errors.js";
-import type { Generations } from "../generations/generations.js";
-import type { Mover } from "../generations/mover.js";
+import type { Generations } from "../models/generations.js";
 import { WaitingBytes } from "../pacing/waiting-bytes.js";
-import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
+import type { Erasures } from "../ports/erasures.js";
+import { type Generation, generationOf } from "../ports/generation.js";
 import type { Entry, Log, Lost, Numbered, Scope, Stored } from "../ports/log.js";
 import type { SharedStep, Steps } from "../ports/steps.js";
 import type { Conditional } from "../versions/condition.js";
 import { Appender } from "./appender.js";
+import { leave } from "./leave.js";
 import { Maintenance, type MaintenanceOptions } from "./maintenance.js";
 import { type Held, type Open, OpenNamespaces } from "./open-namespaces.js";
 import { Replica, Sealed } from "./replica.js";
-import { Standby } from "./standby.js";
 
 /** Maximum number of times that one call follows a name to a new log. */
 const LOG_IDS_MAX = 5;
@@ -18,7 +18,7 @@ const LOG_IDS_MAX = 5;
 export interface NamespacesOptions extends MaintenanceOptions {
   readonly log: Log;
   readonly generations: Generations;
-  readonly mover: Mover;
+  readonly erasures: Erasures;
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly indexMemoryBytesMax: number;
   /** True if no other process can use this database. */
@@ -74,19 +74,13 @@ export class Namespaces {
   readonly #options: NamespacesOptions;
   readonly #maintenance: Maintenance;
   readonly #open: OpenNamespaces;
-  readonly #standby: Standby<Open>;
   readonly #allWaiting = new WaitingBytes();
 
   constructor(options: NamespacesOptions) {
     this.#options = options;
     this.#maintenance = new Maintenance(options);
-    this.#standby = new Standby({
-      open: (scope, logId) => this.#create(scope, logId),
-      close: (replica) => this.#maintenance.close(replica),
-    });
     this.#open = new OpenNamespaces({
       bytesMax: options.indexMemoryBytesMax,
-      standby: this.#standby,
       close: (replica) => this.#maintenance.close(replica),
     });
   }
@@ -159,22 +153,8 @@ export class Namespaces {
     const { generations } = this.#options;
     const open = this.#open.get(scope);
     const generation = open ? generationOf(open.replica.logId) : generations.newest;
-    // A model is retired once all namespaces have moved, even if this process has not noticed that yet.
+    // A model that is not loaded any more has no logs, even if this process has not noticed that yet.
     return generations.has(generation) ? generation : generations.newest;
-  }
-
-  /** Opens the copies of the open namespaces in another model generation, before they move there. */
-  async prepare(generation: Generation): Promise<void> {
-    for (const { scope, replica } of this.#open.all) {
-      const logId = inGeneration(replica.logId, generation);
-      if (logId === replica.logId || this.isFull) continue;
-      await this.#standby.prepare(scope, logId);
-    }
-  }
-
-  /** Closes prepared copies that are not needed. */
-  unprepare(): void {
-    this.#standby.clear();
   }
 
   /** Erases the index of a dropped log. */
@@ -190,11 +170,9 @@ export class Namespaces {
 
   async close(): Promise<void> {
     const open = this.#open.all;
-    const held = [...open.map(({ replica }) => replica), ...this.#standby.replicas];
     for (const each of open) this.#open.letGo(each);
-    this.unprepare();
     // No call waits any more for those that are still being built.
-    await Promise.all(held.map((replica) => replica.stop()));
+    await Promise.all(open.map(({ replica }) => replica.stop()));
     await this.#maintenance.settled();
   }
 
@@ -219,12 +197,16 @@ export class Namespaces {
       const open = this.#lookUp(scope) ?? (await this.#admit(scope, resolve));
       if (open === undefined) return undefined;
       try {
-        return await this.#using(open, work);
+        return await this.#using(open, async ({ replica }) => {
+          // A log whose model is not loaded any more has probably moved, and needs no model then.
+          if (!this.#options.generations.has(generationOf(replica.logId))) await replica.current();
+          return work(open);
+        });
       } catch (error) {
         if (!(error instanceof Sealed)) throw error;
-        const { logId: from, movedTo: to } = open.replica;
-        await this.#options.mover.leave(scope, { from, to });
-        if (to === undefined) this.#maintenance.forget(scope);
+        const { logId, end } = open.replica;
+        if (end !== undefined) await leave(this.#options, { scope, logId, end });
+        if (end?.op !== "moved") this.#maintenance.forget(scope);
         this.#open.letGo(open);
       }
     }
@@ -248,9 +230,7 @@ export class Namespaces {
   #lookUp(scope: Scope): Open | undefined {
     const open = this.#open.use(scope);
     if (open === undefined) return undefined;
-    const { broken, logId } = open.replica;
-    // A process that was stopped may have made it for a model that all others had left.
-    if (!broken && !this.#options.generations.isOut(generationOf(logId))) return open;
+    if (!open.replica.broken) return open;
     this.#open.letGo(open);
     return undefined;
   }
@@ -258,15 +238,11 @@ export class Namespaces {
   async #admit(scope: Scope, resolve: () => Promise<string | undefined>): Promise<Open | undefined> {
     const logId = await resolve();
     if (logId === undefined) return undefined;
-    if (await this.#options.generations.isOutdated(logId)) {
-      await this.#options.mover.move(scope, logId);
-      // Resolved again: the namespace may have been dropped instead, and a store needs a log in any case.
-      return this.#admit(scope, resolve);
-    }
+    await this.#options.generations.find(generationOf(logId));
     // Only one index may use a log's files.
     await this.#maintenance.closed(logId);
     // Another call may have opened it while this one asked the log.
-    const open = this.#lookUp(scope) ?? this.#standby.take(logId) ?? this.#create(scope, logId);
+    const open = this.#lookUp(scope) ?? this.#create(scope, logId);
     this.#open.add(open);
     this.#open.makeRoom();
     return open;

@@ -25,8 +25,6 @@ export interface Held {
 export interface OpenNamespacesOptions {
   /** Bytes of open indexes beyond which the least recently used ones are closed. */
   readonly bytesMax: number;
-  /** Indexes that count too, though no call uses them yet. */
-  readonly standby: { readonly replicas: readonly Replica[] };
   close(replica: Replica): void;
 }
 
@@ -92,7 +90,6 @@ export class OpenNamespaces {
   #bytes(): number {
     let bytes = 0;
     for (const { replica } of this.#open.values()) bytes += replica.bytes;
-    for (const replica of this.options.standby.replicas) bytes += replica.bytes;
     return bytes;
   }
 

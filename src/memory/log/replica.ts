@@ -62,8 +62,8 @@ export class Replica {
   broken = false;
   /** True if the log has ended: the namespace was dropped, or has moved. */
   sealed = false;
-  /** The log that it has moved to. */
-  movedTo: string | undefined;
+  /** The log's last entry, once this replica has read it. */
+  end: Dropped | Moved | undefined;
 
   #applied = 0;
   readonly #restoration: Restoration;
@@ -241,8 +241,10 @@ export class Replica {
         const vectors = vectorsOf(entry);
         if (index.fits(vectors)) rows.push({ sequence, opId: entry.opId, vectors });
         else onLost?.(this.logId, { sequence, entry: UNFIT });
-      } else if (isEnd(entry)) this.#seal(entry);
-      else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
+      } else if (isEnd(entry)) {
+        this.sealed = true;
+        this.end = entry;
+      } else if (entry.op === "lost") onLost?.(this.logId, { sequence, entry });
       const target = forgottenBy(entry);
       if (target !== undefined && !this.#restoration.confirm(target)) forgotten.push(target);
       this.#hidden.take(sequence, entry);
@@ -252,11 +254,6 @@ export class Replica {
       rows.length > 0 ? index.add(rows) : undefined,
       forgotten.length > 0 ? index.remove(forgotten) : undefined,
     ]);
-  }
-
-  #seal(end: Dropped | Moved): void {
-    this.sealed = true;
-    if (end.op === "moved") this.movedTo = end.to;
   }
 
   async #guard<T>(indexing: Promise<T>): Promise<T> {

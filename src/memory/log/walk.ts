@@ -3,9 +3,9 @@ import type { Log, Named, Scope } from "../ports/log.js";
 /** Names or logs read at a time. */
 const LIST_MANY = 100;
 
-/** Walks through the names of all accounts' namespaces. */
-export async function* allNames(log: Log): AsyncGenerator<Named> {
-  for (let after: Scope | undefined; ; ) {
+/** Walks through the names of all accounts' namespaces, from the one after the given one on. */
+export async function* allNames(log: Log, begin?: Scope): AsyncGenerator<Named> {
+  for (let after = begin; ; ) {
     const some = await log.names({ after, limit: LIST_MANY });
     yield* some;
     after = some.at(-1)?.scope;

@@ -3,10 +3,10 @@ import { MemoryError, unavailable } from "../../errors.js";
 import type { Filter } from "../filter/condition.js";
 import { matches } from "../filter/matches.js";
 import { parseFilter } from "../filter/parse.js";
-import type { Generations } from "../generations/generations.js";
 import { authorizeFree } from "../input/authorize.js";
 import type { JsonObject } from "../input/metadata.js";
 import { scopeOf } from "../input/namespace.js";
+import type { Generations } from "../models/generations.js";
 import { Piece } from "../pacing/bounds.js";
 import type { Clock } from "../pacing/clock.js";
 import { baseOf, generationOf } from "../ports/generation.js";
@@ -107,7 +107,7 @@ class Exporting {
   #header(standing: LivingLog | undefined) {
     const { namespace } = this.request;
     const at: Position = standing ? { base: baseOf(standing.logId), after: standing.last } : BEFORE_ALL;
-    const model = standing && this.ports.generations.modelOf(generationOf(standing.logId));
+    const model = standing && this.ports.generations.pins.modelOf(generationOf(standing.logId));
     return {
       format: EXPORT_FORMAT,
       version: EXPORT_VERSION,

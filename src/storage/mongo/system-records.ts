@@ -1,22 +1,13 @@
 import type { Collection, Db } from "mongodb";
-import type { ModelIdentity } from "../../memory/ports/embedder.js";
-import type { Pinned, Plan, SystemRecords, Versioned } from "../../memory/ports/plan.js";
-import {
-  fromModelRecord,
-  fromPlanRecord,
-  type ModelRecord,
-  type PlanRecord,
-  toModelRecord,
-  toPlanRecord,
-} from "../model-record.js";
+import type { Pinned, SystemRecords } from "../../memory/ports/system-records.js";
 import { findOrInsert } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
 interface MetaRecord {
   readonly _id: string;
-  readonly model?: ModelRecord;
-  readonly plan?: PlanRecord;
-  readonly version?: number;
+  /** Generation of the last one of the models. */
+  readonly pinned?: string;
+  readonly models?: readonly Pinned[];
 }
 
 /** Records about the whole database, in MongoDB. */
@@ -27,46 +18,20 @@ export class MongoSystemRecords implements SystemRecords {
     this.#meta = db.collection("meta");
   }
 
-  async pinModel(model: ModelIdentity): Promise<Pinned> {
-    const first = toModelRecord({ model, generation: "" });
-    const record = await withTimeout(findOrInsert(this.#meta, { _id: "model", model: first }));
-    return fromModelRecord(record.model) as Pinned;
+  async models(): Promise<readonly Pinned[]> {
+    return (await withTimeout(this.#meta.findOne({ _id: "models" })))?.models ?? [];
   }
 
-  async pinned(): Promise<Pinned | undefined> {
-    return fromModelRecord((await withTimeout(this.#meta.findOne({ _id: "model" })))?.model);
-  }
-
-  async repin({ from, to }: Parameters<SystemRecords["repin"]>[0]): Promise<void> {
-    // The first model generation has no field in older databases, so an empty one matches a missing
-    // field.
-    const edition = from === "" ? { $in: ["", null] } : from;
-    const filter = { _id: "model", "model.edition": edition };
-    await withTimeout(this.#meta.updateOne(filter, { $set: { model: toModelRecord(to) } }));
-  }
-
-  async plan(): Promise<Versioned | undefined> {
-    const record = await withTimeout(this.#meta.findOne({ _id: "plan" }));
-    if (!record?.plan || record.version === undefined) return undefined;
-    return { plan: fromPlanRecord(record.plan), version: record.version };
-  }
-
-  async replacePlan({ from, to }: Parameters<SystemRecords["replacePlan"]>[0]): Promise<boolean> {
-    if (from === 0) return to === undefined ? (await this.plan()) === undefined : this.#beginPlan(to);
-    const standing = { _id: "plan", version: from, plan: { $exists: true } };
-    // The version of an ended plan is kept, so that no plan gets the same one again.
-    const changed =
-      to === undefined ? ({ $unset: { plan: "" } } as const) : { $set: { plan: toPlanRecord(to) } };
-    const replaced = this.#meta.updateOne(standing, { ...changed, $inc: { version: 1 } });
-    return (await withTimeout(replaced)).matchedCount === 1;
-  }
-
-  async #beginPlan(begun: Plan): Promise<boolean> {
-    const plan = toPlanRecord(begun);
-    const ended = { _id: "plan", plan: { $exists: false } };
-    const replaced = await withTimeout(this.#meta.updateOne(ended, { $set: { plan }, $inc: { version: 1 } }));
-    if (replaced.matchedCount === 1) return true;
-    const mark = await withTimeout(findOrInsert(this.#meta, { _id: "plan", plan, version: 1 }));
-    return mark.plan?.edition === plan.edition && mark.version === 1;
+  async pin({ after, to }: Parameters<SystemRecords["pin"]>[0]): Promise<boolean> {
+    if (after === undefined) {
+      const first = { _id: "models", pinned: to.generation, models: [to] };
+      return (await withTimeout(findOrInsert(this.#meta, first))).models?.at(-1)?.model.id === to.model.id;
+    }
+    const models = [...(await this.models()), to];
+    // No generation is pinned twice, so these are the models that were read.
+    const pinned = { $set: { pinned: to.generation, models } };
+    return (
+      (await withTimeout(this.#meta.updateOne({ _id: "models", pinned: after }, pinned))).matchedCount === 1
+    );
   }
 }

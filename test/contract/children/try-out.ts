@@ -25,13 +25,7 @@ async function tryOut(dataDir: string): Promise<string> {
 }
 
 async function use({ log, accounts, systemRecords, recent, usage, check }: Storage): Promise<string> {
-  await Promise.all([
-    check(),
-    systemRecords.pinned(),
-    systemRecords.plan(),
-    recent.list(9),
-    log.names({ limit: 99 }),
-  ]);
+  await Promise.all([check(), systemRecords.models(), recent.list(9), log.names({ limit: 99 })]);
   for (const account of await accounts.list({ after: "", limit: 99 })) {
     await usage.read({ accountId: account.id, from: "2020-01-01" });
   }

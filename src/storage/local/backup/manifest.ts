@@ -54,7 +54,7 @@ export async function lookInto(path: string): Promise<Pick<BackupManifest, "mode
       memories: memoriesIn(root),
       entries: count("log"),
     };
-    const pinned = await new LocalSystemRecords(meta).pinned();
+    const pinned = (await new LocalSystemRecords(meta).models()).at(-1);
     return { model: pinned?.model ?? null, counts };
   } finally {
     await root.close();

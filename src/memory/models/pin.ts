@@ -1,23 +1,19 @@
 import { MemoryError } from "../../errors.js";
 import type { ModelIdentity } from "../ports/embedder.js";
-import type { Generation } from "../ports/generation.js";
-import type { Pinned, Plan, SystemRecords } from "../ports/plan.js";
+import { FIRST_GENERATION } from "../ports/generation.js";
+import type { Pinned, SystemRecords } from "../ports/system-records.js";
 
 /**
- * Chooses the model to load for a database: the model of its vectors. `MODEL` must name it, or the one before
- * it: a database's model changes while services run, and their settings are changed after that.
+ * Chooses the model to load for a database: the one that it is pinned to. `MODEL` must name it, or one before it:
+ * a database's model changes while services run, and their settings are changed after that.
  *
  * @throws MemoryError `failed_precondition` if it names another.
  */
-export function modelFor(
-  wanted: string,
-  { pinned, plan }: { pinned: Pinned | undefined; plan: Plan | undefined },
-): string {
+export function modelFor(wanted: string, models: readonly Pinned[]): string {
+  const pinned = models.at(-1);
   if (pinned === undefined) return wanted;
-  const { id } = pinned.model;
-  if (![id, pinned.previous?.modelId, plan?.modelId].includes(wanted))
-    throw refused(pinned.model, `${wanted}; start with that model`);
-  return plan?.phase === "switching" ? plan.modelId : id;
+  if (models.some(({ model }) => model.id === wanted)) return pinned.model.id;
+  throw refused(pinned.model, `${wanted}; start with that model`);
 }
 
 type Aspect = keyof ModelIdentity;
@@ -43,23 +39,27 @@ const WORDS: Readonly<Record<Aspect, (model: ModelIdentity) => string>> = {
 };
 
 /**
- * Answers the model generation of a model's vectors. Vectors of two models cannot be compared, so a database
- * keeps its model until it is re-embedded.
+ * Pins a new database to the model that was loaded for it, and checks that any other is pinned to that model.
+ * Vectors of two models cannot be compared. Answers the database's models.
  *
- * @throws MemoryError `failed_precondition` if the database has another model.
+ * @throws MemoryError `failed_precondition` if the database is pinned to another model.
  */
-export async function generationFor(
+export async function pinned(
   systemRecords: SystemRecords,
-  { model, plan }: { model: ModelIdentity; plan: Plan | undefined },
-): Promise<Generation> {
-  const pinned = await systemRecords.pinModel(model);
-  if (plan?.phase === "switching" && isSame(plan.model ?? model, model)) return plan.generation;
-  const differing = differences(pinned.model, model);
-  if (differing.length === 0) return pinned.generation;
+  { model, models: known }: { model: ModelIdentity; models: readonly Pinned[] },
+): Promise<readonly Pinned[]> {
+  let models = known;
+  if (models.length === 0) {
+    await systemRecords.pin({ after: undefined, to: { generation: FIRST_GENERATION, model } });
+    models = await systemRecords.models();
+  }
+  const { model: present } = models.at(-1) as Pinned;
+  const differing = differences(present, model);
+  if (differing.length === 0) return models;
   throw refused(
-    pinned.model,
+    present,
     `${describe(model)}. They differ in ${differing.map((aspect) => NAMES[aspect]).join(", ")}; ` +
-      `start with ${settingsFor(pinned.model, differing)}`,
+      `start with ${settingsFor(present, differing)}`,
   );
 }
 
@@ -74,12 +74,12 @@ function differences(a: ModelIdentity, b: ModelIdentity): Aspect[] {
 function refused(pinned: ModelIdentity, what: string): MemoryError {
   return new MemoryError(
     "failed_precondition",
-    `the database holds vectors of ${describe(pinned)}, but MODEL is ${what}, ` +
-      "or with an empty database; or have it changed: recalld-admin reembed MODEL",
+    `the database is pinned to ${describe(pinned)}, but MODEL is ${what}, ` +
+      "or with an empty database; or change the database's model: recalld-admin reembed MODEL",
   );
 }
 
-function describe(model: ModelIdentity): string {
+export function describe(model: ModelIdentity): string {
   const [id, ...rest] = Object.values(WORDS).map((inWords) => inWords(model));
   return `${id} (${rest.join(", ")})`;
 }

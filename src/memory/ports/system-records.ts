@@ -1,0 +1,19 @@
+import type { ModelIdentity } from "./embedder.js";
+import type { Generation } from "./generation.js";
+
+/** A model that a database was pinned to, and the generation of the logs that have its vectors. */
+export interface Pinned {
+  readonly generation: Generation;
+  readonly model: ModelIdentity;
+}
+
+/** The port to the records of a whole database. Every adapter passes `test/contract/system-records.ts`. */
+export interface SystemRecords {
+  /** Reads all models that the database was ever pinned to; the last one is pinned now. */
+  models(): Promise<readonly Pinned[]>;
+  /**
+   * Pins a model if the present one is still of the given generation; undefined means that there is none yet.
+   * Answers whether it did.
+   */
+  pin(of: { after: Generation | undefined; to: Pinned }): Promise<boolean>;
+}

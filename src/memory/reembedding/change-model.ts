@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MemoryError } from "../../errors.js";
+import { allNames } from "../log/walk.js";
+import { describe, isSame } from "../models/pin.js";
+import { Pins } from "../models/pins.js";
+import type { ModelIdentity } from "../ports/embedder.js";
+import { type Generation, generationOf, inGeneration } from "../ports/generation.js";
+import { isEnd, type Log } from "../ports/log.js";
+import type { Pinned, SystemRecords } from "../ports/system-records.js";
+import { staleCopiesOf } from "./move.js";
+
+/** Shortest time between two looks at the progress, and the least multiple of what a look takes. */
+const LOOK_MS = 500;
+const LOOK_SHARE = 10;
+/** Maximum number of times that a database is pinned to a model. */
+const PINS_MAX = 1_000;
+
+interface ChangePorts {
+  readonly systemRecords: SystemRecords;
+  readonly log: Log;
+}
+
+/**
+ * Pins a database to a model; the services that use it move its namespaces there. Answers the generation, also if it
+ * is pinned to that model already.
+ *
+ * @throws MemoryError `failed_precondition` if the database has no model yet.
+ */
+export async function pin(
+  { systemRecords }: Pick<ChangePorts, "systemRecords">,
+  model: ModelIdentity,
+): Promise<Generation> {
+  const models = await systemRecords.models();
+  const present = models.at(-1);
+  if (present === undefined)
+    throw refused(`the database holds nothing yet: start the service with MODEL=${model.id}`);
+  if (isSame(present.model, model)) return present.generation;
+  if (models.length >= PINS_MAX)
+    throw refused(`the database has had ${PINS_MAX} models, and can have no more: export and import`);
+  const generation = randomBytes(4).toString("hex");
+  const isPinned = await systemRecords.pin({ after: present.generation, to: { generation, model } });
+  // If another command was quicker, the database is looked at anew.
+  return isPinned ? generation : pin({ systemRecords }, model);
+}
+
+/**
+ * Gives a change up: the model before is pinned again, and what has moved moves back.
+ *
+ * @throws MemoryError `failed_precondition` if none is under way.
+ */
+export async function abandon(ports: ChangePorts): Promise<Generation> {
+  const before = (await ports.systemRecords.models()).at(-2);
+  if (before === undefined || (await look(ports)).left === 0) throw refused("the model is not being changed");
+  return pin(ports, before.model);
+}
+
+/** State of a database's models, as its logs say. */
+export interface ModelStatus {
+  /** Absent while the database is empty. */
+  readonly pinned?: Pinned;
+  readonly models: readonly Held[];
+  /** Number of entries that were copied for namespaces that are still to be moved. */
+  readonly copied: number;
+  /** Number of namespaces that are still to be moved, or have copies that are still to be erased. */
+  readonly left: number;
+}
+
+/** Namespaces, and entries of their logs, that have vectors of a model. */
+interface Held {
+  readonly model: ModelIdentity;
+  namespaces: number;
+  entries: number;
+}
+
+/** Looks at the log of every namespace, a bounded number of names at a time. */
+export async function look({ systemRecords, log }: ChangePorts): Promise<ModelStatus> {
+  const all = await systemRecords.models();
+  if (all.length === 0) return { models: [], copied: 0, left: 0 };
+  const pins = new Pins(all);
+  const models: Held[] = [];
+  let [copied, left] = [0, 0];
+  for await (const { logId } of allNames(log)) {
+    const last = await log.last(logId);
+    const model = pins.modelOf(generationOf(logId));
+    if (model !== undefined) {
+      const known = models.find((each) => isSame(each.model, model));
+      const held = known ?? { model, namespaces: 0, entries: 0 };
+      if (known === undefined) models.push(held);
+      held.namespaces++;
+      held.entries += last?.sequence ?? 0;
+    }
+    const isThere = pins.isAtPresent(logId) && !(last && isEnd(last.entry));
+    if (!isThere) copied += (await log.last(inGeneration(logId, pins.present.generation)))?.sequence ?? 0;
+    if (!isThere || (await staleCopiesOf(log, { pins, logId })).length > 0) left++;
+  }
+  return { pinned: pins.present, models, copied, left };
+}
+
+/** Formats a status, one line for each model and one in all. */
+export function linesOf(status: ModelStatus): string[] {
+  const { pinned, models, left } = status;
+  if (pinned === undefined) return ["the database is empty"];
+  return [
+    `the database is pinned to ${describe(pinned.model)}`,
+    ...models.map(
+      ({ model, namespaces, entries }) =>
+        `${count(namespaces)} namespaces with ${count(entries)} entries have vectors of ${describe(model)}`,
+    ),
+    left === 0 ? "nothing is left to move" : progressOf(status),
+  ];
+}
+
+/** Formats the progress of a change in one line. */
+export function progressOf({ pinned, models, copied, left }: ModelStatus): string {
+  let [namespaces, entries, done] = [0, 0, copied];
+  for (const held of models) {
+    namespaces += held.namespaces;
+    entries += held.entries;
+    if (pinned && isSame(held.model, pinned.model)) done += held.entries;
+  }
+  return (
+    `${count(namespaces - left)} of ${count(namespaces)} namespaces have vectors of ${pinned?.model.id}, ` +
+    `${count(done)} of ${count(entries)} entries are made`
+  );
+}
+
+/** Shows the progress of a change until it has ended; answers the status then. */
+export async function follow(
+  look: () => Promise<ModelStatus>,
+  { generation, show }: { generation: Generation; show: (line: string) => void },
+): Promise<ModelStatus> {
+  for (;;) {
+    const beganMs = performance.now();
+    const status = await look().catch(showTrouble(show));
+    if (status !== undefined && (status.left === 0 || status.pinned?.generation !== generation))
+      return status;
+    if (status !== undefined) show(progressOf(status));
+    await sleep(Math.max(LOOK_MS, LOOK_SHARE * (performance.now() - beganMs)));
+  }
+}
+
+/** Shows an outage and goes on: a service that restarts takes the change up again. */
+function showTrouble(show: (line: string) => void): (error: unknown) => undefined {
+  return (error) => {
+    if (!(error instanceof MemoryError && error.code === "unavailable")) throw error;
+    show(error.message);
+    return undefined;
+  };
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+function refused(message: string): MemoryError {
+  return new MemoryError("failed_precondition", message);
+}

@@ -1,0 +1,105 @@
+import { every } from "../../every.js";
+import { allNames } from "../log/walk.js";
+import type { ModelIdentity } from "../ports/embedder.js";
+import type { Generation } from "../ports/generation.js";
+import type { Named, Scope } from "../ports/log.js";
+import { type MovePorts, tend } from "./move.js";
+
+/** Interval at which a process reads which model is pinned. */
+export const POLL_MS = 1000;
+/** Time after a walk through all namespaces to the next one: if some could not be moved, and if none was left. */
+const RETRY_MS = 10_000;
+export const REST_MS = 600_000;
+
+export interface MovingPorts extends MovePorts {
+  /** Called with failures; the work is tried again. */
+  onTrouble(error: unknown): void;
+  /** Called after a walk that has moved namespaces to a model. */
+  onMoved(model: ModelIdentity, namespaces: number): void;
+}
+
+/**
+ * Follows the model that the database is pinned to: once it is loaded, all namespaces are moved to it, one after
+ * another. Processes know nothing of each other: two that move the same log do the same work twice.
+ */
+export class Moving {
+  /** Generation that this process moves to, or has moved to. */
+  #toward: Generation | undefined;
+  #walk: { readonly stopping: AbortController; readonly done: Promise<void> } | undefined;
+  /** Time of the next walk. */
+  #dueMs = 0;
+  #end: (() => Promise<void>) | undefined;
+
+  constructor(private readonly ports: MovingPorts) {}
+
+  start(): void {
+    this.#end = every(() => this.step(), {
+      everyMs: POLL_MS,
+      atOnce: true,
+      onTrouble: this.ports.onTrouble,
+    });
+  }
+
+  /** Stops the work; another process, or the next start, goes on with it. */
+  async close(): Promise<void> {
+    await this.#end?.();
+    await this.#stop();
+  }
+
+  /** Reads which model is pinned, and begins a walk if it is time for one. */
+  async step(): Promise<void> {
+    const { generations, clock } = this.ports;
+    await generations.refresh();
+    const { generation, model } = generations.pins.present;
+    if (generation !== this.#toward) {
+      await this.#stop();
+      this.#toward = generation;
+      this.#dueMs = clock.nowMs();
+    }
+    const isDue = this.#walk === undefined && clock.nowMs() >= this.#dueMs;
+    if (!isDue || generations.pins.all.length === 1 || !generations.has(generation)) return;
+    const stopping = new AbortController();
+    const done = this.#walkAll(model, stopping.signal).finally(() => {
+      this.#walk = undefined;
+    });
+    this.#walk = { stopping, done };
+  }
+
+  async #stop(): Promise<void> {
+    this.#walk?.stopping.abort();
+    await this.#walk?.done;
+  }
+
+  async #walkAll(model: ModelIdentity, signal: AbortSignal): Promise<void> {
+    const { clock, onTrouble, onMoved } = this.ports;
+    let found = 0;
+    let failed = false;
+    const fail = (error: unknown) => {
+      failed = true;
+      if (!signal.aborted) onTrouble(error);
+    };
+    const visit = async () => {
+      for await (const named of this.#names()) {
+        if (signal.aborted) return;
+        // One that cannot be moved now must not hold up the others.
+        if (await tend(this.ports, named, signal).catch(fail)) found++;
+      }
+    };
+    await visit().catch(fail);
+    if (found > 0) onMoved(model, found);
+    this.#dueMs = clock.nowMs() + (failed ? RETRY_MS : found > 0 ? 0 : REST_MS);
+  }
+
+  /** Walks through all namespaces, beginning at a random one: other processes begin elsewhere. */
+  async *#names(): AsyncGenerator<Named> {
+    const { log, clock } = this.ports;
+    let first: Scope | undefined;
+    let count = 0;
+    for await (const { scope } of allNames(log)) if (clock.random() * ++count < 1) first = scope;
+    yield* allNames(log, first);
+    for await (const named of allNames(log)) {
+      yield named;
+      if (named.scope.accountId === first?.accountId && named.scope.namespace === first.namespace) return;
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { endCopy } from "../../src/memory/erasure/erase-log.js";
+import { sweep } from "../../src/memory/erasure/sweeping.js";
+import { newOperationId } from "../../src/memory/input/id.js";
+import { verify } from "../../src/memory/log/verify.js";
+import type { Generations } from "../../src/memory/models/generations.js";
+import { inGeneration } from "../../src/memory/ports/generation.js";
+import type { Dropped, Log } from "../../src/memory/ports/log.js";
+import type { Pinned } from "../../src/memory/ports/system-records.js";
+import { tend } from "../../src/memory/reembedding/move.js";
+import { Moving } from "../../src/memory/reembedding/moving.js";
+import { aMemory, memories } from "../contract/samples.js";
+import { HandClock } from "./clock.js";
+import { generationsOf, modelOf } from "./models.js";
+import { House, plainVectors, type Room, scopeOf, until } from "./room.js";
+
+const OLD = modelOf([1, 0], "old");
+const NEW = modelOf([0, 1], "new");
+const FIRST: Pinned = { generation: "", model: OLD.model };
+const before = [FIRST];
+const never = new AbortController().signal;
+const anEnd = (): Dropped => ({ op: "drop", opId: newOperationId() });
+/** Makes memories by the old model. */
+const oldMemories = (count: number) =>
+  memories(count).map((each) => ({ ...each, vectors: Float32Array.of(1, 0) }));
+
+let house: House;
+beforeEach(async () => {
+  house = await House.open({ clock: new HandClock() });
+});
+afterEach(() => house.close());
+
+/** Makes the room of a process that has the new model, or the given ones. */
+const roomOf = (generations: Generations = generationsOf(NEW, { before })): Room =>
+  house.room({ generations, vectors: plainVectors(() => ({})).vectors });
+
+/** Makes a model that holds back the texts that it is told to. */
+function slowly(until: Promise<void>, onText: () => void = () => {}) {
+  const embed: typeof NEW.embed = async ({ field, ...input }) => {
+    if (field === "text") onText();
+    if (field === "text") await until;
+    return NEW.embed({ field, ...input });
+  };
+  return generationsOf({ ...NEW, embed }, { before });
+}
+
+const find = async (namespace: string) => (await house.storage.log.find(scopeOf(namespace))) ?? "";
+const move = async (room: Room, namespace: string) =>
+  tend(room.ports, { scope: scopeOf(namespace), logId: await find(namespace) }, never);
+
+describe("a log that moves to another model", () => {
+  it("has the same memories under the same numbers, by the new model", async () => {
+    const all = oldMemories(70);
+    const from = await house.write("a", [...all, { op: "delete", opId: newOperationId(), target: 3 }]);
+    const room = roomOf();
+    expect(await move(room, "a")).toBe(true);
+    expect(await move(room, "a")).toBe(false);
+    const logId = await find("a");
+    expect(logId).toBe(inGeneration(from, "e1"));
+    const { found } = await house.storage.log.fetch({ logId, sequences: [2, 3, 4], what: "all" });
+    const { vectors } = await NEW.embed({ text: "", field: "text", owner: "" });
+    expect(found).toEqual(
+      [4, 2].map((sequence) => ({ sequence, entry: { ...all[sequence - 1], vectors, tokens: 1 } })),
+    );
+  });
+
+  it("is moved by two processes at once, each of which does all the work, and one wins", async () => {
+    await house.write("a", oldMemories(70));
+    let embedded = 0;
+    const rooms = [1, 2].map(() => roomOf(slowly(Promise.resolve(), () => embedded++)));
+    await Promise.all(rooms.map((room) => move(room, "a")));
+    expect(embedded).toBeGreaterThan(70);
+    const [other] = rooms;
+    expect(await other?.size("a")).toBe(70);
+    const logId = await find("a");
+    expect((await house.storage.log.last(logId))?.sequence).toBe(70);
+  });
+
+  it("takes along what is stored and deleted meanwhile", async () => {
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let began = 0;
+    const from = await house.write("a", oldMemories(5));
+    const moving = move(roomOf(slowly(asleep, () => began++)), "a");
+    await until(() => began > 0);
+    const room = house.room({ generations: generationsOf(OLD), vectors: plainVectors(() => ({})).vectors });
+    const late = aMemory({ vectors: Float32Array.of(1, 0) });
+    await room.append("a", late);
+    const { log } = house.storage;
+    await log.append({
+      logId: from,
+      from: 7,
+      entries: [{ op: "delete", opId: newOperationId(), target: 1 }],
+    });
+    wake();
+    await moving;
+    expect(await roomOf().recall("a", Float32Array.of(0, 1), 10)).toHaveLength(5);
+    const { found } = await log.fetch({ logId: await find("a"), sequences: [1, 6], what: "head" });
+    expect(found.map(({ entry }) => entry.id)).toEqual([late.id]);
+  });
+
+  it("is not erased by a copier that slept while another moved it and the sweep came by", async () => {
+    await house.write("a", oldMemories(5));
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let began = 0;
+    const late = move(roomOf(slowly(asleep, () => began++)), "a");
+    await until(() => began > 0);
+    const quick = roomOf();
+    await move(quick, "a");
+    (quick.ports.clock as HandClock).atMs += 120_000;
+    expect(await sweep(quick.ports)).toBe(1);
+    wake();
+    await late;
+    const logId = await find("a");
+    expect(await house.storage.log.measure({ logId })).toMatchObject({ memories: 5 });
+  });
+
+  it("and whose dropper died is taken off its name: a store begins it anew, and is found", async () => {
+    await house.write("a", [aMemory(), anEnd()]);
+    const room = roomOf();
+    expect(await move(room, "a")).toBe(true);
+    expect(await find("a")).toBe("");
+    const entry = aMemory({ vectors: Float32Array.of(0, 1) });
+    await room.append("a", entry);
+    expect(await room.recall("a", Float32Array.of(0, 1))).toEqual([entry.id]);
+  });
+});
+
+describe("a change that is given up", () => {
+  /** Copies a log in part, as a process that dies does. */
+  async function copyInPart(): Promise<{ from: string; copy: string }> {
+    const from = await house.write("a", oldMemories(70));
+    let left = 65;
+    const dying = slowly(Promise.resolve(), () => {
+      if (--left === 0) throw new Error("killed");
+    });
+    await expect(move(roomOf(dying), "a")).rejects.toThrow("killed");
+    const copy = inGeneration(from, "e1");
+    expect((await house.storage.log.last(copy))?.sequence).toBe(64);
+    return { from, copy };
+  }
+  const givenUp = () => generationsOf(OLD, { before: [FIRST, { generation: "e1", model: NEW.model }] });
+
+  it("leaves the log where it is, and nothing of the copy", async () => {
+    const { from, copy } = await copyInPart();
+    const room = roomOf(givenUp());
+    expect(await move(room, "a")).toBe(true);
+    expect(await move(room, "a")).toBe(false);
+    expect(await find("a")).toBe(from);
+    expect(await house.storage.log.measure({ logId: copy })).toMatchObject({ memories: 0 });
+    expect(await room.size("a")).toBe(70);
+    const dimensionsOf = () => 2;
+    const { problems } = await verify({ ...room.ports, dimensionsOf });
+    expect(problems).toEqual([]);
+  });
+
+  it("is not carried out by a process that slept before its last step", async () => {
+    const from = await house.write("a", oldMemories(5));
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let asked = 0;
+    const pins = [FIRST, { generation: "e1", model: NEW.model }];
+    const slow = generationsOf(NEW, {
+      before,
+      systemRecords: {
+        models: async () => {
+          // The second question is the one right before the move; its answer comes late.
+          if (++asked === 2) await asleep;
+          return asked > 2 ? [...pins, { generation: "e2", model: OLD.model }] : pins;
+        },
+      },
+    });
+    const late = move(roomOf(slow), "a");
+    await until(() => asked === 2);
+    const room = roomOf(givenUp());
+    await move(room, "a");
+    wake();
+    // It finds that the copy has ended, or that its number is taken.
+    await late;
+    expect(await find("a")).toBe(from);
+    expect(await room.size("a")).toBe(5);
+  });
+});
+
+describe("a process", () => {
+  it("moves nothing before it has loaded the pinned model, and then every namespace", async () => {
+    for (const name of ["a", "b", "c"]) await house.write(name, oldMemories(2));
+    let pins = [FIRST];
+    let load = () => {};
+    const loading = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    const generations = generationsOf(OLD, {
+      systemRecords: { models: async () => pins },
+      openModel: async () => {
+        await loading;
+        return { ...NEW, close: async () => {} };
+      },
+    });
+    const moved: [string, number][] = [];
+    const room = roomOf(generations);
+    const onTrouble = (error: unknown) => expect(error).toBeUndefined();
+    const onMoved = ({ id }: { id: string }, count: number) => moved.push([id, count]);
+    const moving = new Moving({ ...room.ports, onTrouble, onMoved });
+    pins = [FIRST, { generation: "e1", model: NEW.model }];
+    for (let i = 0; i < 3; i++) await moving.step();
+    expect(await find("a")).not.toContain("x");
+    load();
+    await until(() => generations.has("e1"));
+    await moving.step();
+    await until(() => moved.length > 0);
+    expect(moved).toEqual([["new", 3]]);
+    for (const name of ["a", "b", "c"]) {
+      expect(await find(name)).toMatch(/xe1$/);
+      expect(await room.size(name)).toBe(2);
+    }
+    await moving.close();
+  });
+
+  it("that knows only the model before loads that of a log which has moved, and reads and writes there", async () => {
+    await house.write("a", oldMemories(2));
+    const pins = [FIRST, { generation: "e1", model: NEW.model }];
+    const generations = generationsOf(OLD, {
+      systemRecords: { models: async () => pins },
+      openModel: async () => ({ ...NEW, close: async () => {} }),
+    });
+    const room = roomOf(generations);
+    expect(await room.size("a")).toBe(2);
+    await move(roomOf(), "a");
+    expect(generations.has("e1")).toBe(false);
+    expect(await room.size("a")).toBe(2);
+    const asked = { text: "t", field: "text", owner: "acc" } as const;
+    const { vectors } = await generations.embed("e1", asked);
+    await room.append("a", aMemory({ vectors }));
+    expect(await room.recall("a", vectors, 10)).toHaveLength(3);
+  });
+});
+
+describe("a copy that is not needed", () => {
+  it("is not erased before it has an end, which others may be quicker than", async () => {
+    let erased = 0;
+    const log: Pick<Log, "last" | "append" | "read" | "erase"> = {
+      last: async () => ({ sequence: 1, entry: aMemory() }),
+      append: async () => 0,
+      read: async () => ({ entries: [], complete: true }),
+      erase: async () => void erased++,
+    };
+    await expect(endCopy({ log: log as Log, clock: new HandClock() }, "i")).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    expect(erased).toBe(0);
+  });
+});
