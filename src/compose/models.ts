@@ -57,7 +57,7 @@ export async function openGenerations(
       const settings = { pooling: pooling as Pooling, passagePrefix };
       return openModel(id, { ...options, ...(id !== config.model && { settings }) });
     },
-    onTrouble: warn(options)("reembedding", "a model of the database; it is tried again"),
+    onTrouble: warn(options)("reembedding", "loading a model of the database; it is tried again"),
   });
   closers.push(() => generations.close());
   return { generations, first };

@@ -7,6 +7,7 @@ import type { Generations } from "../../src/memory/models/generations.js";
 import { inGeneration } from "../../src/memory/ports/generation.js";
 import type { Dropped, Log } from "../../src/memory/ports/log.js";
 import type { Pinned } from "../../src/memory/ports/system-records.js";
+import { NOTHING } from "../../src/memory/reembedding/copy.js";
 import { tend } from "../../src/memory/reembedding/move.js";
 import { Moving } from "../../src/memory/reembedding/moving.js";
 import { aMemory, memories } from "../contract/samples.js";
@@ -186,6 +187,34 @@ describe("a change that is given up", () => {
     await late;
     expect(await find("a")).toBe(from);
     expect(await room.size("a")).toBe(5);
+  });
+
+  it("is not carried out by a process that finds the entry before the copy has ended", async () => {
+    const from = await house.write("a", oldMemories(5));
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    let asked = 0;
+    const pins = [FIRST, { generation: "e1", model: NEW.model }];
+    const slow = generationsOf(NEW, {
+      before,
+      systemRecords: {
+        models: async () => {
+          // The second question is the one right before the move; its answer comes late.
+          if (++asked === 2) await asleep;
+          return asked > 2 ? [...pins, { generation: "e2", model: OLD.model }] : pins;
+        },
+      },
+    });
+    const late = move(roomOf(slow), "a");
+    await until(() => asked === 2);
+    const { log } = house.storage;
+    await log.append({ logId: from, from: 6, entries: [{ ...NOTHING, opId: newOperationId() }] });
+    wake();
+    await late;
+    expect((await log.last(from))?.entry.op).toBe("erased");
+    expect(await find("a")).toBe(from);
   });
 });
 

@@ -102,16 +102,6 @@ export const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
-    what: "a move does not look whether its model is still pinned",
-    changes: [
-      [
-        "memory/reembedding/move.ts",
-        "if (copied === undefined || generations.pins.present.generation !== generation) return;",
-        "if (copied === undefined) return;",
-      ],
-    ],
-  },
-  {
     what: "a move leaves behind what was stored since the copy",
     changes: [
       [

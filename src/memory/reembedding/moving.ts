@@ -6,7 +6,7 @@ import type { Named, Scope } from "../ports/log.js";
 import { type MovePorts, tend } from "./move.js";
 
 /** Interval at which a process reads which model is pinned. */
-export const POLL_MS = 1000;
+const POLL_MS = 1000;
 /** Time after a walk through all namespaces to the next one: if some could not be moved, and if none was left. */
 const RETRY_MS = 10_000;
 export const REST_MS = 600_000;
