@@ -1,9 +1,36 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { configDefaults, defineConfig } from "vitest/config";
+import { defineConfig } from "vitest/config";
 import SlowestFirst from "./test/support/slowest-first.js";
 
-// These compare how fast a server answers, alone and under load: the other tests' load would decide.
-const TIMED = ["flood", "largest", "long-stores"].map((name) => `test/e2e/${name}.test.ts`);
+const e2e = (...names: string[]) => names.map((name) => `test/e2e/${name}.test.ts`);
+
+/** These compare how fast a server answers, alone and under load: the other tests' load would decide. */
+const TIMED = e2e("flood", "largest", "long-stores");
+
+/** These need other programs, the built pages or several processes, or they test tests and tools. */
+const MORE = [
+  ...["bench", "browser", "clients", "deploy", "docs", "eval"].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...e2e("foreign", "mcp-stdio", "mcpb", "model", "nginx", "portal-serving"),
+  ...e2e("moving", "outage", "races", "reembed", "replicas", "rolling", "sameness"),
+  ...["mongo", "mongo-away"].map((name) => `test/contract/${name}.test.ts`),
+  "test/simulation/planted.test.ts",
+];
+
+/** These run on each database. The quick tests have them on the embedded one. */
+const ON_DATABASES = readdirSync("test/e2e")
+  .map((name) => `test/e2e/${name}`)
+  .filter((path) => path.endsWith(".test.ts") && !MORE.includes(path) && !TIMED.includes(path))
+  .filter((path) => readFileSync(path, "utf8").match(/support\/(databases|on-database|mongo\/open)\.js/));
+
+const SIMULATION = "test/simulation/simulation.test.ts";
+/** Schedules of the simulation that the quick tests take; the others go on behind them. */
+const QUICK_SCHEDULES = 300;
+const { SIMULATED_SCHEDULES } = process.env;
+
+// Many tests wait, for a server or a pause, as long as they work: two workers on two cores are idle a fifth of the
+// time.
+const maxWorkers = Math.max(3, availableParallelism() - 1);
 
 export default defineConfig({
   test: {
@@ -18,13 +45,28 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "together",
+          name: "quick",
           include: ["test/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...TIMED],
-          // Many tests wait, for a server or a pause, as long as they work: two workers on two cores are idle a fifth
-          // of the time.
-          maxWorkers: Math.max(3, availableParallelism() - 1),
+          exclude: [...MORE, ...TIMED],
+          env: {
+            TEST_DATABASE: "local",
+            SIMULATED_SCHEDULES: SIMULATED_SCHEDULES ?? String(QUICK_SCHEDULES),
+          },
+          maxWorkers,
         },
+      },
+      {
+        extends: true,
+        test: {
+          name: "more",
+          include: [...MORE, ...(SIMULATED_SCHEDULES === undefined ? [SIMULATION] : [])],
+          env: { SIMULATED_FIRST: String(QUICK_SCHEDULES + 1), SIMULATED_SCHEDULES: "900" },
+          maxWorkers,
+        },
+      },
+      {
+        extends: true,
+        test: { name: "mongo", include: ON_DATABASES, env: { TEST_DATABASE: "mongo" }, maxWorkers },
       },
       {
         extends: true,

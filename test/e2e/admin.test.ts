@@ -6,6 +6,7 @@ import { commandsOf, nameOf } from "../../src/operator/command-line.js";
 import { adminCommands } from "../../src/operator/commands.js";
 import { askOwner } from "../../src/storage/local/owner/owner.js";
 import { admin } from "../support/admin.js";
+import { LOCAL_DATABASE } from "../support/databases.js";
 import { doorsOf } from "../support/doors.js";
 import { openTestMongo } from "../support/mongo/open.js";
 import { newDataDir, startServer } from "../support/server.js";
@@ -19,7 +20,7 @@ afterAll(async () => void ("stop" in mongo && (await mongo.stop())));
 const commands = commandsOf(adminCommands(async () => {}));
 
 const databases = [
-  { name: "local", env: {}, skip: false },
+  { name: "local", env: {}, skip: LOCAL_DATABASE.missing !== undefined },
   "reason" in mongo
     ? { name: `mongo (skipped: ${mongo.reason})`, env: {}, skip: true }
     : { name: "mongo", env: { MONGODB_URI: mongo.uri }, skip: false },

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { RootDatabase } from "lmdb";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-// Worker threads run compiled code only, which `npm test` builds first.
+// Worker threads run compiled code only, which `npm test` compiles first.
 import { openService, type Service } from "../../dist/src/compose.js";
 import { loadConfig } from "../../dist/src/config/config.js";
 import { openLog } from "../../dist/src/server/logging.js";

@@ -8,7 +8,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** Word that occurs only in stored texts and queries. */
 const SECRET = `zanzibar-${randomBytes(6).toString("hex")}`;
-const FREE_CALLS = 60;
+/** More than all tests use before the one that uses them up. */
+const FREE_CALLS = 150;
 
 let server: TestServer;
 let caller: Caller;
@@ -59,8 +60,8 @@ describe("what is measured", () => {
   it("of a query that comes alone and is embedded on the main thread", { timeout: 60_000 }, async () => {
     // On a busy machine the model may seem too slow for some seconds.
     for (let i = 0, onMain = 0; onMain === 0; i++) {
-      expect(i).toBeLessThan(60);
-      if (i > 0) await new Promise((done) => setTimeout(done, 200));
+      expect(i).toBeLessThan(80);
+      if (i > 0) await new Promise((done) => setTimeout(done, 500));
       const grown = await growth(() => caller.recall(`alone ${i}`, "measured"));
       onMain = grown("recalld_embed_main_thread_total", { field: "query" });
       expect(grown("recalld_embed_run_seconds_count", { field: "query" })).toBe(1);

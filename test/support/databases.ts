@@ -31,7 +31,7 @@ const MONGO = await findMongo();
 
 export const LOCAL_DATABASE: DatabaseKind = {
   name: "local",
-  missing: undefined,
+  missing: process.env.TEST_DATABASE === "mongo" ? "`npm test` has these" : undefined,
   make: async () => databaseOf({ dataDir: newDataDir() }, LOCAL_CHARGES_BEHIND_MS),
 };
 

@@ -11,6 +11,7 @@ import type { Missing, TestServer } from "./server.js";
  * @throws Error when there is none and REQUIRE_MONGO=1.
  */
 export async function openTestMongo(): Promise<TestServer | Missing> {
+  if (process.env.TEST_DATABASE === "local") return { reason: "`npm run test:all` has these" };
   const found = await ask();
   if ("error" in found) throw new Error(found.error);
   if ("reason" in found) return found;
