@@ -38,7 +38,9 @@ describe.skipIf(NO_CHROMIUM !== undefined)(NO_CHROMIUM ?? "calls and usage in th
     await visit(page, server.url, "calls");
     await page.getByRole("heading", { name: "Calls" }).waitFor();
     const stored = row("Store");
-    expect(await stored.textContent()).toMatch(/^Store HTTPhomeok\w{3} \d+, \d\d:\d\d:\d\d[\d.]+\u00a0msagent/);
+    expect(await stored.textContent()).toMatch(
+      /^Store HTTPhomeok\w{3} \d+, \d\d:\d\d:\d\d[\d.]+\u00a0msagent/,
+    );
     expect(await page.locator("main").textContent()).not.toContain("secret");
   });
 
