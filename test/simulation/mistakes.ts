@@ -155,7 +155,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "an update does not see the tombstone of its memory, which is still to be erased",
-    seed: 359,
+    seed: 113,
     changes: [
       [
         "memory/versions/standing.ts",

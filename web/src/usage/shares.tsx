@@ -64,7 +64,7 @@ function ShareTable({ of, shares }: { of: string; shares: readonly Share[] }) {
         <tbody>
           {shares.map(({ name, href, used }) => (
             <tr key={href ?? name}>
-              <th scope="row">
+              <th scope="row" className="share-name">
                 {href === undefined ? (
                   <bdi className="clip">{name}</bdi>
                 ) : (
