@@ -5,8 +5,11 @@ import SlowestFirst from "./test/support/slowest-first.js";
 
 const e2e = (...names: string[]) => names.map((name) => `test/e2e/${name}.test.ts`);
 
-/** These compare how fast a server answers, alone and under load: the other tests' load would decide. */
-const TIMED = e2e("flood", "largest", "long-stores");
+/**
+ * These compare how fast a server answers, alone and under load, or expect a model that is fast enough for the main
+ * thread at its start: the other tests' load would decide.
+ */
+const TIMED = e2e("flood", "largest", "long-stores", "metrics-measured");
 
 /** These need other programs, the built pages or several processes, or they test tests and tools. */
 const MORE = [
