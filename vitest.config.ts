@@ -9,7 +9,7 @@ const e2e = (...names: string[]) => names.map((name) => `test/e2e/${name}.test.t
  * These compare how fast a server answers, alone and under load, or expect a model that is fast enough for the main
  * thread at its start: the other tests' load would decide.
  */
-const TIMED = e2e("flood", "largest", "long-stores", "metrics-measured");
+const TIMED = [...e2e("flood", "largest", "long-stores", "metrics-measured"), "test/observability.test.ts"];
 
 /** These need other programs, the built pages or several processes, or they test tests and tools. */
 const MORE = [
