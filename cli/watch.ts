@@ -18,7 +18,7 @@ export async function watch({ namespace, from, ...given }: In & { from?: string 
   }
 }
 
-/** What a change is shown as: the stream names new memories and new versions alike. */
+/** Label of a change. The stream has one kind for new memories and new versions; only the label differs. */
 function shown(change: WatchEvent): { event: string; id?: string; text?: string } {
   if (change.type === "deleted") return { event: change.type, id: change.id };
   if (change.type !== "stored") return { event: change.type };

@@ -66,7 +66,7 @@ function storingIn(namespace: string, server: Recalld): (storing: Storing) => Pr
   };
 }
 
-/** Says in one line how far an import is. */
+/** One line with the progress of an import. */
 export function lineOf({ read, stored, already, skipped, refused }: Progress): string {
   const parts = [`${grouped(stored)} stored`, `${grouped(already)} were there already`];
   if (skipped > 0) parts.push(`${grouped(skipped)} skipped`);

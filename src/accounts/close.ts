@@ -46,7 +46,7 @@ export async function eraseAccount(
   await accounts.remove(accountId);
   // Erases what was stored meanwhile. No more can follow, because no key can pay for it.
   const stored = await eraseMemories(accountId);
-  // What calls that still run add later, `CallRecorder` removes with old records.
+  // Calls that still run may add records later: `CallRecorder` removes those with old records.
   await calls.erase(ofCalls);
   return erased + stored;
 }

@@ -82,7 +82,7 @@ export class Generations {
     return this.#loading.flatMap(({ model }) => model?.model ?? []);
   }
 
-  /** Tells whether a model is loaded. */
+  /** True if a model is loaded. */
   has(generation: Generation): boolean {
     const model = this.pins.modelOf(generation);
     return model !== undefined && this.#loaded(model) !== undefined;
@@ -114,7 +114,7 @@ export class Generations {
     }
   }
 
-  /** Answers which share of a text the newest model can hardly read; undefined if it reads at least half of it. */
+  /** Share of a text that the newest model can hardly read; undefined if it reads at least half of it. */
   unreadShare(text: string): number | undefined {
     const model = this.pins.modelOf(this.newest);
     const share = (model && this.#loaded(model)?.unreadShare(text)) ?? 0;

@@ -21,7 +21,7 @@ export class Pins {
     return this.modelOf(generationOf(logId))?.dimensions;
   }
 
-  /** Tells whether a log has vectors of the pinned model. */
+  /** True if a log has vectors of the pinned model. */
   isAtPresent(logId: string): boolean {
     const model = this.modelOf(generationOf(logId));
     return model !== undefined && isSame(model, this.present.model);

@@ -32,7 +32,7 @@ export interface Copying {
 
 /**
  * Copies a log entry by entry, under the same numbers, with the vectors of another model, from the end of the
- * copy to the present end of the log. Answers the number of entries once the copy has them all; undefined if the copy
+ * copy to the present end of the log. Returns the number of entries once the copy has them all; undefined if the copy
  * has ended. Any process may continue where another stopped; two that copy at the same time write the same entries,
  * and one that slept finds the numbers taken.
  *

@@ -20,7 +20,7 @@ export interface MovePorts extends CopyPorts {
 
 /**
  * Moves a namespace's log to the pinned model, if it is not there, and erases copies of it for models that are no
- * longer pinned. Answers whether there was anything to do. Any process may repeat each step.
+ * longer pinned. Returns false if there was nothing to do. Any process may repeat each step.
  */
 export async function tend(ports: MovePorts, { scope, logId }: Named, signal: AbortSignal): Promise<boolean> {
   const { log, generations, erasures, clock } = ports;
