@@ -254,7 +254,7 @@ describe("npm run model", () => {
   it("tells all that is wrong with the settings", async () => {
     const { stderr, code } = await run({ MODELS_HUB: "x", MODEL_POOLING: "y" }, "list");
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^recalld: MODELS_HUB is "x"; .*\nrecalld: MODEL_POOLING is "y"; .*\n$/);
+    expect(stderr).toMatch(/^recalld: MODELS_HUB must be a URL.*\nrecalld: MODEL_POOLING is "y"; .*\n$/);
   });
 });
 
