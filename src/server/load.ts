@@ -1,6 +1,4 @@
-import type { HandlerContext } from "@connectrpc/connect";
-import { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
-import { unavailable } from "../../errors.js";
+import { unavailable } from "../errors.js";
 
 /** Delay of the event loop, smoothed, above which calls are refused. */
 export const LOOP_DELAY_MS_MAX = 500;
@@ -48,9 +46,9 @@ export class Load {
    *
    * @throws MemoryError `unavailable`.
    */
-  admit(field: keyof QueueShares | undefined): void {
+  check(queue: keyof QueueShares | undefined): void {
     if (this.#loopDelayMs > LOOP_DELAY_MS_MAX) throw unavailable("the server is too busy");
-    if (field !== undefined && this.queues()[field] > QUEUE_SHARE_MAX) {
+    if (queue !== undefined && this.queues()[queue] > QUEUE_SHARE_MAX) {
       throw unavailable("too many calls are waiting for the model");
     }
   }
@@ -66,18 +64,3 @@ export class Load {
     this.#loopDelayMs += (late - this.#loopDelayMs) * NEW_SHARE;
   }
 }
-
-/** Refuses calls in the gate, except those of health and reflection. */
-export function shedLoad(load: Pick<Load, "admit">): (context: HandlerContext) => void {
-  return ({ service, method }) => {
-    if (!service.typeName.startsWith("recalld.")) return;
-    load.admit(FIELDS.get(method.name));
-  };
-}
-
-/** Queue of the model that each call needs, by the RPC's name. */
-const FIELDS = new Map<string, keyof QueueShares>([
-  [MemoryService.method.store.name, "text"],
-  [MemoryService.method.storeBatch.name, "text"],
-  [MemoryService.method.recall.name, "query"],
-]);

@@ -1,8 +1,8 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { JsonObject } from "../../../memory/input/metadata.js";
-import type { Seen } from "../../../memory/ports/log.js";
-import { etagOf } from "../../../memory/versions/etag.js";
-import type { Shown } from "../../../memory/versions/showing.js";
+import type { JsonObject } from "../../memory/input/metadata.js";
+import type { Seen } from "../../memory/ports/log.js";
+import { etagOf } from "../../memory/versions/etag.js";
+import type { Shown } from "../../memory/versions/showing.js";
 
 /** Lists the texts of a memory, which its answer holds. */
 export function textsOf({ text, metadata }: Seen["text"]): string[] {

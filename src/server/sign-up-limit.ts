@@ -1,7 +1,5 @@
-import type { HandlerContext } from "@connectrpc/connect";
-import { AccountService } from "../../../gen/recalld/v1/account_pb.js";
-import { Buckets, type Rate } from "../../accounts/bucket.js";
-import { clientAddressKey, networkOf } from "../port/client-address.js";
+import { Buckets, type Rate } from "../accounts/bucket.js";
+import { networkOf } from "./port/client-address.js";
 
 const HOUR_SECONDS = 3_600;
 
@@ -33,20 +31,13 @@ export class SignUpLimit {
   }
 
   /** @throws MemoryError `resource_exhausted`, RATE_LIMITED, with the time to wait. */
-  admit(address: string): void {
+  check(address: string): void {
     const network = networkOf(address);
     this.#networks.check(network, `too many ${this.#of} from this address`);
     this.#total.check("", `too many ${this.#of} at this time`);
     this.#networks.take(network);
     this.#total.take("");
   }
-}
-
-/** Refuses clients that sign up too often, before their request is read. */
-export function limitSignUps(limit: SignUpLimit): (context: HandlerContext) => void {
-  return ({ method, values }) => {
-    if (method === AccountService.method.signUp) limit.admit(values.get(clientAddressKey));
-  };
 }
 
 /** Rate that admits the whole limit at once, then spreads it over the hour. */

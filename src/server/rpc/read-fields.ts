@@ -5,15 +5,15 @@ import {
   type RecallRequest,
   RecallRequest_Mode,
   RecallResultSchema,
-} from "../../../../gen/recalld/v1/memory_pb.js";
-import { invalid } from "../../../errors.js";
-import type { NamespaceDetails } from "../../../memory/calls/get-namespace.js";
-import type { RecallMode as RoomMode } from "../../../memory/calls/ports.js";
-import type { Found, Recalled } from "../../../memory/calls/recall.js";
-import type { Order } from "../../../memory/calls/several/list.js";
-import { instantOf } from "../../../memory/filter/instant.js";
-import type { ResultField } from "../../../memory/input/fields.js";
-import type { Measured } from "../../../memory/ports/log.js";
+} from "../../../gen/recalld/v1/memory_pb.js";
+import { invalid } from "../../errors.js";
+import type { NamespaceDetails } from "../../memory/calls/get-namespace.js";
+import type { RecallMode as RoomMode } from "../../memory/calls/ports.js";
+import type { Found, Recalled } from "../../memory/calls/recall.js";
+import type { Order } from "../../memory/calls/several/list.js";
+import { instantOf } from "../../memory/filter/instant.js";
+import type { ResultField } from "../../memory/input/fields.js";
+import type { Measured } from "../../memory/ports/log.js";
 import { shared, textsOf, versionOf } from "./memory-fields.js";
 
 /** First and last second of a Timestamp, since 1970. */

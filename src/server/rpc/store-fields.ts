@@ -6,15 +6,15 @@ import {
   StoreRequest_OnConflict,
   StoreResponse_Outcome,
   type StoreResponseSchema,
-} from "../../../../gen/recalld/v1/memory_pb.js";
-import { invalid } from "../../../errors.js";
-import type { BatchResult } from "../../../memory/calls/several/batch.js";
-import { ofItem } from "../../../memory/calls/several/of-item.js";
-import type { BatchMemory } from "../../../memory/calls/several/store-batch.js";
-import type { Answered, StoreOutcome } from "../../../memory/calls/store.js";
-import type { WishRequest } from "../../../memory/calls/store-wishes.js";
-import type { Expiry } from "../../../memory/input/expiry.js";
-import type { OnConflict } from "../../../memory/versions/deciding-stores.js";
+} from "../../../gen/recalld/v1/memory_pb.js";
+import { invalid } from "../../errors.js";
+import type { BatchResult } from "../../memory/calls/several/batch.js";
+import { ofItem } from "../../memory/calls/several/of-item.js";
+import type { BatchMemory } from "../../memory/calls/several/store-batch.js";
+import type { Answered, StoreOutcome } from "../../memory/calls/store.js";
+import type { WishRequest } from "../../memory/calls/store-wishes.js";
+import type { Expiry } from "../../memory/input/expiry.js";
+import type { OnConflict } from "../../memory/versions/deciding-stores.js";
 
 const MS_PER_SECOND = 1_000;
 const NANOS_PER_MS = 1_000_000;

@@ -1,11 +1,15 @@
-import type { RateLimitStatus } from "../../accounts/key-limits.js";
+import type { RateLimitStatus } from "../accounts/plan-limits.js";
+import type { Call } from "./call.js";
 
 /**
  * Tells where a key stands with its limits: `RateLimit-Policy` and `RateLimit`, as
  * draft-ietf-httpapi-ratelimit-headers-10 has them. A bucket is given as its size (`q`) in the seconds that
  * fill it (`w`, rounded up, so that a client that keeps to it is never refused).
  */
-export function setRateLimitHeaders(header: Headers, { rate, concurrency }: RateLimitStatus): void {
+export function setRateLimitHeaders(
+  call: Pick<Call, "setHeader">,
+  { rate, concurrency }: RateLimitStatus,
+): void {
   const policies: string[] = [];
   const now: string[] = [];
   if (rate !== undefined) {
@@ -18,6 +22,6 @@ export function setRateLimitHeaders(header: Headers, { rate, concurrency }: Rate
     now.push(`"concurrency";r=${concurrency.left}`);
   }
   if (policies.length === 0) return;
-  header.set("ratelimit-policy", policies.join(", "));
-  header.set("ratelimit", now.join(", "));
+  call.setHeader("ratelimit-policy", policies.join(", "));
+  call.setHeader("ratelimit", now.join(", "));
 }

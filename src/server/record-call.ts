@@ -1,14 +1,12 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ContextValues } from "@connectrpc/connect";
-import { AccountService } from "../../../gen/recalld/v1/account_pb.js";
-import { MemoryService } from "../../../gen/recalld/v1/memory_pb.js";
-import type { CallRecorder } from "../../accounts/calls/record-calls.js";
-import { MemoryError } from "../../errors.js";
-import { parseNamespace } from "../../memory/input/namespace.js";
-import { INTERNAL_MESSAGE } from "../wire/errors.js";
-import { messageKey, refusalKey } from "./bodies.js";
-import { callerKey } from "./caller.js";
-import type { Call } from "./observe.js";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { AccountService } from "../../gen/recalld/v1/account_pb.js";
+import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
+import type { CallRecorder } from "../accounts/calls/record-calls.js";
+import { MemoryError } from "../errors.js";
+import { parseNamespace } from "../memory/input/namespace.js";
+import type { Call } from "./call.js";
+import { INTERNAL_MESSAGE } from "./wire/errors.js";
 
 /** Calls that are not recorded: a look at the record would fill it, and a closed account has none. */
 const NOT_RECORDED = [AccountService.method.listRecentCalls, AccountService.method.closeAccount].map(nameOf);
@@ -21,18 +19,21 @@ const MESSAGE_CHARS_MAX = 300;
  * Records a call that has ended for its account. Not recorded are calls without a living key, and those that
  * a browser makes in its session: they are the portal's.
  */
-export function noteCall(recorder: Pick<CallRecorder, "note">, call: Call, values: ContextValues): void {
-  const { method, protocol, code, ms } = call;
-  const caller = values.get(callerKey);
+export function recordCall(
+  recorder: Pick<CallRecorder, "note">,
+  { id: requestId, method, protocol, principal: caller, message, error }: Call,
+  { code, ms }: { readonly code: string; readonly ms: number },
+): void {
   if (caller === undefined || caller.sessionHash !== undefined || code === "unauthenticated") return;
   if (code === "ok" && NOT_RECORDED.includes(method)) return;
-  const namespace = code === "ok" && method === DELETE_NAMESPACE ? undefined : namespaceIn(values);
-  const message = code === "ok" ? undefined : messageOf(values.get(refusalKey), code);
+  const namespace = code === "ok" && method === DELETE_NAMESPACE ? undefined : namespaceIn(message);
+  const told = code === "ok" ? undefined : messageOf(error, code);
+  const { accountId, keyId } = caller;
   recorder.note(caller, {
-    ...{ accountId: caller.accountId, keyId: caller.keyId, method, protocol, code, ms },
-    ...{ atMs: Date.now() - ms, requestId: call.requestId ?? "" },
+    ...{ accountId, keyId, method, protocol, code, ms, requestId },
+    atMs: Date.now() - ms,
     ...(namespace !== undefined && { namespace }),
-    ...(message !== undefined && { message }),
+    ...(told !== undefined && { message: told }),
   });
 }
 
@@ -41,8 +42,8 @@ function nameOf({ parent, name }: { parent: { typeName: string }; name: string }
 }
 
 /** Finds the namespace that a call named, if it is one that can be. */
-function namespaceIn(values: ContextValues): string | undefined {
-  const { namespace = "" } = (values.get(messageKey) ?? {}) as { namespace?: string };
+function namespaceIn(message: Call["message"]): string | undefined {
+  const { namespace = "" } = (message ?? {}) as { namespace?: string };
   try {
     return parseNamespace(namespace);
   } catch {
