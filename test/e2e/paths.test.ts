@@ -38,7 +38,13 @@ it.each([
   const response = await fetch(server.url + path, { method });
   expect(response.status).toBe(405);
   for (const each of allow.split(", ")) expect(response.headers.get("allow")).toContain(each);
-  expect(await response.json()).toEqual({ code: "unimplemented", message: expect.stringContaining(method) });
+  expect(await response.json()).toMatchObject({
+    ...{ code: "unimplemented", message: expect.stringContaining(method) },
+    ...{
+      request_id: response.headers.get("x-request-id"),
+      docs_url: `${server.url}/docs/errors#unimplemented`,
+    },
+  });
 });
 
 it.each([

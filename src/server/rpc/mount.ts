@@ -99,7 +99,9 @@ function implementation(methods: Served["methods"], calls: Calls): ServiceImpl<S
     const adapter = (request: never, context: HandlerContext) => {
       const call = callOf(context);
       const isUnary = context.method.methodKind === "unary";
-      return isUnary ? answer(call, { serve, context, calls }) : stream(call, { serve, context, request });
+      // A message that came in a query is Connect's; all others were decoded before it saw them.
+      call.message ??= request;
+      return isUnary ? answer(call, { serve, context, calls }) : stream(call, { serve, context });
     };
     return [name, adapter];
   });
@@ -119,11 +121,10 @@ async function answer(call: Call, { serve, context, calls }: Serving & { readonl
   }
 }
 
-async function* stream(call: Call, { serve, context, request }: Serving & { readonly request: never }) {
-  call.message = request;
+async function* stream(call: Call, { serve, context }: Serving) {
   const unfollow = follow(call, context.signal);
   try {
-    yield* serve(request, call) as AsyncIterable<object>;
+    yield* serve(call.message as never, call) as AsyncIterable<object>;
   } catch (error) {
     fail(call, error);
   } finally {

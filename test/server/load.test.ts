@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { LOOP_DELAY_MS_MAX, Load, QUEUE_SHARE_MAX } from "../../src/server/rpc/load.js";
+import { LOOP_DELAY_MS_MAX, Load, QUEUE_SHARE_MAX } from "../../src/server/load.js";
 
 let load: Load;
 afterEach(() => load.close());
@@ -11,7 +11,7 @@ const WHY_FULL = { code: "unavailable", message: "too many calls are waiting for
 /** Returns the error of a call whose text or query, or neither, the model reads. */
 function refusalOf(field: "text" | "query" | undefined): unknown {
   try {
-    load.admit(field);
+    load.check(field);
     return undefined;
   } catch (error) {
     return error;

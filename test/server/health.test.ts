@@ -15,10 +15,11 @@ import {
 } from "../../gen/health/v1/health_pb.js";
 import { AccountService } from "../../gen/recalld/v1/account_pb.js";
 import { MemoryService } from "../../gen/recalld/v1/memory_pb.js";
-import { clientAddressKey } from "../../src/server/port/client-address.js";
+import type { Call } from "../../src/server/call.js";
 import { createOnePortServer } from "../../src/server/port/one-port.js";
 import { Readiness } from "../../src/server/port/readiness.js";
-import { registerHealth, WATCHES_MAX, WATCHES_PER_ADDRESS_MAX } from "../../src/server/rpc/health.js";
+import { HEALTH_WATCHES_MAX, registerHealth } from "../../src/server/rpc/health.js";
+import { callKey } from "../../src/server/rpc/mount.js";
 
 const NAMES = ["", MemoryService.typeName, AccountService.typeName];
 
@@ -36,7 +37,7 @@ async function serve(): Promise<TestServer> {
   app.addHook("preClose", async () => closing.abort());
   app.register(fastifyConnectPlugin, {
     contextValues: ({ headers }) =>
-      createContextValues().set(clientAddressKey, String(headers["x-test-address"] ?? "127.0.0.1")),
+      createContextValues().set(callKey, { owner: String(headers["x-test-address"] ?? "127.0.0.1") } as Call),
     routes: (router) =>
       registerHealth(router, {
         readiness,
@@ -165,9 +166,9 @@ describe("a watch of gRPC health", () => {
     expect([await next(), await next()]).toEqual([Status.NOT_SERVING, "ended"]);
   });
 
-  it(`is refused when ${WATCHES_PER_ADDRESS_MAX} of one address are open, and others' are not`, async () => {
+  it("is refused when one address has a third of them open, and others' are not", async () => {
     const { app, health } = await serve();
-    const watches = Array.from({ length: WATCHES_PER_ADDRESS_MAX }, () => watch(health));
+    const watches = Array.from({ length: Math.floor(HEALTH_WATCHES_MAX / 3) }, () => watch(health));
     for (const { next } of watches) expect(await next()).toBe(Status.NOT_SERVING);
     expect(await codeOf(watch(health).next())).toBe(Code.ResourceExhausted);
     expect(await watch(health, "", "10.0.0.1").next()).toBe(Status.NOT_SERVING);
@@ -176,14 +177,14 @@ describe("a watch of gRPC health", () => {
     await app.close();
   });
 
-  it(`is refused when ${WATCHES_MAX} are open, until one ends`, async () => {
+  it(`is refused when nearly ${HEALTH_WATCHES_MAX} are open, until one ends`, async () => {
     const { app, port, health } = await serve();
     const warned = vi.fn();
     process.on("warning", warned);
     onTestFinished(() => void process.off("warning", warned));
     const clients = [clientOf(port), clientOf(port), clientOf(port), clientOf(port)];
-    const watches = Array.from({ length: WATCHES_MAX }, (_, i) =>
-      watch(clients[i % 4] ?? health, "", `10.0.0.${i % 16}`),
+    const watches = Array.from({ length: HEALTH_WATCHES_MAX - 1 }, (_, i) =>
+      watch(clients[i % 4] ?? health, "", `10.0.0.${i}`),
     );
     for (const { next } of watches) expect(await next()).toBe(Status.NOT_SERVING);
     expect(await codeOf(watch(health).next())).toBe(Code.ResourceExhausted);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MemoryError } from "../../src/errors.js";
-import { SignUpLimit } from "../../src/server/rpc/sign-up-limit.js";
+import { SignUpLimit } from "../../src/server/sign-up-limit.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -9,7 +9,7 @@ function limitAt(perHour: number, perHourTotal: number) {
   const limit = new SignUpLimit({ perHour, perHourTotal }, { nowMs: () => now });
   const admit = (address: string): MemoryError | undefined => {
     try {
-      limit.admit(address);
+      limit.check(address);
       return undefined;
     } catch (error) {
       return error as MemoryError;
