@@ -36,10 +36,9 @@ export async function lastNumbers(
     const number = await lastNumber(entries, { _id, [field]: only });
     return new Map(number === undefined ? [] : [[only, number]]);
   }
-  const $match = { _id, [field]: { $in: [...values] } };
-  const $group = { _id: `$${field}`, last: { $max: "$_id" } };
-  const found = await entries.aggregate<{ _id: string; last: string }>([{ $match }, { $group }]).toArray();
-  return new Map(found.map(({ _id, last }) => [_id, sequenceOf(last)]));
+  const filter = { _id, [field]: { $in: [...values] } } as Filter<EntryRecord>;
+  const found = await entries.find(filter, { sort: { _id: 1 }, projection: { [field]: 1 } }).toArray();
+  return new Map(found.map((record) => [record[field] as string, sequenceOf(record._id)]));
 }
 
 /** Finds the last number of a log that fits a filter. */
