@@ -30,15 +30,11 @@ export async function lastNumbers(
   { logId, field, values }: { logId: string; field: "id" | "operation"; values: readonly string[] },
 ): Promise<Map<string, number>> {
   const _id = idsFrom(logId);
-  const [only] = values;
-  if (only === undefined) return new Map();
-  if (values.length === 1) {
-    const number = await lastNumber(entries, { _id, [field]: only });
-    return new Map(number === undefined ? [] : [[only, number]]);
-  }
-  const filter = { _id, [field]: { $in: [...values] } } as Filter<EntryRecord>;
-  const found = await entries.find(filter, { sort: { _id: 1 }, projection: { [field]: 1 } }).toArray();
-  return new Map(found.map((record) => [record[field] as string, sequenceOf(record._id)]));
+  // One question each: a memory may have any number of earlier versions, and the index has the last one first.
+  const found = await Promise.all(
+    values.map(async (value) => [value, await lastNumber(entries, { _id, [field]: value })] as const),
+  );
+  return new Map(found.filter((each): each is [string, number] => each[1] !== undefined));
 }
 
 /** Finds the last number of a log that fits a filter. */
