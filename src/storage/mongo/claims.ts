@@ -17,11 +17,6 @@ export class MongoClaims implements Claims {
     this.#claims = db.collection("claims");
   }
 
-  /** Creates the indexes; must be called before the first use. */
-  async createIndexes(): Promise<void> {
-    await this.#claims.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
-  }
-
   async claim({ id, expiresAtMs, ...claim }: Claim): Promise<Claim> {
     // MongoDB takes up to a minute to remove expired claims.
     await withTimeout(this.#claims.deleteOne({ _id: id, expiresAt: { $lte: new Date(claim.claimedAtMs) } }));

@@ -1,4 +1,4 @@
-import { type Db, MongoClient, type MongoClientOptions } from "mongodb";
+import { type Db, type IndexDescription, MongoClient, type MongoClientOptions } from "mongodb";
 import { MemoryError } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
@@ -50,6 +50,15 @@ const OPTIONS: MongoClientOptions = {
   waitQueueTimeoutMS: QUEUE_TIMEOUT_MS,
 };
 
+/** Indexes of all collections but the log's. Where one expires, MongoDB removes the documents by itself. */
+const INDEXES: Readonly<Record<string, IndexDescription[]>> = {
+  accounts: [{ key: { "keys.hash": 1 } }, { key: { "keys.sessions.hash": 1 } }],
+  claims: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
+  grants: [{ key: { keptUntil: 1 }, expireAfterSeconds: 0 }],
+  recent: [{ key: { usedAt: -1 } }],
+  usage: [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
+};
+
 /**
  * Opens a MongoDB database, which many processes may share: the one in the connection string's path,
  * else `recalld`.
@@ -61,31 +70,26 @@ export async function openMongo({ uri, creates = true }: MongoOptions): Promise<
   const client = clientFor(uri);
   const db = client.db(databaseIn(uri) ?? DATABASE);
   const log = new MongoLog(db);
-  const accounts = new MongoAccounts(db);
-  const claims = new MongoClaims(db);
-  const grants = new MongoGrants(db);
-  const recent = new MongoRecent(db);
-  const usage = new MongoUsage(db);
-  const systemRecords = new MongoSystemRecords(db);
   try {
     await client.connect();
     // This check comes before the indexes, whose creation would create the database.
     await checkFormat(db, { creates });
-    await Promise.all([log, accounts, claims, grants, recent, usage].map((each) => each.createIndexes()));
+    const creating = Object.entries(INDEXES).map(([name, all]) => db.collection(name).createIndexes(all));
+    await Promise.all([log.createIndexes(), ...creating]);
   } catch (error) {
     await client.close();
     throw unreachable(error);
   }
   return {
     log,
-    accounts,
-    grants,
-    usage,
+    accounts: new MongoAccounts(db),
+    grants: new MongoGrants(db),
+    usage: new MongoUsage(db),
     calls: new MongoCalls(db),
-    systemRecords,
-    claims,
+    systemRecords: new MongoSystemRecords(db),
+    claims: new MongoClaims(db),
     erasures: new MongoErasures(db),
-    recent,
+    recent: new MongoRecent(db),
     exclusive: false,
     check: async () => {
       await withTimeout(db.command({ ping: 1 }));

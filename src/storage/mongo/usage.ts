@@ -25,11 +25,6 @@ export class MongoUsage implements Usage {
     this.#days = db.collection("usage");
   }
 
-  /** Creates the indexes; must be called before the first use. */
-  async createIndexes(): Promise<void> {
-    await this.#days.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
-  }
-
   async add(days: readonly AccountDay[]): Promise<void> {
     const writes = days.map(({ accountId, date, ...counts }) => {
       const expiresAt = new Date(Date.parse(date) + USAGE_DAYS_MAX * DAY_MS);

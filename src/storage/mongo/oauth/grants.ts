@@ -24,11 +24,6 @@ export class MongoGrants implements Grants {
     this.#secrets = db.collection("grant_secrets");
   }
 
-  /** Creates the indexes; must be called before the first use. */
-  async createIndexes(): Promise<void> {
-    await this.#grants.createIndex({ keptUntil: 1 }, { expireAfterSeconds: 0 });
-  }
-
   async secret(fresh: string): Promise<string> {
     return (await withTimeout(findOrInsert(this.#secrets, { _id: "clients", secret: fresh }))).secret;
   }
