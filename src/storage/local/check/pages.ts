@@ -21,20 +21,11 @@ export class Pages {
   }
 
   /**
-   * Reads a page.
+   * Reads a page, or its first bytes.
    *
-   * @throws Damage when the file ends before the page does.
+   * @throws Damage when the file ends before.
    */
-  read(page: number): Buffer {
-    return this.#read(page, this.pageBytes);
-  }
-
-  /** Reads the first bytes of a page. */
-  readStart(page: number, bytes: number): Buffer {
-    return this.#read(page, bytes);
-  }
-
-  #read(page: number, bytes: number): Buffer {
+  read(page: number, bytes = this.pageBytes): Buffer {
     const into = Buffer.allocUnsafe(bytes);
     if (readSync(this.fd, into, 0, bytes, page * this.pageBytes) === bytes) return into;
     throw new Damage(`page ${page} lies behind the end of the file`);
