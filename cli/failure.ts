@@ -1,5 +1,5 @@
 import { RecalldError } from "../clients/typescript/src/index.js";
-import { MemoryError } from "../src/errors.js";
+import { MemoryError, messageOf } from "../src/errors.js";
 import { whole } from "../src/operator/show.js";
 import { EXIT, exitCodeFor } from "./exit.js";
 
@@ -50,6 +50,5 @@ function lineOf(error: unknown): { exitCode: number; line: string } {
     return { exitCode: exitCodeFor(error.code), line };
   }
   if (error instanceof UsageError) return { exitCode: error.exitCode, line: `recalld: ${error.message}` };
-  const message = error instanceof Error ? error.message : String(error);
-  return { exitCode: EXIT.failed, line: `recalld: ${message}` };
+  return { exitCode: EXIT.failed, line: `recalld: ${messageOf(error)}` };
 }

@@ -4,7 +4,7 @@ import { modelOf } from "./compose/models.js";
 import { openStorage, openVectors, openWordIndexes } from "./compose/storage.js";
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
-import { MemoryError } from "./errors.js";
+import { failedPrecondition, MemoryError } from "./errors.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { Pins } from "./memory/models/pins.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
@@ -56,8 +56,7 @@ const program = adminCommands(async ({ operation, given }, { json }) => {
 function operateBy(operation: string): Run {
   return async (config, given) => {
     if (operation === "accounts close" && given.force !== true) {
-      throw new MemoryError(
-        "failed_precondition",
+      throw failedPrecondition(
         `all of account ${given.account} would be erased, and nothing brings it back; set --force to do it`,
       );
     }
@@ -192,7 +191,7 @@ function count(value: number): string {
 }
 
 function refuse(message: string): never {
-  throw new MemoryError("failed_precondition", message);
+  throw failedPrecondition(message);
 }
 
 function fail(code: number, lines: readonly unknown[]): never {

@@ -1,4 +1,4 @@
-import { MemoryError } from "../errors.js";
+import { failedPrecondition } from "../errors.js";
 import type { Rate } from "./bucket.js";
 
 /** Limits of an account. */
@@ -42,8 +42,7 @@ export class Plans {
   get(name: string): Plan {
     const plan = this.#plans.get(name);
     if (plan !== undefined) return plan;
-    throw new MemoryError(
-      "failed_precondition",
+    throw failedPrecondition(
       `there is no plan ${JSON.stringify(name)} here; there are ${this.names.join(", ")}`,
       { reason: "PLAN_UNKNOWN" },
     );

@@ -6,7 +6,7 @@ import { type Plan, type Plans, UNLIMITED_CALLS } from "../accounts/plan.js";
 import { setPlan } from "../accounts/set-plan.js";
 import { signUp } from "../accounts/sign-up.js";
 import { type Usage, usageOf } from "../accounts/usage.js";
-import { invalid, MemoryError, unavailable } from "../errors.js";
+import { failedPrecondition, invalid, MemoryError, unavailable } from "../errors.js";
 import type { ModelIdentity } from "../memory/ports/embedder.js";
 import type { Log } from "../memory/ports/log.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
@@ -71,7 +71,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 export function operate(ports: OperatorPorts, { operation, given }: Request): Promise<unknown> {
   const asked = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
   if (asked === undefined) {
-    throw new MemoryError("failed_precondition", `the server knows no command ${operation}: is it older?`);
+    throw failedPrecondition(`the server knows no command ${operation}: is it older?`);
   }
   return asked(ports, given);
 }
@@ -149,10 +149,7 @@ async function readUsage({ accounts, usage }: OperatorPorts, given: Given) {
 
 async function backUp(ports: OperatorPorts, given: Given) {
   if (ports.backUp === undefined) {
-    throw new MemoryError(
-      "failed_precondition",
-      "MongoDB has tools of its own for this: see docs/backup.md on mongodump",
-    );
+    throw failedPrecondition("MongoDB has tools of its own for this: see docs/backup.md on mongodump");
   }
   await ports.backUp(text(given, "path"));
 }

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { invalid, MemoryError } from "../../errors.js";
+import { failedPrecondition, invalid } from "../../errors.js";
 import { missingFiles } from "./model-files.js";
 import { packageRoot } from "./package-root.js";
 import { type ModelPlace, pullModel } from "./pull.js";
@@ -36,5 +36,5 @@ export function isModelId(model: string): boolean {
 async function checkBundled(folder: string): Promise<void> {
   const missing = await missingFiles(folder);
   if (missing.length === 0) return;
-  throw new MemoryError("failed_precondition", `the bundled model in ${folder} lacks ${missing.join(", ")}`);
+  throw failedPrecondition(`the bundled model in ${folder} lacks ${missing.join(", ")}`);
 }

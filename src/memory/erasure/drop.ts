@@ -1,4 +1,4 @@
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition, type MemoryError } from "../../errors.js";
 import { appendDirect, onLiving } from "../log/append-direct.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
@@ -55,7 +55,7 @@ async function seal(
 
 function notEmpty(size: number): MemoryError {
   const memories = size === 1 ? "1 memory" : `${size.toLocaleString("en-US")} memories`;
-  return new MemoryError("failed_precondition", `the namespace holds ${memories}; set force to drop it`, {
+  return failedPrecondition(`the namespace holds ${memories}; set force to drop it`, {
     reason: "NAMESPACE_NOT_EMPTY",
   });
 }

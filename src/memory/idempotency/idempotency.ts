@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { MemoryError, unavailable } from "../../errors.js";
+import { failedPrecondition, MemoryError, unavailable } from "../../errors.js";
 import { APPEND_TIMEOUT_MS } from "../log/appender.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Claim, ClaimAnswer, Claims } from "../ports/claims.js";
@@ -271,8 +271,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 export function deletedSince(): MemoryError {
-  return new MemoryError(
-    "failed_precondition",
+  return failedPrecondition(
     "the memory that this Idempotency-Key stored was deleted since; store it with another key",
     { field: "Idempotency-Key", reason: "IDEMPOTENT_MEMORY_DELETED" },
   );

@@ -1,4 +1,4 @@
-import { MemoryError, unavailable } from "../../errors.js";
+import { failedPrecondition, unavailable } from "../../errors.js";
 import type { Clock } from "../pacing/clock.js";
 import { coalesce } from "../pacing/coalesce.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../ports/embedder.js";
@@ -162,10 +162,7 @@ export class Generations {
     if (isSame(model.model, identity)) return model;
     await model.close();
     const [wanted, found] = [identity, model.model].map(describe);
-    throw new MemoryError(
-      "failed_precondition",
-      `the database has vectors of ${wanted}, but here is ${found}`,
-    );
+    throw failedPrecondition(`the database has vectors of ${wanted}, but here is ${found}`);
   }
 
   /** Waits for a model to be loaded. @throws the signal's reason if it is aborted */

@@ -1,4 +1,4 @@
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition, type MemoryError } from "../../errors.js";
 import type { ModelIdentity } from "../ports/embedder.js";
 import { FIRST_GENERATION } from "../ports/generation.js";
 import type { Pinned, SystemRecords } from "../ports/system-records.js";
@@ -72,8 +72,7 @@ function differences(a: ModelIdentity, b: ModelIdentity): Aspect[] {
 }
 
 function refused(pinned: ModelIdentity, what: string): MemoryError {
-  return new MemoryError(
-    "failed_precondition",
+  return failedPrecondition(
     `the database is pinned to ${describe(pinned)}, but MODEL is ${what}, ` +
       "or with an empty database; or change the database's model: recalld-admin reembed MODEL",
   );

@@ -1,4 +1,4 @@
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition, MemoryError } from "../../errors.js";
 import type { Stored } from "../ports/log.js";
 import type { Decision, LogView } from "./condition.js";
 import { holderOf, type Standing, standingOf, superseded } from "./standing.js";
@@ -77,7 +77,7 @@ async function numbersOf(
     if (standing.supersededBy !== undefined) throw superseded(standing.supersededBy, field);
     if (standing.sequence === holder?.sequence) {
       const message = `${field} is the memory that this store replaces`;
-      throw new MemoryError("failed_precondition", message, { field });
+      throw failedPrecondition(message, { field });
     }
     numbers.push(standing.sequence);
   }

@@ -1,4 +1,4 @@
-import { MemoryError, unavailable } from "../../errors.js";
+import { failedPrecondition, MemoryError, unavailable } from "../../errors.js";
 import type { Numbered, Seen, Successor } from "../ports/log.js";
 import { Behind, type LogView } from "./condition.js";
 
@@ -57,7 +57,7 @@ export function isExpired({ expiresAtMs }: { expiresAtMs?: number | undefined },
 /** Makes the error for a change of a memory that was superseded. */
 export function superseded(by: string, field?: string): MemoryError {
   const what = field === undefined ? "the memory" : `${field}: the memory`;
-  return new MemoryError("failed_precondition", `${what} was superseded by ${by}; change that one`, {
+  return failedPrecondition(`${what} was superseded by ${by}; change that one`, {
     ...(field !== undefined && { field }),
     reason: "MEMORY_SUPERSEDED",
     metadata: { superseded_by: by },

@@ -1,7 +1,7 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RootDatabase } from "lmdb";
-import { MemoryError, unavailable } from "../../errors.js";
+import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
@@ -140,10 +140,7 @@ async function close(
 
 function unusable(dataDir: string, error: unknown): MemoryError {
   if (error instanceof MemoryError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new MemoryError("failed_precondition", `DATA_DIR ${dataDir} cannot be used: ${reason}`, {
-    cause: error,
-  });
+  return failedPrecondition(`DATA_DIR ${dataDir} cannot be used: ${messageOf(error)}`, { cause: error });
 }
 
 async function check(path: string, meta: Meta): Promise<void> {

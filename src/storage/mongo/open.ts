@@ -1,5 +1,5 @@
 import { type Db, type IndexDescription, MongoClient, type MongoClientOptions } from "mongodb";
-import { MemoryError } from "../../errors.js";
+import { failedPrecondition, MemoryError, messageOf } from "../../errors.js";
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { MongoAccounts } from "./accounts.js";
@@ -110,7 +110,7 @@ async function checkFormat(db: Db, { creates }: { creates: boolean }): Promise<v
   const isNew = found.every((each) => each === null);
   if (isNew && !creates) {
     const message = `MONGODB_URI: the database ${db.databaseName} holds nothing of recalld`;
-    throw new MemoryError("failed_precondition", message);
+    throw failedPrecondition(message);
   }
   const finding = isNew ? findOrInsert(meta, { _id, ...OUR_FORMAT }) : meta.findOne({ _id });
   expectOurFormat(
@@ -125,7 +125,7 @@ function clientFor(uri: string): MongoClient {
   } catch (error) {
     // The driver quotes a malformed connection string, including the password.
     const reason = uri.includes("@") ? "check its form and its options" : (error as Error).message;
-    throw new MemoryError("failed_precondition", `MONGODB_URI cannot be used: ${reason}`);
+    throw failedPrecondition(`MONGODB_URI cannot be used: ${reason}`);
   }
 }
 
@@ -138,6 +138,6 @@ function databaseIn(uri: string): string | undefined {
 function unreachable(error: unknown): MemoryError {
   if (error instanceof MemoryError && error.code !== "unavailable") return error;
   const cause = error instanceof MemoryError ? error.cause : error;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new MemoryError("unavailable", `MONGODB_URI: MongoDB does not answer: ${reason}`, { cause });
+  const message = `MONGODB_URI: MongoDB does not answer: ${messageOf(cause)}`;
+  return new MemoryError("unavailable", message, { cause });
 }

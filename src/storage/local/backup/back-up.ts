@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { MemoryError } from "../../../errors.js";
+import { failedPrecondition, MemoryError, messageOf } from "../../../errors.js";
 import { FILE, FOLDER_MODE, LOCK } from "../file.js";
 import { type BackupManifest, flush, lookInto, writeManifest } from "./manifest.js";
 
@@ -74,11 +74,10 @@ async function expectNone(folder: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (there)
-    throw new MemoryError("failed_precondition", `${folder} is there already; nothing is overwritten`);
+  if (there) throw failedPrecondition(`${folder} is there already; nothing is overwritten`);
 }
 
-function unwritable(error: unknown): MemoryError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new MemoryError("unavailable", `the backup could not be written: ${reason}`, { cause: error });
+export function unwritable(error: unknown): MemoryError {
+  const message = `the backup could not be written: ${messageOf(error)}`;
+  return new MemoryError("unavailable", message, { cause: error });
 }

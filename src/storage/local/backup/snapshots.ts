@@ -1,8 +1,9 @@
 import { chmod, lstat, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { RootDatabase } from "lmdb";
-import { MemoryError } from "../../../errors.js";
+import { failedPrecondition } from "../../../errors.js";
 import { FILE_MODE } from "../file.js";
+import { unwritable } from "./back-up.js";
 
 /** Makes copies of the whole database as of one moment, while it is in use. One copy runs at a time. */
 export class DatabaseSnapshots {
@@ -23,8 +24,8 @@ export class DatabaseSnapshots {
    * exist, or the file does; `unavailable` when the file cannot be written.
    */
   async write(path: string): Promise<void> {
-    if (this.#closed) throw refused("the database is being closed");
-    if (this.#running !== undefined) throw refused("another backup is being taken");
+    if (this.#closed) throw failedPrecondition("the database is being closed");
+    if (this.#running !== undefined) throw failedPrecondition("another backup is being taken");
     this.#running = this.#write(path);
     try {
       await this.#running;
@@ -45,10 +46,10 @@ export class DatabaseSnapshots {
   async #write(path: string): Promise<void> {
     const folder = dirname(path);
     await stat(folder).catch(() => {
-      throw refused(`the process that holds the database does not see the folder ${folder}`);
+      throw failedPrecondition(`the process that holds the database does not see the folder ${folder}`);
     });
     // After this check, a file that is removed below was created here.
-    if (await isThere(path)) throw refused(`${path} is there already; nothing is overwritten`);
+    if (await isThere(path)) throw failedPrecondition(`${path} is there already; nothing is overwritten`);
     try {
       await this.options.before();
       await this.root.backup(path, true);
@@ -56,8 +57,7 @@ export class DatabaseSnapshots {
     } catch (error) {
       // The first failure is the one that is reported.
       await rm(path, { force: true }).catch(() => {});
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new MemoryError("unavailable", `the backup could not be written: ${reason}`, { cause: error });
+      throw unwritable(error);
     }
   }
 }
@@ -68,8 +68,4 @@ function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function refused(message: string): MemoryError {
-  return new MemoryError("failed_precondition", message);
 }

@@ -3,7 +3,7 @@ import { readdir, rename, rm } from "node:fs/promises";
 import type { Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MemoryError, unavailable } from "../../../errors.js";
+import { failedPrecondition, unavailable } from "../../../errors.js";
 import { type Answering, answering, resultIn } from "./request.js";
 import { answers, ask, listen } from "./socket.js";
 
@@ -95,7 +95,8 @@ class Claimant {
         for (const name of dead) await rm(join(this.dataDir, name), { force: true });
         return;
       }
-      if (performance.now() > deadline) throw inUse(this.dataDir);
+      if (performance.now() > deadline)
+        throw failedPrecondition(`DATA_DIR ${this.dataDir} is in use by another recalld`);
       if (alive.some((name) => name < this.#name)) await this.#giveWay();
       else await sleep(LOOK_MS);
     }
@@ -143,8 +144,4 @@ async function lookAround(dataDir: string, { but }: { but?: string } = {}) {
 function noneWithout(error: NodeJS.ErrnoException): string[] {
   if (error.code !== "ENOENT") throw error;
   return [];
-}
-
-function inUse(dataDir: string): MemoryError {
-  return new MemoryError("failed_precondition", `DATA_DIR ${dataDir} is in use by another recalld`);
 }

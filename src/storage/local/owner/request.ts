@@ -1,4 +1,4 @@
-import { type ErrorCode, MemoryError } from "../../../errors.js";
+import { type ErrorCode, failedPrecondition, MemoryError } from "../../../errors.js";
 
 /** Request of an operator's command to the process that owns the folder. */
 export interface OwnerRequest {
@@ -34,7 +34,7 @@ function requestIn(line: string): OwnerRequest {
   if (typeof operation === "string" && typeof given === "object" && given !== null) {
     return { operation, given: { ...given } };
   }
-  throw new MemoryError("failed_precondition", "the server does not understand this request: is it older?");
+  throw failedPrecondition("the server does not understand this request: is it older?");
 }
 
 /**
