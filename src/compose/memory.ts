@@ -42,7 +42,10 @@ export function openMemory(
   const vectors = openVectors(config, {
     dimensionsOf: (logId) => generations.pins.dimensionsOf(logId),
     steps: telemetry.steps,
-    onChecked: (checked) => telemetry.recallChecked(checked),
+    onChecked: ({ found, of }) => {
+      telemetry.metrics?.recallChecked.inc(of);
+      telemetry.metrics?.recallFound.inc(found);
+    },
     onTrouble: onTrouble("index", "a part of an index cannot be written or searched; it is tried again"),
   });
   closers.push(() => vectors.close());
@@ -59,9 +62,9 @@ export function openMemory(
     exclusive,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
     steps: telemetry.steps,
-    onCaughtUp: (entries) => telemetry.caughtUp(entries),
+    onCaughtUp: (entries) => telemetry.metrics?.caughtUp.inc(entries),
     onLost: (logId, { sequence, entry }) => {
-      telemetry.lostEntry();
+      telemetry.metrics?.lostEntries.inc();
       logger.error({ logId, sequence, reason: entry.reason }, "an entry of the log is lost");
     },
     onTrouble: onTrouble("index", "index maintenance"),

@@ -1,5 +1,4 @@
 import type { CallStep, Steps } from "../memory/ports/steps.js";
-import type { Metrics } from "./metrics.js";
 
 /** A call that has begun. */
 export interface Begun {
@@ -29,22 +28,4 @@ export interface Ended {
 /** OpenTelemetry's names of our protocols: two are gRPC's, and all others ask RPCs as Connect does. */
 export function systemOf(protocol: string): "connectrpc" | "grpc" {
   return protocol.startsWith("grpc") ? "grpc" : "connectrpc";
-}
-
-export function measureCall(
-  { method, protocol }: Begun,
-  { callsInFlight, callSeconds, accountCalls }: Metrics,
-): Ongoing["end"] {
-  callsInFlight.inc({ rpc_method: method });
-  return ({ code, ms, accountId }) => {
-    accountCalls.count(accountId, code);
-    callsInFlight.dec({ rpc_method: method });
-    const labels = {
-      rpc_system_name: systemOf(protocol),
-      rpc_method: method,
-      rpc_response_status_code: code,
-      protocol,
-    };
-    callSeconds.observe(labels, ms / 1000);
-  };
 }

@@ -1,11 +1,10 @@
 import type { Embedder } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { type Steps, untimed } from "../memory/ports/steps.js";
-import { type Begun, measureCall, type Ongoing } from "./calls.js";
-import { measuredEmbed } from "./embedding.js";
+import type { Begun, Ongoing } from "./calls.js";
 import { addGauges, type Sources } from "./gauges.js";
-import { measuredQuota, measuredSteps } from "./measured.js";
-import { type ChargeOutcome, type Component, Metrics } from "./metrics.js";
+import { measureCall, measuredEmbed, measuredQuota, measuredSteps } from "./measured.js";
+import { Metrics } from "./metrics.js";
 import { Tracing } from "./tracing.js";
 
 /** Minimum time between two complaints about a collector that cannot be reached. */
@@ -32,14 +31,15 @@ export class Telemetry {
   readonly steps: Steps;
 
   private constructor(
-    private readonly metrics: Metrics | undefined,
+    /** The instruments; undefined without metrics. */
+    readonly metrics: Metrics | undefined,
     private readonly tracing: Tracing | undefined,
   ) {
     this.steps = metrics ? measuredSteps(metrics) : untimed;
   }
 
   static async open({ version, metrics, tracing, onTrouble }: TelemetryOptions): Promise<Telemetry> {
-    const opened = metrics && new Metrics({ version, ...metrics });
+    const opened = metrics && new Metrics(version, metrics.accountsMax);
     let loading = true;
     let quietUntilMs = 0;
     const complain = (message: string) => {
@@ -79,37 +79,7 @@ export class Telemetry {
 
   /** Sets the sources that are read at each scrape. */
   watch(sources: Sources): void {
-    if (this.metrics !== undefined) addGauges(this.metrics.registry, sources);
-  }
-
-  /** Called by the quota after each refund with its outcome; the quota itself never throws. */
-  refunded(outcome: Extract<ChargeOutcome, "refunded" | "refund_failed">, calls = 1): void {
-    this.metrics?.charges.inc({ outcome }, calls);
-  }
-
-  storageIsAway(away: boolean): void {
-    this.metrics?.storageAvailable.set(away ? 0 : 1);
-  }
-
-  caughtUp(entries: number): void {
-    this.metrics?.caughtUp.inc(entries);
-  }
-
-  recallChecked({ found, of }: { found: number; of: number }): void {
-    this.metrics?.recallChecked.inc(of);
-    this.metrics?.recallFound.inc(found);
-  }
-
-  lostEntry(): void {
-    this.metrics?.lostEntries.inc();
-  }
-
-  lostCallRecords(records: number): void {
-    this.metrics?.lostCallRecords.inc(records);
-  }
-
-  trouble(part: Component): void {
-    this.metrics?.troubles.inc({ part });
+    if (this.metrics !== undefined) addGauges(this.metrics, sources);
   }
 
   /** The metrics in Prometheus' text format; undefined without metrics. */
