@@ -14,7 +14,7 @@ import { warn } from "./compose/warn.js";
 import type { Config } from "./config/config.js";
 import { readPlans } from "./config/plans.js";
 import type { FoundConvention } from "./embedding/convention/find-convention.js";
-import { dropAll } from "./memory/erasure/drop-all.js";
+import { dropAll } from "./memory/erasure/drop.js";
 import { parseExpiry } from "./memory/input/expiry.js";
 import { parseNamespace } from "./memory/input/namespace.js";
 import { warm } from "./memory/log/warm.js";

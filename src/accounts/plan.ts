@@ -1,5 +1,11 @@
-import { failedPrecondition } from "../errors.js";
+import { failedPrecondition, MemoryError } from "../errors.js";
+import type { Accounts } from "./account.js";
 import type { Rate } from "./bucket.js";
+
+export interface SetPlanOptions {
+  readonly accounts: Pick<Accounts, "setPlan">;
+  readonly plans: Plans;
+}
 
 /** Limits of an account. */
 export interface Plan {
@@ -47,4 +53,21 @@ export class Plans {
       { reason: "PLAN_UNKNOWN" },
     );
   }
+}
+
+/**
+ * Gives an account another plan. Used calls stay used, so none are left of a plan with fewer. Running
+ * services follow within a minute.
+ *
+ * @throws MemoryError `failed_precondition` (PLAN_UNKNOWN), or `not_found` for the account.
+ */
+export async function setPlan(
+  { accounts, plans }: SetPlanOptions,
+  { accountId, plan }: { accountId: string; plan: string },
+): Promise<void> {
+  const { name, calls } = plans.get(plan);
+  if (await accounts.setPlan({ accountId, plan: name, callsLimit: calls })) return;
+  throw new MemoryError("not_found", `there is no account ${JSON.stringify(accountId)}`, {
+    field: "account_id",
+  });
 }

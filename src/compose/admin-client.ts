@@ -2,7 +2,7 @@ import { FREE } from "../accounts/plan.js";
 import type { Config } from "../config/config.js";
 import { readPlans } from "../config/plans.js";
 import { unavailable } from "../errors.js";
-import { dropAll } from "../memory/erasure/drop-all.js";
+import { dropAll } from "../memory/erasure/drop.js";
 import { parseExpiry } from "../memory/input/expiry.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { Namespaces } from "../memory/log/namespaces.js";
@@ -12,8 +12,7 @@ import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
 import { operate } from "../operator/operations.js";
 import { expectLocal } from "../storage/local/open.js";
-import { askOwner } from "../storage/local/owner/owner.js";
-import type { Answering } from "../storage/local/owner/request.js";
+import { type Answering, askOwner } from "../storage/local/owner/owner.js";
 import type { Storage } from "../storage/storage.js";
 import { openStorage, openVectors, openWordIndexes } from "./storage.js";
 

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Grants } from "../accounts/oauth/grants.js";
 import { openDocuments } from "../client-metadata/documents.js";
 import type { Config } from "../config/config.js";
-import { packageRoot } from "../embedding/download/package-root.js";
+import { packageRoot } from "../embedding/download/locate.js";
 import { type AppOptions, createApp } from "../server/app.js";
 import { listen } from "../server/http/listen.js";
 import { ConnectionCounts } from "../server/port/connection-counts.js";

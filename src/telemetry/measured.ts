@@ -2,9 +2,33 @@ import { MemoryError } from "../errors.js";
 import { Sealed } from "../memory/log/replica.js";
 import type { Embedder, Embedding, EmbeddingThread, EmbedInput } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
-import type { Steps } from "../memory/ports/steps.js";
-import { type Begun, type Ongoing, systemOf } from "./calls.js";
+import type { CallStep, Steps } from "../memory/ports/steps.js";
 import type { ChargeOutcome, Metrics } from "./metrics.js";
+
+/** A call that has begun. */
+export interface Begun {
+  /** `service/method` of the contract. */
+  readonly method: string;
+  readonly protocol: string;
+  readonly header: Headers;
+}
+
+/** Telemetry of a running call. */
+export interface Ongoing {
+  /** Id of the trace that the call is part of. */
+  readonly traceId?: string | undefined;
+  /** Times the steps of this call. */
+  readonly steps: Steps<CallStep>;
+  end(ended: Ended): void;
+}
+
+interface Ended {
+  /** `ok`, or Connect's name of the error. */
+  readonly code: string;
+  readonly ms: number;
+  /** Undefined for a caller without a living key. */
+  readonly accountId: string | undefined;
+}
 
 /** Reasons for which the server ends a call: its caller has gone, or its time is over. */
 const ENDED = ["AbortError", "ConnectError"];
@@ -104,4 +128,9 @@ export function measuredEmbed(embedder: Pick<Embedder, "embed">, metrics: Metric
     embedRunSeconds.observe({ field }, (performance.now() - begunMs) / 1000);
     return embedding;
   };
+}
+
+/** OpenTelemetry's names of our protocols: two are gRPC's, and all others ask RPCs as Connect does. */
+export function systemOf(protocol: string): "connectrpc" | "grpc" {
+  return protocol.startsWith("grpc") ? "grpc" : "connectrpc";
 }

@@ -1,9 +1,15 @@
 import type { Embedder } from "../memory/ports/embedder.js";
 import type { Quota } from "../memory/ports/quota.js";
 import { type Steps, untimed } from "../memory/ports/steps.js";
-import type { Begun, Ongoing } from "./calls.js";
 import { addGauges, type Sources } from "./gauges.js";
-import { measureCall, measuredEmbed, measuredQuota, measuredSteps } from "./measured.js";
+import {
+  type Begun,
+  measureCall,
+  measuredEmbed,
+  measuredQuota,
+  measuredSteps,
+  type Ongoing,
+} from "./measured.js";
 import { Metrics } from "./metrics.js";
 import { Tracing } from "./tracing.js";
 

@@ -1,8 +1,7 @@
 import type { Context, Span, TextMapGetter, Tracer } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
 import type { CallStep, Steps } from "../memory/ports/steps.js";
-import { type Begun, type Ongoing, systemOf } from "./calls.js";
-import { isFault } from "./measured.js";
+import { type Begun, isFault, type Ongoing, systemOf } from "./measured.js";
 
 /** Codes that OpenTelemetry's conventions treat as a server's error. */
 const SERVER_ERRORS = new Set([

@@ -10,7 +10,7 @@ import {
 import { type StoreBatchRequest, storeBatch } from "../../src/memory/calls/several/store-batch.js";
 import { type StoreRequest, store } from "../../src/memory/calls/store.js";
 import { type UpdateRequest, updateMemory } from "../../src/memory/calls/update.js";
-import { dropAll } from "../../src/memory/erasure/drop-all.js";
+import { dropAll } from "../../src/memory/erasure/drop.js";
 import { Sweeper } from "../../src/memory/erasure/sweeping.js";
 import { Idempotency } from "../../src/memory/idempotency/idempotency.js";
 import { Namespaces } from "../../src/memory/log/namespaces.js";

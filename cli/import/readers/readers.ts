@@ -1,12 +1,10 @@
 import type { Reader } from "../imported.js";
 import { readChatGpt } from "./chatgpt.js";
-import { readChroma } from "./chroma.js";
 import { readClaude } from "./claude.js";
 import { readMem0 } from "./mem0.js";
-import { readQdrant } from "./qdrant.js";
+import { readChroma, readQdrant, readSupermemory } from "./qdrant.js";
 import { readRecalld } from "./recalld.js";
 import { readServerMemory } from "./server-memory.js";
-import { readSupermemory } from "./supermemory.js";
 
 /** Readers by the name that `--from` gives; docs/admin.md says where each file comes from. */
 export const READERS: Readonly<Record<string, Reader>> = {

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { typeid } from "typeid-js";
-import { every } from "../../every.js";
+import { type Background, every, inBackground } from "../../every.js";
 import type { Accounts } from "../account.js";
-import { type Background, inBackground } from "../background.js";
 import { sum } from "../count-usage.js";
 import { type Counts, DAY_MS, NOTHING } from "../usage.js";
 import type { CallRecord, Calls, CallsErasure, CallsQuery } from "./calls.js";

@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { AutoModel, AutoTokenizer, env, LogLevel, type ProgressInfo } from "@xenova/transformers";
 import { handleCalls } from "../../concurrency/worker-handlers.js";
-import type { Progress } from "./progress.js";
+import type { Progress } from "./pull.js";
 
 // Transformers.js downloads what it loads, and an error while it writes ends the thread.
 

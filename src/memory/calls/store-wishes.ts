@@ -1,8 +1,8 @@
 import { invalid } from "../../errors.js";
 import { type Expiry, parseExpiry } from "../input/expiry.js";
 import { parseExternalId } from "../input/external-id.js";
-import { parseSimilarAbove } from "../input/similar-above.js";
-import { parseSupersedes } from "../input/supersedes.js";
+import { parseSimilarAbove } from "../input/floors.js";
+import { parseSupersedes } from "../input/ids.js";
 import type { OnConflict, StoreConditions } from "../versions/deciding-stores.js";
 
 /** Fields of a store beyond those of a memory. */

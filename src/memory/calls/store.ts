@@ -1,5 +1,9 @@
-import type { Answered, Attempt, Outcome } from "../idempotency/idempotency.js";
-import { parseIdempotencyKey } from "../idempotency/request.js";
+import {
+  type Answered,
+  type Attempt,
+  type Outcome,
+  parseIdempotencyKey,
+} from "../idempotency/idempotency.js";
 import { authorize } from "../input/authorize.js";
 import { newMemoryId } from "../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../input/metadata.js";

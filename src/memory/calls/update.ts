@@ -1,7 +1,6 @@
 import { invalid } from "../../errors.js";
 import { type ErasurePorts, eraseEntry } from "../erasure/erase.js";
-import type { Attempt } from "../idempotency/idempotency.js";
-import { parseIdempotencyKey } from "../idempotency/request.js";
+import { type Attempt, parseIdempotencyKey } from "../idempotency/idempotency.js";
 import { authorize, authorizeFree } from "../input/authorize.js";
 import { type Expiry, parseExpiry } from "../input/expiry.js";
 import { newMemoryId, parseMemoryId } from "../input/id.js";

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../input/metadata.js";
 import { CONTAINER, type Condition, type Field, type Order, type Test, type Value } from "./condition.js";
 import { eachValue, type See } from "./path.js";
-import { compareText, isPlain } from "./text-order.js";
+
+/** Code units from here on are not in the order of the code points that they belong to. */
+const SURROGATES_FROM = 0xd800;
+const SURROGATES_TO = 0xe000;
 
 /** Fields of a memory that filters look at; `metadata` is JSON of an object. */
 export interface Subject {
@@ -70,4 +73,25 @@ function orderTester({ op, than }: { op: Order; than: string | number }): (value
   if (op === "lte") return (value) => typeof value === "string" && !isAfter(value);
   if (op === "gte") return (value) => typeof value === "string" && (value === than || isAfter(value));
   return (value) => typeof value === "string" && value !== than && !isAfter(value);
+}
+
+/** Tells whether JavaScript's own order of a text and any other is that of their code points. */
+function isPlain(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= SURROGATES_FROM) return false;
+  return true;
+}
+
+/** Compares texts by their code points, which is the order of their bytes in UTF-8 as well. */
+function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const [left, right] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (left !== right) return rankOf(left) - rankOf(right);
+  }
+  return a.length - b.length;
+}
+
+/** Moves surrogates, which stand for code points above all others, behind the rest. */
+function rankOf(unit: number): number {
+  return unit >= SURROGATES_FROM && unit < SURROGATES_TO ? unit + SURROGATES_TO : unit;
 }

@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Database } from "lmdb";
 import { unavailable } from "../../errors.js";
 import { TooLate, within } from "../within.js";
-import { committed, WRITE_TIMEOUT_MS } from "./durably.js";
-import { type Writes, writesOf } from "./writes.js";
+import { committed, WRITE_TIMEOUT_MS, type Writes, writesOf } from "./durably.js";
 
 /** Time that charges are collected before they are written together. */
 const GROUP_MS = 10;

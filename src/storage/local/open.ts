@@ -5,21 +5,19 @@ import { failedPrecondition, MemoryError, messageOf, unavailable } from "../../e
 import { expectOurFormat, type Format, OUR_FORMAT } from "../format.js";
 import type { Storage } from "../storage.js";
 import { LocalAccounts } from "./accounts.js";
-import { DatabaseSnapshots } from "./backup/snapshots.js";
+import { DatabaseSnapshots } from "./backup/back-up.js";
 import { LocalCalls } from "./calls.js";
 import type { Charges } from "./charges.js";
 import { LocalClaims } from "./claims.js";
-import { durably, reading, settled } from "./durably.js";
+import { durably, reading, settled, writesOf } from "./durably.js";
 import { LocalErasures } from "./erasures.js";
 import { FILE, FOLDER_MODE, openFile } from "./file.js";
 import { LocalLog } from "./log/log.js";
 import { LocalGrants } from "./oauth/grants.js";
-import { claim } from "./owner/owner.js";
-import type { Answering } from "./owner/request.js";
+import { type Answering, claim } from "./owner/owner.js";
 import { LocalRecent } from "./recent.js";
 import { LocalSystemRecords, type Meta } from "./system-records.js";
 import { LocalUsage } from "./usage.js";
-import { writesOf } from "./writes.js";
 
 /** Name of the file that a compaction writes; it replaces the database when it is complete. */
 export const DRAFT = `compact-${FILE}`;

@@ -1,6 +1,10 @@
 import { invalid } from "../../../errors.js";
-import { type Answered, type Attempt, Unfinished } from "../../idempotency/idempotency.js";
-import { parseIdempotencyKey } from "../../idempotency/request.js";
+import {
+  type Answered,
+  type Attempt,
+  parseIdempotencyKey,
+  Unfinished,
+} from "../../idempotency/idempotency.js";
 import { authorize } from "../../input/authorize.js";
 import { memoryIdsLike, newMemoryId } from "../../input/id.js";
 import { canonicalMetadata, type JsonObject, parseMetadata } from "../../input/metadata.js";
@@ -15,9 +19,8 @@ import type { CallStep, Steps } from "../../ports/steps.js";
 import type { WishPorts } from "../store-if.js";
 import { parseWishes, type WishRequest } from "../store-wishes.js";
 import type { BatchItem, BatchResult } from "./batch.js";
-import { knownOf } from "./known.js";
 import { ofItem } from "./of-item.js";
-import { resultOfKnown, type Written, writeBatch } from "./write-batch.js";
+import { knownOf, resultOfKnown, type Written, writeBatch } from "./write-batch.js";
 
 export const BATCH_MAX = 256;
 

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { FIRST_PAGE, FREE, type Meta, readHeader, TREE_BYTES, type Tree, treeIn } from "./header.js";
-import { damaged, expectLong, LONG_HEADER_BYTES, type Node, nodesOf } from "./page.js";
-import { Damage, type Pages } from "./pages.js";
+import { Damage, damaged, expectLong, LONG_HEADER_BYTES, type Node, nodesOf, type Pages } from "./page.js";
 
 /** Bytes of a number in a list of free pages. */
 const NUMBER_BYTES = 8;

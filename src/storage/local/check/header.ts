@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Damage, Pages } from "./pages.js";
+import { Damage, Pages } from "./page.js";
 
 /** A B+ tree, as its parent describes it. */
 export interface Tree {

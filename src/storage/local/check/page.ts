@@ -1,4 +1,4 @@
-import { Damage } from "./pages.js";
+import { readSync } from "node:fs";
 
 /** Offsets and values of `struct MDB_page_header` and `MDB_node` in mdb.c of lmdb-js 3.5.6. */
 const HEADER_BYTES = 24;
@@ -86,4 +86,36 @@ function nodeAt(bytes: Buffer, at: number, kind: Expected["kind"]): Node | undef
     ...{ key: bytes.subarray(keyFrom, dataFrom), isLong, isTree: kind === "leaf" && flags === IS_TREE },
     ...{ child: length + flags * 2 ** 32, bytes: length, data: bytes.subarray(dataFrom, dataTo) },
   };
+}
+
+/** Damage of a database's file, in words for an operator. It never leaves this folder. */
+export class Damage extends Error {}
+
+/**
+ * Reads pages of an LMDB file one by one. It does not map the file: reading a mapped page that does not
+ * exist, or following a damaged pointer through one, ends the process by a signal.
+ */
+export class Pages {
+  constructor(
+    private readonly fd: number,
+    /** Size of the file. */
+    readonly fileBytes: number,
+    readonly pageBytes: number,
+  ) {}
+
+  /** Number of whole pages in the file. */
+  get count(): number {
+    return Math.floor(this.fileBytes / this.pageBytes);
+  }
+
+  /**
+   * Reads a page, or its first bytes.
+   *
+   * @throws Damage when the file ends before.
+   */
+  read(page: number, bytes = this.pageBytes): Buffer {
+    const into = Buffer.allocUnsafe(bytes);
+    if (readSync(this.fd, into, 0, bytes, page * this.pageBytes) === bytes) return into;
+    throw new Damage(`page ${page} lies behind the end of the file`);
+  }
 }
