@@ -5,6 +5,7 @@ import { openStorage, openVectors, openWordIndexes } from "./compose/storage.js"
 import { type Config, ConfigError, loadConfig } from "./config/config.js";
 import { openEmbedder } from "./embedding/open.js";
 import { failedPrecondition, MemoryError } from "./errors.js";
+import { count } from "./memory/input/count.js";
 import { type Verified, verify } from "./memory/log/verify.js";
 import { Pins } from "./memory/models/pins.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
@@ -184,10 +185,6 @@ async function compact(config: Config): Promise<Said> {
   const { before, after } = await compactLocal({ dataDir });
   const lines = [`${count(before)} bytes before, ${count(after)} after`];
   return { lines, json: { bytes_before: before, bytes_after: after } };
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en-US");
 }
 
 function refuse(message: string): never {

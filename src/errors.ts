@@ -95,6 +95,12 @@ export function invalid(field: string, message: string, recorded = message): Mem
   return new MemoryError("invalid_argument", `${field} ${message}`, options);
 }
 
+/** Expects a whole number within limits. @throws MemoryError `invalid_argument` */
+export function parseWhole(field: string, value: unknown, [min, max]: readonly [number, number]): number {
+  if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+  throw invalid(field, `is ${value}; it must be a whole number from ${min} to ${max}`);
+}
+
 /** Creates the error for what cannot be done as things stand. */
 export function failedPrecondition(message: string, options?: ErrorOptions): MemoryError {
   return new MemoryError("failed_precondition", message, options);

@@ -1,4 +1,4 @@
-import { invalid } from "../errors.js";
+import { parseWhole } from "../errors.js";
 import type { Accounts } from "./account.js";
 import type { Authenticated } from "./authenticate.js";
 import { getAccount } from "./quota.js";
@@ -57,9 +57,7 @@ export async function usageOf(
   usage: Pick<Usage, "read">,
   { accountId, days = USAGE_DAYS_DEFAULT }: { accountId: string; days?: number | undefined },
 ): Promise<DayUsage[]> {
-  if (!Number.isInteger(days) || days < 1 || days > USAGE_DAYS_MAX) {
-    throw invalid("days", `is ${days}; it must be a whole number from 1 to ${USAGE_DAYS_MAX}`);
-  }
+  parseWhole("days", days, [1, USAGE_DAYS_MAX]);
   const nowMs = Date.now();
   const dates = Array.from({ length: days }, (_, i) => dateOf(nowMs - (days - 1 - i) * DAY_MS));
   const kept = await usage.read({ accountId, from: dates[0] as string });

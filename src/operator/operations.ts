@@ -5,7 +5,7 @@ import { createKeyIn, type KeysOptions, revokeKeyIn } from "../accounts/keys.js"
 import { type Plan, type Plans, setPlan, UNLIMITED_CALLS } from "../accounts/plan.js";
 import { signUp } from "../accounts/sign-up.js";
 import { type Usage, usageOf } from "../accounts/usage.js";
-import { failedPrecondition, invalid, MemoryError, unavailable } from "../errors.js";
+import { failedPrecondition, invalid, MemoryError, parseWhole, unavailable } from "../errors.js";
 import type { ModelIdentity } from "../memory/ports/embedder.js";
 import type { Log } from "../memory/ports/log.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
@@ -90,11 +90,8 @@ export class Operator {
 }
 
 async function listAccounts({ accounts }: OperatorPorts, given: Given) {
-  const limit = given.limit ?? ACCOUNTS_DEFAULT;
-  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > ACCOUNTS_MAX) {
-    throw invalid("limit", `is ${limit}; it must be a whole number from 1 to ${ACCOUNTS_MAX}`);
-  }
-  const found = await accounts.list({ after: text(given, "after"), limit: Number(limit) });
+  const limit = parseWhole("limit", given.limit ?? ACCOUNTS_DEFAULT, [1, ACCOUNTS_MAX]);
+  const found = await accounts.list({ after: text(given, "after"), limit });
   return found.map(shownAccount);
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { invalid } from "../../errors.js";
+import { invalid, parseWhole } from "../../errors.js";
 import type { Account, Accounts } from "../account.js";
 import type { Authenticated } from "../authenticate.js";
 import { sum } from "../count-usage.js";
@@ -45,9 +45,9 @@ export interface CallsPage {
  */
 export async function listRecentCalls(
   { accounts, calls }: ReadPorts,
-  { caller, pageSize, pageToken, errorsOnly }: CallsRequest,
+  { caller, pageSize = CALLS_PAGE_DEFAULT, pageToken, errorsOnly }: CallsRequest,
 ): Promise<CallsPage> {
-  const size = parsePageSize(pageSize);
+  const size = parseWhole("page_size", pageSize, [1, CALLS_PAGE_MAX]);
   const before = parseToken(pageToken);
   const account = await getAccount(accounts, caller);
   const keyId = caller.namespace === undefined ? undefined : ownKeyId(account, caller);
@@ -59,14 +59,6 @@ export async function listRecentCalls(
     nextPageToken: found.length > size ? (shown.at(-1)?.id ?? "") : "",
     sinceMs: sinceMs(account, calls),
   };
-}
-
-function parsePageSize(value: number | undefined): number {
-  if (value === undefined) return CALLS_PAGE_DEFAULT;
-  if (!Number.isInteger(value) || value < 1 || value > CALLS_PAGE_MAX) {
-    throw invalid("page_size", `is ${value}; it must be a whole number from 1 to ${CALLS_PAGE_MAX}`);
-  }
-  return value;
 }
 
 /** Parses a token, which is the id of the last call of the page before. */

@@ -14,14 +14,7 @@ import {
   sha256Of,
   WEIGHTS_FILE,
 } from "./model-files.js";
-import type { PullHandlers } from "./pull-worker.js";
-
-export interface Progress {
-  readonly file: string;
-  readonly bytes: number;
-  /** Size of the whole file; absent when the server does not tell it. */
-  readonly bytesTotal?: number | undefined;
-}
+import type { Progress, PullHandlers } from "./pull-worker.js";
 
 export interface ProgressBar {
   report(progress: Progress): void;

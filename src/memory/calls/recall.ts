@@ -36,7 +36,7 @@ interface Candidate {
 }
 
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
-const SPARE_CANDIDATES = 8;
+export const SPARE_CANDIDATES = 8;
 
 export interface RecallRequest {
   readonly caller: Caller;

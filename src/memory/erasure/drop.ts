@@ -1,4 +1,5 @@
 import { failedPrecondition, type MemoryError } from "../../errors.js";
+import { count } from "../input/count.js";
 import { appendDirect, onLiving } from "../log/append-direct.js";
 import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
@@ -57,7 +58,7 @@ async function seal(
 }
 
 function notEmpty(size: number): MemoryError {
-  const memories = size === 1 ? "1 memory" : `${size.toLocaleString("en-US")} memories`;
+  const memories = size === 1 ? "1 memory" : `${count(size)} memories`;
   return failedPrecondition(`the namespace holds ${memories}; set force to drop it`, {
     reason: "NAMESPACE_NOT_EMPTY",
   });

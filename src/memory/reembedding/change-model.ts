@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { failedPrecondition, MemoryError } from "../../errors.js";
+import { count } from "../input/count.js";
 import { allNames } from "../log/walk.js";
 import { describe, isSame } from "../models/pin.js";
 import { Pins } from "../models/pins.js";
@@ -150,8 +151,4 @@ function showTrouble(show: (line: string) => void): (error: unknown) => undefine
     show(error.message);
     return undefined;
   };
-}
-
-function count(number: number): string {
-  return number.toLocaleString("en-US");
 }
