@@ -7,7 +7,7 @@ import { openEmbedder } from "./embedding/open.js";
 import { failedPrecondition, MemoryError } from "./errors.js";
 import { count } from "./memory/input/count.js";
 import { type Verified, verify } from "./memory/log/verify.js";
-import { Pins } from "./memory/models/pins.js";
+import { Pins } from "./memory/models/pin.js";
 import type { ModelIdentity } from "./memory/ports/embedder.js";
 import type { Generation } from "./memory/ports/generation.js";
 import { follow, linesOf, type ModelStatus } from "./memory/reembedding/change-model.js";

@@ -3,9 +3,26 @@ import { MemoryError } from "../../src/errors.js";
 import { parseNamespace } from "../../src/memory/input/namespace.js";
 import { grouped } from "../output.js";
 import { importMemories, type Progress, type Report, type Storing } from "./import-memories.js";
-import { NotThatFormat, OtherFormat, type Read, type Source, Unreadable } from "./imported.js";
-import { READERS } from "./readers/readers.js";
+import { NotThatFormat, OtherFormat, type Read, type Reader, type Source, Unreadable } from "./imported.js";
+import { readChatGpt } from "./readers/chatgpt.js";
+import { readClaude } from "./readers/claude.js";
+import { readMem0 } from "./readers/mem0.js";
+import { readChroma, readQdrant, readSupermemory } from "./readers/qdrant.js";
+import { readRecalld } from "./readers/recalld.js";
+import { readServerMemory } from "./readers/server-memory.js";
 import { type OpenSource, openSource } from "./source-file.js";
+
+/** Readers by the name that `--from` gives; docs/admin.md says where each file comes from. */
+export const READERS: Readonly<Record<string, Reader>> = {
+  recalld: readRecalld,
+  mem0: readMem0,
+  chroma: readChroma,
+  qdrant: readQdrant,
+  supermemory: readSupermemory,
+  "server-memory": readServerMemory,
+  chatgpt: readChatGpt,
+  claude: readClaude,
+};
 
 /** Formats of lines come first: the others would take a file of lines for one that is broken. */
 const ORDER = ["recalld", "server-memory"];

@@ -7,7 +7,7 @@ import { parseExpiry } from "../memory/input/expiry.js";
 import { parseNamespace } from "../memory/input/namespace.js";
 import { Namespaces } from "../memory/log/namespaces.js";
 import { Generations } from "../memory/models/generations.js";
-import { Pins } from "../memory/models/pins.js";
+import { Pins } from "../memory/models/pin.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { Scope } from "../memory/ports/log.js";
 import { operate } from "../operator/operations.js";

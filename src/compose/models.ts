@@ -6,8 +6,7 @@ import { type EmbedderOptions, type OpenEmbedder, openEmbedder } from "../embedd
 import { WAITING_MAX as EMBEDDING_MAX } from "../embedding/pool/embed-queue.js";
 import { withQueryCache } from "../embedding/query-cache.js";
 import { Generations } from "../memory/models/generations.js";
-import { modelFor, pinned } from "../memory/models/pin.js";
-import { Pins } from "../memory/models/pins.js";
+import { modelFor, Pins, pinned } from "../memory/models/pin.js";
 import { systemClock } from "../memory/pacing/clock.js";
 import type { SystemRecords } from "../memory/ports/system-records.js";
 import { Moving } from "../memory/reembedding/moving.js";

@@ -3,11 +3,16 @@ import { parseMemoryId } from "../input/id.js";
 import { scopeOf } from "../input/namespace.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Log } from "../ports/log.js";
-import type { Quota } from "../ports/quota.js";
+import type { Caller, Quota } from "../ports/quota.js";
 import { findMemory } from "../reading/fetch.js";
 import type { Shown } from "../versions/showing.js";
 import { noSuchMemory } from "../versions/standing.js";
-import type { MemoryRequest } from "./memory-request.js";
+
+export interface MemoryRequest {
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly id: string;
+}
 
 /**
  * Finds one memory by its id. Costs nothing.

@@ -2,7 +2,7 @@ import { invalid } from "../../errors.js";
 import { type Expiry, parseExpiry } from "../input/expiry.js";
 import { parseExternalId } from "../input/external-id.js";
 import { parseSimilarAbove } from "../input/floors.js";
-import { parseSupersedes } from "../input/ids.js";
+import { parseSupersedes } from "../input/id.js";
 import type { OnConflict, StoreConditions } from "../versions/deciding-stores.js";
 
 /** Fields of a store beyond those of a memory. */

@@ -4,8 +4,7 @@ import { coalesce } from "../pacing/coalesce.js";
 import type { Embedder, Embedding, EmbedInput, ModelIdentity } from "../ports/embedder.js";
 import type { Generation } from "../ports/generation.js";
 import type { SystemRecords } from "../ports/system-records.js";
-import { describe, isSame } from "./pin.js";
-import { Pins } from "./pins.js";
+import { describe, isSame, Pins } from "./pin.js";
 
 /** Time that a call waits for a model that is being loaded. */
 const LOADING_TIMEOUT_MS = 20_000;

@@ -4,7 +4,7 @@ import { newOperationId } from "../input/id.js";
 import { appendDirect } from "../log/append-direct.js";
 import { leave } from "../log/leave.js";
 import type { Generations } from "../models/generations.js";
-import type { Pins } from "../models/pins.js";
+import type { Pins } from "../models/pin.js";
 import type { Clock } from "../pacing/clock.js";
 import { mapSome } from "../pacing/map-some.js";
 import { SERVICE } from "../ports/embedder.js";

@@ -4,7 +4,7 @@ import type { Filter } from "../../filter/condition.js";
 import { matches } from "../../filter/matches.js";
 import { parseFilter } from "../../filter/parse.js";
 import { authorizeFree } from "../../input/authorize.js";
-import { IDS_MAX, parseMemoryIds } from "../../input/ids.js";
+import { IDS_MAX, parseMemoryIds } from "../../input/id.js";
 import type { JsonObject } from "../../input/metadata.js";
 import { scopeOf } from "../../input/namespace.js";
 import type { Namespaces } from "../../log/namespaces.js";

@@ -1,5 +1,5 @@
 import { authorizeFree } from "../../input/authorize.js";
-import { parseMemoryIds } from "../../input/ids.js";
+import { parseMemoryIds } from "../../input/id.js";
 import { scopeOf } from "../../input/namespace.js";
 import type { Clock } from "../../pacing/clock.js";
 import type { Log } from "../../ports/log.js";
