@@ -4,7 +4,6 @@ import { EXIT, UsageError } from "./failure.js";
 import type { Output } from "./output.js";
 import { type Named, serverOf } from "./profile.js";
 
-/** Options that each command has. */
 export interface Common extends Output, Named {}
 
 export interface In extends Common {

@@ -25,7 +25,6 @@ interface Profile extends Partial<Login> {
   readonly others?: readonly Login[];
 }
 
-/** Options that name the server and the key. */
 export interface Named {
   readonly url?: string;
   readonly profile?: string;
@@ -90,7 +89,6 @@ export function checkWritable(env: NodeJS.ProcessEnv): void {
   write(path, readLogins(path));
 }
 
-/** True if the profile names a server. */
 export function hasLogin(env: NodeJS.ProcessEnv): boolean {
   return readLogins(profilePath(env)).length > 0;
 }

@@ -36,7 +36,6 @@ const PROGRESS = { redrawMs: 100, lineEveryMs: 5_000 };
 /** Further attempts of an import's calls: a server may be started anew meanwhile. */
 const IMPORT_RETRIES = 10;
 
-/** Writes a namespace's export into a file, or to the standard output. */
 export async function exportTo({
   namespace,
   file,
@@ -79,7 +78,6 @@ async function writeLines(
   return count;
 }
 
-/** Stores what another program, or an export, has in a file. */
 export async function importFrom(
   file: string,
   { namespace, from, dryRun = false, ...given }: In & { from?: string; dryRun?: boolean },

@@ -33,7 +33,6 @@ function parsed(option: string, json: string): unknown {
   }
 }
 
-/** Parses a filter, which is a JSON object. */
 export function filterGiven(json: string): Metadata {
   const filter = jsonGiven("--filter", json);
   if (typeof filter === "object" && filter !== null && !Array.isArray(filter)) return filter as Metadata;
@@ -64,7 +63,6 @@ export function choiceOf(option: string, choices: readonly string[]) {
   };
 }
 
-/** Makes a parser of an option that takes a number. */
 export function numberOf(option: string) {
   return (given: string): number => {
     const value = Number(given);

@@ -27,7 +27,6 @@ import { within } from "./storage/within.js";
 /** Time from the last call's end in which counts, snapshots and the database are written and closed. */
 const CLOSE_TIMEOUT_MS = 30_000;
 
-/** Running service. */
 export interface Service {
   /** Address of the one port, such as `http://127.0.0.1:8080`. */
   readonly address: string;
@@ -42,7 +41,6 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly logger: FastifyBaseLogger;
-  /** Number of lines of the log that were dropped. */
   readonly droppedLines: () => number;
   /** Aborted when the program is to end, maybe before it has started. */
   readonly stopping: AbortSignal;

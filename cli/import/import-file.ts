@@ -27,7 +27,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
 /** Formats of lines come first: the others would take a file of lines for one that is broken. */
 const ORDER = ["recalld", "server-memory"];
 
-/** Names of the formats. */
 export const FORMATS = Object.keys(READERS);
 
 interface FileImport {
@@ -38,7 +37,6 @@ interface FileImport {
   readonly namespace: string;
   /** The server; left out for a dry run. */
   readonly server: Recalld | undefined;
-  /** Shows how far it is. */
   show(line: string): void;
 }
 
@@ -85,7 +83,6 @@ function storingIn(namespace: string, server: Recalld): (storing: Storing) => Pr
   };
 }
 
-/** One line with the progress of an import. */
 export function lineOf({ read, stored, already, skipped, refused }: Progress): string {
   const parts = [`${grouped(stored)} stored`, `${grouped(already)} were there already`];
   if (skipped > 0) parts.push(`${grouped(skipped)} skipped`);

@@ -20,13 +20,11 @@ export interface Account {
   readonly createdAtMs: number;
 }
 
-/** A key of an account, by its id. */
 export interface KeyOf {
   readonly accountId: string;
   readonly keyId: string;
 }
 
-/** One use of a key or a session. */
 export interface KeyUse {
   readonly accountId: string;
   /** Hash of the key, or of the session. */

@@ -117,7 +117,6 @@ export function livingKeys(keys: readonly Key[], nowMs = Date.now()): Key[] {
   return living.map((key) => withSessions(key, (session) => session.expiresAtMs > nowMs));
 }
 
-/** Returns the key with those of its sessions that are wanted. */
 export function withSessions(key: Key, isWanted: (session: Session) => boolean): Key {
   const { sessions, ...bare } = key;
   if (sessions === undefined) return key;

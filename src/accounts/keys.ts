@@ -183,7 +183,6 @@ function parseGraceSeconds({ graceSeconds = 0 }: Pick<CreateKeyRequest, "graceSe
   return graceSeconds;
 }
 
-/** Creates the error for an account that has all the keys it may have. */
 export function tooManyKeys(): MemoryError {
   return failedPrecondition(`the account has ${KEYS_MAX} keys; revoke one first`, {
     reason: "KEYS_LIMIT",

@@ -7,7 +7,6 @@ export interface SetPlanOptions {
   readonly plans: Plans;
 }
 
-/** Limits of an account. */
 export interface Plan {
   readonly name: string;
   /** Successful stores and recalls in the account's lifetime; UNLIMITED_CALLS means no limit. */
@@ -21,7 +20,6 @@ export interface Plan {
 /** Number of calls that means no limit: more than anyone can make. It is counted down like any other. */
 export const UNLIMITED_CALLS = 2 ** 50;
 
-/** The plan of accounts that sign up. */
 export const FREE = "free";
 
 /** Limits of a key in the built-in plan: far more than one agent needs, and less than a process can do. */
@@ -32,7 +30,6 @@ export function builtInPlans(freeCalls: number): Plans {
   return new Plans([{ name: FREE, calls: freeCalls, ...FREE_LIMITS }]);
 }
 
-/** The plans by name. */
 export class Plans {
   readonly #plans: ReadonlyMap<string, Plan>;
 

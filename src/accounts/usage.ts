@@ -18,7 +18,6 @@ export interface Counts {
 
 export const NOTHING: Counts = { stores: 0, recalls: 0, tokensStored: 0, tokensQueried: 0 };
 
-/** Usage of an account on one day. */
 export interface DayUsage extends Counts {
   /** The day in UTC, such as `2026-11-21`. */
   readonly date: string;

@@ -10,7 +10,6 @@ export class CallsInFlight {
     return this.#count;
   }
 
-  /** Decorates the watcher of calls. */
   counting(onCall: OnCall): OnCall {
     return (call) => {
       // A stream may run for days, and mostly waits: a call beside it is alone.

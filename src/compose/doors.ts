@@ -28,7 +28,6 @@ interface DoorsOptions
   readonly grants: Grants;
   /** Fetches the document of a client, in tests otherwise than from the internet. */
   readonly fetchDocument: ((url: string) => Promise<unknown>) | undefined;
-  /** Number of lines of the log that were dropped. */
   readonly droppedLines: () => number;
 }
 

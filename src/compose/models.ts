@@ -16,7 +16,6 @@ import type { Closers } from "./closers.js";
 import type { OpenMemory } from "./memory.js";
 import { warn } from "./warn.js";
 
-/** Models that are open. */
 export type Models = Set<OpenEmbedder>;
 
 interface ModelOptions {
@@ -114,7 +113,6 @@ export function longest(models: Models): OpenEmbedder["waiting"] {
   };
 }
 
-/** Converts the length of each of the model's queues to a share of its maximum. */
 export function sharesOf({ query, text }: OpenEmbedder["waiting"]): OpenEmbedder["waiting"] {
   return { query: query / EMBEDDING_MAX, text: text / EMBEDDING_MAX };
 }
@@ -136,7 +134,6 @@ export function openMoving(
   moving.start();
 }
 
-/** Reads the model that the settings name, and what they say of it. */
 export function modelOf(config: Config) {
   const { model, modelsDir, modelsHub, modelPooling, modelQueryPrefix, modelPassagePrefix } = config;
   const settings = {

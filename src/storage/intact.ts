@@ -33,7 +33,6 @@ const REMAINDER = {
   supersedes: "numbers?",
 } as const;
 
-/** Fields of each kind of entry. */
 const FIELDS: Record<Exclude<Entry["op"], "lost">, Record<string, Kind>> = {
   store: {
     ...REMAINDER,

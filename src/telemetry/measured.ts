@@ -17,7 +17,6 @@ export interface Begun {
 export interface Ongoing {
   /** Id of the trace that the call is part of. */
   readonly traceId?: string | undefined;
-  /** Times the steps of this call. */
   readonly steps: Steps<CallStep>;
   end(ended: Ended): void;
 }

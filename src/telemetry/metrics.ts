@@ -152,7 +152,6 @@ export class Metrics {
     for (const part of PARTS) this.troubles.inc({ part }, 0);
   }
 
-  /** Counts calls by account, if the operator asks for it. */
   countCall(accountId: string | undefined, code: string): void {
     if (this.accountsMax === 0 || accountId === undefined) return;
     if (this.#named.size < this.accountsMax) this.#named.add(accountId);

@@ -21,7 +21,6 @@ const COMPLAINT_CHARS_MAX = 1_000;
 
 export interface TelemetryOptions {
   readonly version: string;
-  /** `accountsMax` is the number of accounts that have their own label. */
   readonly metrics: { readonly accountsMax: number } | undefined;
   readonly tracing: boolean;
   /** Called with the complaints of tracing. */
@@ -60,7 +59,6 @@ export class Telemetry {
     return new Telemetry(opened, tracer);
   }
 
-  /** Called by the server for each call. */
   readonly begin = (call: Begun): Ongoing => {
     const measured = this.metrics && measureCall(call, this.metrics);
     const { traceId, steps = this.steps, end } = this.tracing?.begin(call, this.steps) ?? {};

@@ -33,7 +33,6 @@ export interface CallsRequest {
 export interface CallsPage {
   /** Calls, the newest first. The id of a key that is gone is empty. */
   readonly calls: readonly CallRecord[];
-  /** Token of the next page; empty on the last page. */
   readonly nextPageToken: string;
   /** Time since when calls are recorded. */
   readonly sinceMs: number;

@@ -27,7 +27,6 @@ export interface CallRecorderOptions {
   /** Days for which records are kept, and their number for each account; 0 keeps none. */
   readonly days: number;
   readonly max: number;
-  /** Called with a number of records that are lost. */
   onLost(records: number): void;
   onTrouble(error: unknown): void;
 }

@@ -23,7 +23,6 @@ export async function locateModel(place: ModelPlace): Promise<string> {
   return folder;
 }
 
-/** Returns the folder in which a model is, or would be. */
 export function folderOf({ model, modelsDir }: Pick<ModelPlace, "model" | "modelsDir">): string {
   if (model === BUNDLED) return join(packageRoot(), "models", BUNDLED);
   if (isModelId(model)) return resolve(modelsDir, model);

@@ -138,7 +138,6 @@ class Lane {
   readonly #turns = new Map<string, Task[]>();
   #size = 0;
 
-  /** Number of unfinished texts. */
   get size(): number {
     return this.#size;
   }

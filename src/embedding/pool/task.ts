@@ -17,7 +17,6 @@ export interface Read extends Part {
 export interface Piece extends Part {
   readonly task: Task;
   readonly text: string;
-  /** Cost as estimated by `costOf`. */
   readonly cost: number;
   /** Number of times that it was given to a reader. */
   attempts: number;

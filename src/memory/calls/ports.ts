@@ -7,7 +7,6 @@ import type { Quota } from "../ports/quota.js";
 /** Order of results: by meaning alone, or by meaning and words together. */
 export type RecallMode = "cosine" | "hybrid";
 
-/** Ports that a store and a recall need. */
 export interface Ports {
   readonly generations: Generations;
   readonly quota: Quota;

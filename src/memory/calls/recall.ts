@@ -66,7 +66,6 @@ export interface RecallRequest {
   readonly steps?: Steps<CallStep> | undefined;
 }
 
-/** A recalled memory. */
 export interface Found extends Ranked {
   /** Id of the memory that superseded it. */
   readonly supersededBy?: string | undefined;

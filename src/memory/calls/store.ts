@@ -82,7 +82,6 @@ function isPaid({ outcome }: Answered): boolean {
   return outcome !== "KEPT";
 }
 
-/** Charges, embeds and appends one memory. */
 async function writeMemory(ports: WishPorts, writing: Writing): Promise<Answered> {
   const { caller, text, metadata, scope, attempt, wishes, steps = untimed } = writing;
   const { quota, generations, namespaces } = ports;

@@ -74,7 +74,6 @@ export async function updateMemory(ports: UpdatePorts, request: UpdateRequest): 
   return { memory, replayed };
 }
 
-/** Changes before the text is embedded. */
 interface Wanted extends Omit<Changes, "text"> {
   readonly text: string | undefined;
   /** The changes as they were asked for, by which two requests are compared. */
@@ -145,7 +144,6 @@ async function once(
   return { memory, replayed: outcome.replayed };
 }
 
-/** Charges and embeds a new text, and appends the new version. */
 async function writeVersion(ports: UpdatePorts, writing: Writing): Promise<Shown> {
   const { caller, wanted, steps = untimed } = writing;
   const { quota } = ports;
@@ -172,7 +170,6 @@ async function check({ log, clock }: UpdatePorts, { scope, id, etag, attempt }: 
   await unlessWritten(view, attempt, () => updatable(view, { id, etag: etag || undefined }));
 }
 
-/** Appends the new version, and erases the old one. */
 async function append(
   ports: UpdatePorts,
   { scope, id, etag, wanted, attempt, steps = untimed }: Writing,

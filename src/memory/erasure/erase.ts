@@ -65,7 +65,6 @@ async function eraseOne(
   await eraseEntry(ports, { logIds: [logId, buried], sequence });
 }
 
-/** Ports that the erasing of an entry needs. */
 export type EntryErasurePorts = Pick<ErasurePorts, "log" | "vectors" | "words" | "generations">;
 
 /** Erases an entry that all replicas forget, in its logs and their copies, and in this process's index files. */

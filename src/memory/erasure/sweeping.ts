@@ -39,7 +39,6 @@ export class Sweeper {
     this.#leftovers = new Leftovers(ports);
   }
 
-  /** Runs one sweep; answers how many erasures and leftovers it found. */
   async run(): Promise<number> {
     // Each runs even if the other fails.
     const work = [
@@ -142,7 +141,6 @@ export class Leftovers {
 
   constructor(private readonly ports: LeftoverPorts) {}
 
-  /** Examines the next names; answers how many leftovers it removed. */
   async next(): Promise<number> {
     const named = await this.ports.log.names({ after: this.#after, limit: NAMES_MAX });
     const closed = await this.#closedAmong(named);

@@ -38,7 +38,6 @@ export interface Filter {
   readonly key: string;
 }
 
-/** Lists the tests in a condition. */
 export function* testsOf(condition: Condition): Generator<Extract<Condition, { kind: "test" }>> {
   if (condition.kind === "test") yield condition;
   else if (condition.kind === "not") yield* testsOf(condition.of);

@@ -16,7 +16,6 @@ export interface Subject {
   readonly externalId?: string | undefined;
 }
 
-/** Tells whether a memory matches a condition. */
 export function matches(condition: Condition, subject: Subject): boolean {
   let metadata: JsonObject | undefined;
   const parsed = () => (metadata ??= JSON.parse(subject.metadata) as JsonObject);
@@ -45,7 +44,6 @@ function eachOf(
   else if (subject.externalId !== undefined) see(subject.externalId, false);
 }
 
-/** Makes a function that tests one value. */
 export function testerOf(test: Test): (value: Value, isElement: boolean) => boolean {
   if (test.op === "exists") return () => true;
   if (test.op === "in") return (value) => value !== CONTAINER && test.values.has(value);

@@ -11,7 +11,6 @@ import type { Condition, Field, Filter, Order, Scalar, SystemField, Test } from 
 import { parseInstant } from "./instant.js";
 import { keysOf } from "./path.js";
 
-/** Bytes of a filter as JSON. */
 export const FILTER_BYTES_MAX = 65_536;
 /** Levels of `$and`, `$or` and `$not`, the filter itself included. */
 export const FILTER_DEPTH_MAX = 5;
@@ -23,7 +22,6 @@ export const FILTER_LIST_MAX = 256;
 export const FILTER_STRING_BYTES_MAX = 4_096;
 export const FILTER_PATH_BYTES_MAX = 512;
 
-/** Kind of values that a field has. */
 type FieldKind = "id" | "time" | "text" | "any";
 
 const SYSTEM_FIELDS: readonly string[] = ["$id", "$created_at", "$updated_at", "$external_id"];
@@ -222,7 +220,6 @@ function parseString(value: Json | undefined, at: string): string {
   throw invalid(at, `is ${count(bytes)} bytes; the limit is ${count(FILTER_STRING_BYTES_MAX)}`);
 }
 
-/** Parses the list of a `$in`. */
 function parseList(value: Json | undefined, kind: FieldKind, at: string): Set<Scalar> {
   if (!Array.isArray(value)) throw invalid(at, "must be an array");
   if (value.length === 0 || value.length > FILTER_LIST_MAX) {

@@ -5,7 +5,6 @@ export const PAGE_SIZE_MAX = 100;
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Token of the next page; empty on the last page. */
   readonly nextPageToken: string;
 }
 

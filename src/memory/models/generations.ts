@@ -15,7 +15,6 @@ const IDLE_MS = 300_000;
 /** Share of a text that the model may fail to read without anybody being told. */
 const UNREAD_SHARE_TOLD = 0.5;
 
-/** A model that is open. */
 export interface OpenModel extends Embedder {
   close(): Promise<void>;
 }

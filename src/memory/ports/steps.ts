@@ -1,4 +1,3 @@
-/** Steps of a call. */
 export const CALL_STEPS = [
   "charge",
   "refund",

@@ -6,7 +6,6 @@ import { holderOf, type Standing, standingOf, superseded } from "./standing.js";
 /** Action of a store if another memory has its external id. */
 export type OnConflict = "refuse" | "replace" | "keep";
 
-/** Conditions of a store. */
 export interface StoreConditions {
   readonly externalId: string | undefined;
   readonly onConflict: OnConflict;

@@ -11,7 +11,6 @@ import { noSuchMemory, type Standing, standingOf, superseded } from "./standing.
 export interface Changes {
   /** The new text and its vectors. */
   readonly text?: (Embedding & { readonly text: string }) | undefined;
-  /** Makes the new metadata of the old. */
   readonly metadata?: ((old: JsonObject) => JsonObject) | undefined;
   /** The new time from which it is hidden; null for none. */
   readonly expiresAtMs?: number | null | undefined;

@@ -17,7 +17,6 @@ export async function standingOf(view: LogView, id: string): Promise<Standing | 
   return standingAt(view, () => log.locate({ logId, id }));
 }
 
-/** Finds the memory with an external id. */
 export async function holderOf(view: LogView, externalId: string): Promise<Standing | undefined> {
   const { log, logId } = view;
   return standingAt(view, () => log.holder({ logId, externalId }));

@@ -166,7 +166,6 @@ export class LocalAccounts implements Accounts {
     });
   }
 
-  /** Finds an account as it is now. */
   #find(accountId: string): Account | undefined {
     const written = this.#accounts.get(accountId);
     return written && this.#current(written);

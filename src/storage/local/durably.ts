@@ -88,7 +88,6 @@ async function transacted<T>(
   }
 }
 
-/** Runs an action that only reads. */
 export function reading<T>(action: () => T): T {
   try {
     return action();

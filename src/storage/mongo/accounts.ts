@@ -168,7 +168,6 @@ function holding(hash: string) {
   return { $or: [withKey({ hash }), withKey(session)] };
 }
 
-/** Makes a filter for accounts that have a valid key like this one. */
 function withKey(key: object) {
   return { keys: { $elemMatch: { ...key, expiresAtMs: { $gt: Date.now() } } } };
 }

@@ -9,7 +9,6 @@ type CallDocument = Omit<CallRecord, "id" | "accountId"> & { readonly _id: strin
 /** Records removed at a time. */
 const REMOVE_MANY = 500;
 
-/** Records of calls in MongoDB. */
 export class MongoCalls implements Calls {
   readonly #calls: Collection<CallDocument>;
 

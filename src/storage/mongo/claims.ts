@@ -9,7 +9,6 @@ interface ClaimRecord extends Omit<Claim, "id" | "expiresAtMs"> {
   readonly expiresAt: Date;
 }
 
-/** Claims in MongoDB. */
 export class MongoClaims implements Claims {
   readonly #claims: Collection<ClaimRecord>;
 

@@ -10,7 +10,6 @@ interface RecentRecord {
   readonly usedAt: Date;
 }
 
-/** Times at which namespaces were last used, in MongoDB. */
 export class MongoRecent implements Recent {
   readonly #recent: Collection<RecentRecord>;
 

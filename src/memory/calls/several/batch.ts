@@ -17,7 +17,6 @@ export interface BatchItem {
   readonly wishes: Wishes | undefined;
 }
 
-/** Result of one memory of a batch. */
 export type BatchResult = StoredItem | { readonly error: MemoryError };
 
 export interface StoredItem {

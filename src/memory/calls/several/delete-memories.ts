@@ -80,7 +80,6 @@ export interface DeletedMemories extends ErasedSome {
 }
 
 interface DryRun {
-  /** Number of memories that match. */
   readonly matched: number;
   /** Some of them, the oldest. */
   readonly samples: readonly Shown[];

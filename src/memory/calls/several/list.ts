@@ -41,7 +41,6 @@ interface PageOf extends Matching {
   readonly size: number;
 }
 
-/** Order of a list: the newest or the oldest first. */
 export type Order = "newest" | "oldest";
 
 interface ListRequest {

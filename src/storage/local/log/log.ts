@@ -33,7 +33,6 @@ const WRITES_WAITING_MAX = 10_000;
 /** Weight of erasing one entry: it takes about as long as writing this many bytes. */
 const ERASE_BYTES = 65_536;
 
-/** Log in LMDB. */
 export class LocalLog implements Log {
   /** Logs by their names, in the order of the names' bytes. */
   readonly #names: Database<string, NameKey>;

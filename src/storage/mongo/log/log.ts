@@ -264,7 +264,6 @@ export class MongoLog implements Log {
     return new Map((await withTimeout(lasts.toArray())).map(({ _id, last }) => [_id, sequenceOf(last)]));
   }
 
-  /** Finds the last number of a log that fits a filter. */
   async #lastNumber(filter: Filter<EntryRecord>): Promise<number | undefined> {
     const found = await withTimeout(this.#entries.findOne(filter, NEWEST));
     return found === null ? undefined : sequenceOf(found._id);

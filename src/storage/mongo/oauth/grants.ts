@@ -14,7 +14,6 @@ interface SecretRecord {
   readonly secret: string;
 }
 
-/** Grants in MongoDB. */
 export class MongoGrants implements Grants {
   readonly #grants: Collection<GrantRecord>;
   readonly #secrets: Collection<SecretRecord>;
