@@ -1,6 +1,5 @@
 const LF = 0x0a;
 
-/** A line without its end. */
 export interface LineBytes {
   readonly bytes: Buffer;
   /** Number of bytes of the whole line; more than there are in `bytes` if it is too long. */

@@ -14,7 +14,6 @@ interface Login {
   readonly api_key?: string;
 }
 
-/** The server that is called, and the key for it. */
 export interface Server {
   readonly url: string;
   readonly key: string | undefined;

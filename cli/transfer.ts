@@ -24,9 +24,7 @@ const LINKS_MAX = 40;
 
 interface Target {
   readonly stream: NodeJS.WritableStream;
-  /** Puts what was written in the place of the file that was there. */
   commit(): Promise<void>;
-  /** Removes what was written, if it was not committed. */
   discard(): void;
 }
 

@@ -35,7 +35,6 @@ interface FileImport {
   /** Name of a format; when left out, the file's content tells it. */
   readonly from?: string | undefined;
   readonly namespace: string;
-  /** The server; left out for a dry run. */
   readonly server: Recalld | undefined;
   show(line: string): void;
 }

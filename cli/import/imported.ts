@@ -10,7 +10,6 @@ export interface Imported {
   readonly metadata: JsonObject;
   /** The external id that it had in a namespace of recalld. */
   readonly externalId?: string;
-  /** Time when it expires, in RFC 3339. */
   readonly expireTime?: string;
 }
 

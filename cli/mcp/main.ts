@@ -55,7 +55,6 @@ async function serve(options: Options): Promise<void> {
   });
 }
 
-/** Returns the folder for what is kept on this machine. */
 function dataFolder(env: NodeJS.ProcessEnv): string {
   return env.DATA_DIR || join(env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "recalld");
 }

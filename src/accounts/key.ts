@@ -19,7 +19,6 @@ const SHOWN_CHARS = 8;
 /** The end of a key that never ends: the last second that a wire timestamp can hold. */
 export const NEVER_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** Permissions of a key. */
 export type KeyAccess = "full" | "read_only";
 
 /** A key as the database holds it: everything but the secret. */

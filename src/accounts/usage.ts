@@ -33,7 +33,6 @@ export interface Usage {
   add(days: readonly AccountDay[]): Promise<void>;
   /** Reads the account's days that have counts, from the given one on, in order. */
   read(of: { accountId: string; from: string }): Promise<DayUsage[]>;
-  /** Forgets all of an account's days. */
   remove(accountId: string): Promise<void>;
 }
 

@@ -70,7 +70,6 @@ export async function openDoors(config: Config, options: DoorsOptions) {
   return { address, metricsAddress, leave };
 }
 
-/** Chooses what OAuth needs, where the server has a public address. */
 function oauthOf(
   { publicUrl: issuer }: Config,
   { accounts, grants, fetchDocument }: DoorsOptions,

@@ -29,7 +29,6 @@ interface MemoryOptions {
 
 export type OpenMemory = MemoryPorts & { readonly namespaces: Namespaces };
 
-/** Opens the room with all its ports. */
 export function openMemory(
   config: Config,
   { storage, generations, quota, calls, logger, closers, telemetry }: MemoryOptions,

@@ -98,7 +98,6 @@ export async function openModel(
   };
 }
 
-/** Describes the model that reads new texts. */
 export function describeNewest(generations: Generations): ModelDescription | undefined {
   const model = generations.pins.modelOf(generations.newest);
   return model && describeModel(model.id);

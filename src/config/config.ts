@@ -116,7 +116,6 @@ export type Config = {
   readonly [Name in Setting as CamelCase<Name>]: z.output<(typeof SCHEMA)[Name]>;
 };
 
-/** Error with all problems of the settings, a line each. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 

@@ -32,7 +32,6 @@ export interface EmbedderOptions extends ModelPlace {
 
 export interface OpenEmbedder extends Embedder {
   readonly convention: FoundConvention;
-  /** Number of texts that wait for a thread, by the request's field. */
   readonly waiting: Readonly<Record<EmbedInput["field"], number>>;
   /** Finishes the texts that are being read; those that wait are `unavailable`. */
   close(): Promise<void>;

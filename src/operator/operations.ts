@@ -15,7 +15,6 @@ import { abandon, look, pin } from "../memory/reembedding/change-model.js";
 export const ACCOUNTS_MAX = 1_000;
 const ACCOUNTS_DEFAULT = 100;
 
-/** Ports that the operator's commands use. */
 export type OperatorPorts = KeysOptions &
   CloseOptions & {
     readonly usage: Pick<Usage, "read" | "remove">;

@@ -105,7 +105,6 @@ function areWindows(value: unknown): boolean {
   return value.every((window) => Number.isInteger(window?.start) && window.end > window.start);
 }
 
-/** Computes the checksums of an entry. */
 export function sumsOf(entry: Fields): Sums {
   if (entry.op !== "store") return { head: headOf(entry) };
   const label = labelOf(entry);

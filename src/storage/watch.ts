@@ -1,12 +1,10 @@
 import { isNotWritable, unavailable } from "../errors.js";
 import type { Storage } from "./storage.js";
 
-/** Interval between checks that the database answers. */
 const CHECK_MS = 2000;
 
 /** Tracks whether the database answers, so that callers need not find out by waiting for it. */
 export class StorageWatch {
-  /** Error of the last check, if it failed. */
   #trouble: unknown;
   /** End of the last check; one that began earlier tells nothing new. */
   #endedMs = 0;

@@ -3,20 +3,16 @@ import type { Held } from "../memory/log/open-namespaces.js";
 import type { EmbedInput, ModelIdentity } from "../memory/ports/embedder.js";
 import type { Metrics } from "./metrics.js";
 
-/** Sources that are read at each scrape. */
 export interface Sources {
   readonly ready: () => boolean;
   readonly held: () => Held;
   readonly indexMemoryBytesMax: number;
-  /** The loaded models. */
   readonly models: () => readonly ModelIdentity[];
-  /** Texts waiting for an embedding thread, by the request's field. */
   readonly embedding: () => Readonly<Record<EmbedInput["field"], number>>;
   /** Log lines dropped since the start, because the output did not take them. */
   readonly droppedLines: () => number;
   readonly connections: Connections;
   readonly connectionsMax: number;
-  /** Maximum length of each queue. */
   readonly queueLimits: Readonly<Record<Queue, number>>;
 }
 
@@ -29,7 +25,6 @@ export interface Connections {
 
 export type Queue = "embed_query" | "embed_text" | "append" | "index";
 
-/** Adds the metrics that are read at a scrape. */
 export function addGauges(metrics: Metrics, sources: Sources): void {
   const depth = new Gauge({
     name: "recalld_queue_depth",
@@ -75,7 +70,6 @@ export function addGauges(metrics: Metrics, sources: Sources): void {
   }
 }
 
-/** Adds the counters that are kept elsewhere. */
 function addCounts(registry: Registry, { droppedLines, connections }: Sources): void {
   const counter = (name: string, help: string, read: () => Readonly<Record<string, number>>) => {
     const shown = new Counter({

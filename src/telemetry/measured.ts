@@ -13,9 +13,7 @@ export interface Begun {
   readonly header: Headers;
 }
 
-/** Telemetry of a running call. */
 export interface Ongoing {
-  /** Id of the trace that the call is part of. */
   readonly traceId?: string | undefined;
   readonly steps: Steps<CallStep>;
   end(ended: Ended): void;
@@ -57,7 +55,6 @@ export function measureCall({ method, protocol }: Begun, metrics: Metrics): Ongo
   };
 }
 
-/** Times steps into the histogram. */
 export function measuredSteps({ stepSeconds }: Metrics): Steps {
   const onBegin = () => {};
   return {

@@ -23,7 +23,6 @@ export interface TelemetryOptions {
   readonly version: string;
   readonly metrics: { readonly accountsMax: number } | undefined;
   readonly tracing: boolean;
-  /** Called with the complaints of tracing. */
   onTrouble(message: string): void;
 }
 
@@ -81,7 +80,6 @@ export class Telemetry {
     return measuredEmbed(embedder, this.metrics);
   }
 
-  /** Sets the sources that are read at each scrape. */
   watch(sources: Sources): void {
     if (this.metrics !== undefined) addGauges(this.metrics, sources);
   }

@@ -16,7 +16,6 @@ const SERVER_ERRORS = new Set([
 /** Time to deliver the last spans at the end of the program. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-/** The parent of a call's spans. */
 interface SpanPosition {
   readonly within: Context;
   /**
@@ -108,7 +107,6 @@ export class Tracing {
     this.#tracer.startSpan(`${name} run`, { startTime: begun }, within).end(end);
   }
 
-  /** Sends the remaining spans within the time limit. */
   async close(): Promise<void> {
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_TIMEOUT_MS).unref());
     await Promise.race([this.library.provider.shutdown().catch(() => {}), timeout]);

@@ -26,7 +26,6 @@ export interface CallsRequest {
   readonly caller: Authenticated;
   readonly pageSize?: number | undefined;
   readonly pageToken: string;
-  /** True if only calls that failed are wanted. */
   readonly errorsOnly: boolean;
 }
 
@@ -34,7 +33,6 @@ export interface CallsPage {
   /** Calls, the newest first. The id of a key that is gone is empty. */
   readonly calls: readonly CallRecord[];
   readonly nextPageToken: string;
-  /** Time since when calls are recorded. */
   readonly sinceMs: number;
 }
 
@@ -76,7 +74,6 @@ export interface Shares {
   /** Shares of keys, named by their ids; keys that are gone are in the rest. */
   readonly keys: readonly Share[];
   readonly namespaces: readonly Share[];
-  /** Time since when they are counted. */
   readonly sinceMs: number;
 }
 

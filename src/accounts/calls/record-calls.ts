@@ -12,7 +12,6 @@ export const WRITE_MS = 500;
 export const WAITING_BYTES_MAX = 4_194_304;
 /** Approximate size of a record in memory, without its namespace and message. */
 const RECORD_BYTES = 512;
-/** Records written at a time. */
 const WRITE_MANY = 200;
 /** Age at which a record that could not be written is lost: an erasure waits longer before it looks again. */
 export const LATE_MS = 30_000;

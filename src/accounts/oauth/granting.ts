@@ -25,7 +25,6 @@ export interface Choice {
   readonly access: KeyAccess;
   /** Empty means all namespaces. */
   readonly namespace: string;
-  /** Days after which the key ends. */
   readonly days: number;
 }
 

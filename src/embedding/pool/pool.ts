@@ -42,7 +42,6 @@ interface Prospect {
 
 /** Number of readers on which a text is tried. There is no third, because the text may be what kills them. */
 const ATTEMPTS_MAX = 2;
-/** Pause between attempts to start a reader. */
 const RESTART_PAUSE_MS = 1000;
 /** Interval between checks that waiting texts can still be done in time. */
 const LOOK_MS = 250;

@@ -11,7 +11,6 @@ export interface WishRequest {
   readonly externalId?: string | undefined;
   readonly onConflict?: OnConflict | undefined;
   readonly expiry?: Expiry | undefined;
-  /** Ids of the memories that it supersedes. */
   readonly supersedes?: readonly string[] | undefined;
   /** Lowest score of the similar memories to list; none are listed if left out. */
   readonly similarAbove?: number | undefined;

@@ -5,7 +5,6 @@ import type { LogErasure } from "../ports/erasures.js";
 import type { Scope } from "../ports/log.js";
 import { type ErasurePorts, finish, newErasure, release } from "./erase.js";
 
-/** Namespaces listed at a time. */
 const LIST_MANY = 100;
 
 /** Memories that a drop erases before it answers. More would take too long, so the sweep erases them. */

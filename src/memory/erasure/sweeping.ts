@@ -5,7 +5,6 @@ import { type Expiring, isEnd, type Named, type Scope } from "../ports/log.js";
 import { drop } from "./drop.js";
 import { type EntryErasurePorts, type ErasurePorts, eraseEntry, finish } from "./erase.js";
 
-/** Names examined at a time. */
 const NAMES_MAX = 100;
 
 export interface LeftoverPorts extends ErasurePorts {

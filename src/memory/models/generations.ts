@@ -75,7 +75,6 @@ export class Generations {
     return (all.findLast(({ model }) => this.#loaded(model)) ?? present).generation;
   }
 
-  /** The loaded models. */
   get models(): ModelIdentity[] {
     return this.#loading.flatMap(({ model }) => model?.model ?? []);
   }

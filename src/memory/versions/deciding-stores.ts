@@ -9,7 +9,6 @@ export type OnConflict = "refuse" | "replace" | "keep";
 export interface StoreConditions {
   readonly externalId: string | undefined;
   readonly onConflict: OnConflict;
-  /** Ids of the memories that it supersedes. */
   readonly supersedes: readonly string[];
 }
 
@@ -50,7 +49,6 @@ async function checked(view: LogView, { externalId, onConflict, supersedes }: St
   return { holder, supersedes: await numbersOf(view, { ids: supersedes, holder }) };
 }
 
-/** Makes a memory the next version of another one. */
 export function versionAfter(
   { sequence, entry }: Pick<Standing, "sequence" | "entry">,
   next: Stored,

@@ -5,7 +5,6 @@ import { Behind, type LogView } from "./condition.js";
 /** Maximum number of looks for the present version of a memory, which others may replace meanwhile. */
 const LOOKS_MAX = 20;
 
-/** The present version of a memory. */
 export interface Standing extends Numbered<Seen["head"]> {
   /** Id of the memory that superseded it. */
   readonly supersededBy: string | undefined;
@@ -44,7 +43,6 @@ async function standingAt(
   throw unavailable("the memory is changed again and again");
 }
 
-/** Answers the last of a memory's successors. */
 export function lastOf(successors: readonly Successor[]): Successor | undefined {
   return successors.toSorted((a, b) => b.sequence - a.sequence)[0];
 }
@@ -53,7 +51,6 @@ export function isExpired({ expiresAtMs }: { expiresAtMs?: number | undefined },
   return expiresAtMs !== undefined && expiresAtMs <= nowMs;
 }
 
-/** Makes the error for a change of a memory that was superseded. */
 export function superseded(by: string, field?: string): MemoryError {
   const what = field === undefined ? "the memory" : `${field}: the memory`;
   return failedPrecondition(`${what} was superseded by ${by}; change that one`, {

@@ -9,7 +9,6 @@ const GROUP_MS = 10;
 /** Age of the oldest unwritten charge, and their number, from which further charges wait for the disk. */
 export const BEHIND_MS = 100;
 export const BEHIND_CALLS = 1_000;
-/** Pause after a failed write. */
 const RETRY_MS = 1_000;
 
 /** The written state of an account, as far as charges are concerned. */
@@ -149,7 +148,6 @@ export class Charges<A extends Charged = Charged> {
     }
   }
 
-  /** Makes a group of all that is pending. */
   #begin(): Group {
     const sinceMs = this.#pendingSinceMs ?? performance.now();
     const id = `${this.#process}-${++this.#number}`;

@@ -4,7 +4,6 @@ import { failedPrecondition } from "../../errors.js";
 import { findDamage } from "./check/check-file.js";
 
 export const FILE = "recalld.mdb";
-/** Name of the lock file that LMDB keeps beside an open file. */
 export const LOCK = `${FILE}-lock`;
 /** Mode of created folders: texts are private, so only this user has access. */
 export const FOLDER_MODE = 0o700;

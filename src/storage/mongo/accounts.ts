@@ -5,7 +5,6 @@ import { MemoryError, unavailable } from "../../errors.js";
 import { isTaken } from "./find-or-insert.js";
 import { withTimeout } from "./with-timeout.js";
 
-/** Number of attempts to set a plan while others set it too. */
 const PLAN_ATTEMPTS_MAX = 5;
 
 interface AccountRecord extends Omit<Account, "id" | "createdAtMs"> {

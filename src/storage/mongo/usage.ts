@@ -17,7 +17,6 @@ interface DayRecord extends Counts {
   readonly expiresAt: Date;
 }
 
-/** Usage in MongoDB, a document for each account and day. */
 export class MongoUsage implements Usage {
   readonly #days: Collection<DayRecord>;
 

@@ -21,7 +21,6 @@ import { type Matching, readMatching, selectIn } from "./matching.js";
 const DELETED_MAX = IDS_MAX;
 /** Interrupted erasures that a call looks through for those of its namespace. */
 const PENDING_MAX = 1_000;
-/** Memories read at a time. */
 const READ_MANY = 32;
 
 interface Erasing extends Matching {

@@ -5,7 +5,6 @@ import { failedPrecondition, MemoryError, messageOf } from "../../../errors.js";
 import { FILE, FILE_MODE, FOLDER_MODE, LOCK } from "../file.js";
 import { type BackupManifest, flush, lookInto, writeManifest } from "./manifest.js";
 
-/** Interval between reports of how far the copy is. */
 const LOOK_MS = 500;
 
 interface BackUpOptions {

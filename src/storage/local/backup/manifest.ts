@@ -108,7 +108,6 @@ export async function checkSum(path: string, { file }: BackupManifest): Promise<
   if (sha256 !== file.sha256) throw damaged("has another SHA-256 than its manifest says");
 }
 
-/** Flushes a file, or a folder's names, to the disk. */
 export async function flush(path: string): Promise<void> {
   const file = await open(path, "r");
   try {

@@ -103,7 +103,6 @@ export class Pages {
     readonly pageBytes: number,
   ) {}
 
-  /** Number of whole pages in the file. */
   get count(): number {
     return Math.floor(this.fileBytes / this.pageBytes);
   }

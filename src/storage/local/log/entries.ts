@@ -26,7 +26,6 @@ const OPERATION = -2;
 export class Entries {
   readonly db: Database<Buffer, Key>;
   readonly #ids: Database<EntryOffset, IdKey>;
-  /** Contents of each log. */
   readonly #counts: Database<[memories: number, bytes: number], string>;
   readonly relations: Relations;
 

@@ -36,7 +36,6 @@ const ERASE_BYTES = 65_536;
 export class LocalLog implements Log {
   /** Logs by their names, in the order of the names' bytes. */
   readonly #names: Database<string, NameKey>;
-  /** Names by their logs. */
   readonly #scopes: Database<NameKey, string>;
   readonly #entries: Entries;
   /** Latest append to each log that is not on the disk yet. */

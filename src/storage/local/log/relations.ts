@@ -28,7 +28,6 @@ export class Relations {
     this.#unerased = root.openDB("unerased", { encoding: "json" });
   }
 
-  /** Adds an entry that was inserted. */
   insert([logId, sequence]: Key, entry: Appended): void {
     if (entry.op === "delete") this.#link([logId, entry.target], [sequence, "deleted", ""]);
     if (entry.op !== "store" && entry.op !== "erased") return;

@@ -24,7 +24,6 @@ const MASKED = new MemoryError("internal", "the server could not do this; it is 
 
 /** Time to wait for an owner that is about to leave, such as an operator's command. */
 export const LEAVE_WAIT_MS = 1000;
-/** Interval between checks for other processes. */
 const LOOK_MS = 10;
 /** Longest pause of a process that gave way; the pauses are random, so that not all return at once. */
 const GIVE_WAY_MS_MAX = 50;
@@ -79,7 +78,6 @@ export async function askOwner(
   return undefined;
 }
 
-/** A process that wants a folder or has it. */
 class Claimant {
   readonly #name = `owner-${randomBytes(6).toString("hex")}.sock`;
   #server: Server | undefined;
