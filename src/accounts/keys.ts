@@ -31,11 +31,7 @@ export interface CreateKeyRequest {
   readonly expiry?: KeyExpiry | undefined;
 }
 
-/**
- * Creates a key in the caller's account.
- *
- * @throws MemoryError as `createKeyIn`, and `permission_denied`.
- */
+/** Creates a key in the caller's account. @throws MemoryError as `createKeyIn`, and `permission_denied`. */
 export async function createKey(
   options: KeysOptions,
   { caller, ...request }: CreateKeyRequest,

@@ -124,11 +124,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads the settings. An empty variable counts as absent.
- *
- * @throws ConfigError with every problem at once.
- */
+/** Reads the settings. An empty variable counts as absent. @throws ConfigError with every problem at once. */
 export function loadConfig(env: Environment): Config {
   const given: Environment = {
     MODELS_DIR: `${env.DATA_DIR || "./data"}/models`,

@@ -21,11 +21,7 @@ export class StorageWatch {
     this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref();
   }
 
-  /**
-   * Refuses a call while the database is known not to answer.
-   *
-   * @throws MemoryError `unavailable` at once.
-   */
+  /** Refuses a call while the database is known not to answer. @throws MemoryError `unavailable` at once. */
   expectThere(): void {
     // A database that only cannot write is still read; each write reports its own failure.
     const isAway = this.#trouble !== undefined && !isNotWritable(this.#trouble);

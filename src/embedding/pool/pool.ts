@@ -60,11 +60,7 @@ export interface Reader {
   readonly msPerCost?: number;
   /** Resolves when its thread has ended, which for a stuck one is after `onLost`. */
   readonly ended: Promise<unknown>;
-  /**
-   * Reads a text.
-   *
-   * @throws WorkerLostError when the reader failed; any other error is about the text.
-   */
+  /** Reads a text. @throws WorkerLostError when the reader failed; any other error is about the text. */
   read(question: Question): Promise<Reading>;
   close(): Promise<void>;
 }

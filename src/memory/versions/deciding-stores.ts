@@ -27,11 +27,7 @@ export async function decideStore(
   return { entry: holder === undefined ? next : versionAfter(holder, next, view.nowMs) };
 }
 
-/**
- * Answers the memory that a store keeps, if there is one.
- *
- * @throws MemoryError as `decideStore`
- */
+/** Answers the memory that a store keeps, if there is one. @throws MemoryError as `decideStore` */
 export async function checkStore(
   view: LogView,
   conditions: StoreConditions,

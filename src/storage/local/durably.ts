@@ -129,11 +129,7 @@ export class Writes {
 
   constructor(private readonly folder: string) {}
 
-  /**
-   * Refuses a write while writes fail.
-   *
-   * @throws MemoryError `unavailable` at once.
-   */
+  /** Refuses a write while writes fail. @throws MemoryError `unavailable` at once. */
   expectWritable(): void {
     if (this.#failed === undefined) return;
     // No call waits for this; later writes benefit from it.

@@ -106,11 +106,7 @@ async function checkFormat(root: RootDatabase, { meta, path }: { meta: Meta; pat
   else expectOurFormat(`the database ${path}`, found as Format | undefined);
 }
 
-/**
- * Expects that the folder holds a database.
- *
- * @throws MemoryError `failed_precondition` when it does not.
- */
+/** Expects that the folder holds a database. @throws MemoryError `failed_precondition` when it does not. */
 export async function expectLocal({ dataDir }: { dataDir: string }): Promise<void> {
   await stat(join(dataDir, FILE)).catch((error) => {
     throw unusable(dataDir, error);

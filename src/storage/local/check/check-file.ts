@@ -39,11 +39,7 @@ class Walk {
     this.#reached = new Uint8Array(Math.floor(Math.min(meta.lastPage, pages.count) / 8) + 1);
   }
 
-  /**
-   * Checks all trees.
-   *
-   * @throws Damage at the first page that is not what LMDB writes.
-   */
+  /** Checks all trees. @throws Damage at the first page that is not what LMDB writes. */
   run(): void {
     const [free, main] = this.meta.trees as [Tree, Tree];
     this.#branches(main);

@@ -32,11 +32,7 @@ interface Expected {
   readonly kind: "branch" | "leaf";
 }
 
-/**
- * Reads the nodes of a branch or leaf page.
- *
- * @throws Damage when it is not such a page, or not whole.
- */
+/** Reads the nodes of a branch or leaf page. @throws Damage when it is not such a page, or not whole. */
 export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): Node[] {
   expectHeader(bytes, { page, transaction, flags: kind === "branch" ? IS_BRANCH : IS_LEAF });
   const lower = bytes.readUInt16LE(LOWER_AT);
@@ -50,11 +46,7 @@ export function nodesOf(bytes: Buffer, { page, transaction, kind }: Expected): N
   });
 }
 
-/**
- * Checks a long value's first page.
- *
- * @throws Damage when another page is found there.
- */
+/** Checks a long value's first page. @throws Damage when another page is found there. */
 export function expectLong(bytes: Buffer, of: { page: number; pages: number; transaction: number }): void {
   expectHeader(bytes, { ...of, flags: IS_OVERFLOW });
   if (bytes.readUInt32LE(LOWER_AT) !== of.pages) throw damaged(of.page);
@@ -107,11 +99,7 @@ export class Pages {
     return Math.floor(this.fileBytes / this.pageBytes);
   }
 
-  /**
-   * Reads a page, or its first bytes.
-   *
-   * @throws Damage when the file ends before.
-   */
+  /** Reads a page, or its first bytes. @throws Damage when the file ends before. */
   read(page: number, bytes = this.pageBytes): Buffer {
     const into = Buffer.allocUnsafe(bytes);
     if (readSync(this.fd, into, 0, bytes, page * this.pageBytes) === bytes) return into;

@@ -194,11 +194,7 @@ function objectIn(line: string): { readonly operation?: unknown; readonly given?
   }
 }
 
-/**
- * Returns the result in a line that `answering` made.
- *
- * @throws the MemoryError that is in it.
- */
+/** Returns the result in a line that `answering` made. @throws the MemoryError that is in it. */
 function resultIn(line: string): unknown {
   const { result, error } = JSON.parse(line) as Answer;
   if (error !== undefined) throw new MemoryError(error.code, error.message);
