@@ -53,23 +53,9 @@ export async function openAdminClient(
 async function openHere(config: Config, { creates }: { creates: boolean }): Promise<AdminClient> {
   const plans = await readPlans(config);
   const storage = await openStorage(config, { creates });
-  const { accounts, grants, usage, calls, systemRecords, log, backUp } = storage;
   const eraseMemories = (accountId: string) => eraseUnopened(config, { storage, accountId });
   const freeCalls = plans.get(FREE).calls;
-  const ports = {
-    accounts,
-    grants,
-    usage,
-    calls,
-    systemRecords,
-    log,
-    plans,
-    parseNamespace,
-    parseExpiry,
-    eraseMemories,
-    backUp,
-    freeCalls,
-  };
+  const ports = { ...storage, plans, parseNamespace, parseExpiry, eraseMemories, freeCalls };
   return { ask: async (request) => operate(ports, request), close: () => storage.close() };
 }
 

@@ -17,22 +17,18 @@ import { warn } from "./warn.js";
 /** Time between two writes of what was counted. */
 const FLUSH_MS = 5_000;
 
+interface CountingOptions {
+  readonly storage: Storage;
+  readonly logger: FastifyBaseLogger;
+  readonly closers: Closers;
+  readonly readiness: Readiness;
+  readonly telemetry: Telemetry;
+}
+
 /** Opens the counters of calls, for the plan and for the owner's eyes, and of when keys were used. */
 export function openCounting(
   { callRecordDays, callRecordsMax }: Config,
-  {
-    storage,
-    logger,
-    closers,
-    readiness,
-    telemetry,
-  }: {
-    storage: Storage;
-    logger: FastifyBaseLogger;
-    closers: Closers;
-    readiness: Readiness;
-    telemetry: Telemetry;
-  },
+  { storage, logger, closers, readiness, telemetry }: CountingOptions,
 ) {
   const { accounts } = storage;
   const onTrouble = warn({ logger, telemetry });

@@ -50,13 +50,9 @@ export function openMemory(
   closers.push(() => vectors.close());
   const words = openWordIndexes(config);
   closers.push(() => words.close());
+  const common = { log, generations, erasures, clock, vectors, words };
   const namespaces = new Namespaces({
-    log,
-    generations,
-    erasures,
-    clock,
-    vectors,
-    words,
+    ...common,
     recent,
     exclusive,
     indexMemoryBytesMax: config.indexMemoryBytesMax,
@@ -71,17 +67,13 @@ export function openMemory(
   closers.push(() => namespaces.close());
   const idempotency = new Idempotency({ claims, log, clock, exclusive });
   const isClosed = (accountId: string) => storage.accounts.isClosed(accountId);
-  const indexes = { vectors, words, recallMode: config.recallMode };
   const memory = {
-    ...indexes,
-    generations,
+    ...common,
+    recallMode: config.recallMode,
     namespaces,
     quota,
-    log,
-    erasures,
     idempotency,
     eraseCalls: (scope: Scope, untilMs: number) => calls.erase({ ...scope, untilMs }),
-    clock,
     news,
     streams: new OpenStreams(clock),
   };

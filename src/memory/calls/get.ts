@@ -3,14 +3,13 @@ import { parseMemoryId } from "../input/id.js";
 import { scopeOf } from "../input/namespace.js";
 import type { Clock } from "../pacing/clock.js";
 import type { Log } from "../ports/log.js";
-import type { Caller, Quota } from "../ports/quota.js";
+import type { Quota } from "../ports/quota.js";
 import { findMemory } from "../reading/fetch.js";
 import type { Shown } from "../versions/showing.js";
 import { noSuchMemory } from "../versions/standing.js";
+import type { NamespaceRequest } from "./ports.js";
 
-export interface MemoryRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+export interface MemoryRequest extends NamespaceRequest {
   readonly id: string;
 }
 

@@ -11,13 +11,12 @@ import { countShown } from "../log/counting.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Log } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { untimed } from "../ports/steps.js";
 import { vectorsOf } from "../ports/windows.js";
 import { type Ranked, rank } from "../search/score.js";
 import type { PlacedOptions, Search } from "../search/search.js";
 import { shownOf } from "../versions/showing.js";
-import type { Ports, RecallMode } from "./ports.js";
+import type { PaidRequest, Ports, RecallMode } from "./ports.js";
 import { withinQuota } from "./within-quota.js";
 
 /** A memory that was left out of an answer because it fits the query too little. */
@@ -38,10 +37,8 @@ interface Candidate {
 /** Candidates beyond `top_k`, so that the index's rounding does not decide the last result. */
 export const SPARE_CANDIDATES = 8;
 
-export interface RecallRequest {
-  readonly caller: Caller;
+export interface RecallRequest extends PaidRequest {
   readonly query: string;
-  readonly namespace: string;
   readonly topK?: number | undefined;
   /** Order of the results; the one that the service is set to if left out. */
   readonly mode?: RecallMode | undefined;
@@ -60,10 +57,6 @@ export interface RecallRequest {
   readonly includeSuperseded?: boolean | undefined;
   /** Names of the fields that results are answered with; all if left out. */
   readonly fields?: readonly string[] | undefined;
-  readonly signal?: AbortSignal;
-  /** Time when the caller stops waiting, by `Clock.nowMs`. */
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
 }
 
 export interface Found extends Ranked {

@@ -12,26 +12,19 @@ import { parseText } from "../input/text.js";
 import type { Appending } from "../log/namespaces.js";
 import type { Generation } from "../ports/generation.js";
 import type { Entry, Scope } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
 import { type CallStep, type Steps, untimed } from "../ports/steps.js";
-import type { Ports } from "./ports.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import { asMemory, findStanding, viewNow, type WishPorts, writeByWishes } from "./store-if.js";
 import { parseWishes, type Wishes, type WishRequest } from "./store-wishes.js";
 import { withinQuota } from "./within-quota.js";
 
 export type { Answered } from "../idempotency/idempotency.js";
 
-export interface StoreRequest extends WishRequest {
-  readonly caller: Caller;
+export interface StoreRequest extends PaidRequest, WishRequest {
   readonly text: string;
-  readonly namespace: string;
   readonly metadata?: JsonObject | undefined;
   /** Calls with the same key store one memory. */
   readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal;
-  /** Time when the caller stops waiting, by `Clock.nowMs`. */
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
 }
 
 export interface StoreOutcome extends Outcome {

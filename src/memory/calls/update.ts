@@ -13,19 +13,16 @@ import { weightOf } from "../pacing/bounds.js";
 import type { Embedding } from "../ports/embedder.js";
 import { type Generation, generationOf } from "../ports/generation.js";
 import type { Scope, Stored } from "../ports/log.js";
-import type { Caller } from "../ports/quota.js";
-import { type CallStep, type Steps, untimed } from "../ports/steps.js";
+import { untimed } from "../ports/steps.js";
 import { findMemory } from "../reading/fetch.js";
 import { type Changes, decideUpdate, updatable } from "../versions/deciding-updates.js";
 import type { Shown } from "../versions/showing.js";
 import { noSuchMemory } from "../versions/standing.js";
-import type { Ports } from "./ports.js";
+import type { PaidRequest, Ports } from "./ports.js";
 import { unlessWritten } from "./store-if.js";
 import { withinQuota } from "./within-quota.js";
 
-export interface UpdateRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+export interface UpdateRequest extends PaidRequest {
   readonly id: string;
   readonly text?: string | undefined;
   readonly metadata?: JsonObject | undefined;
@@ -38,10 +35,6 @@ export interface UpdateRequest {
   readonly etag?: string | undefined;
   /** Calls with the same key update once. */
   readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal;
-  /** Time when the caller stops waiting, by `Clock.nowMs`. */
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
 }
 
 /** Outcome of an update, and whether it repeats an earlier one. */

@@ -12,9 +12,10 @@ import type { Clock } from "../../pacing/clock.js";
 import { mapSome } from "../../pacing/map-some.js";
 import type { Erasure } from "../../ports/erasures.js";
 import type { Scope } from "../../ports/log.js";
-import type { Caller, Quota } from "../../ports/quota.js";
+import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
 import { forget, locate, VERSIONS_MAX } from "../delete-memory.js";
+import type { NamespaceRequest } from "../ports.js";
 import { type Matching, readMatching, selectIn } from "./matching.js";
 
 /** Memories that one call deletes by a filter at most. */
@@ -59,9 +60,7 @@ interface ErasingSome<T> {
 /** Memories that a dry run shows at most. */
 const SAMPLES_MAX = 20;
 
-export interface DeleteMemoriesRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+export interface DeleteMemoriesRequest extends NamespaceRequest {
   /** Ids of the memories, or none if there is a filter. */
   readonly ids: readonly string[];
   /** Filter of the memories; see docs/filters.md. */

@@ -15,9 +15,10 @@ import {
 import type { Clock } from "../../pacing/clock.js";
 import { baseOf } from "../../ports/generation.js";
 import type { Log } from "../../ports/log.js";
-import type { Caller, Quota } from "../../ports/quota.js";
+import type { Quota } from "../../ports/quota.js";
 import type { Shown } from "../../versions/showing.js";
 import { endOf, type LogEnd } from "../end-of.js";
+import type { NamespaceRequest } from "../ports.js";
 import { type Matching, type ReadingPorts, readMatching, selectIn } from "./matching.js";
 import { byteLengthOf, newest, oldest, PAGE_BYTES_MAX } from "./read-page.js";
 
@@ -43,9 +44,7 @@ interface PageOf extends Matching {
 
 export type Order = "newest" | "oldest";
 
-interface ListRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+interface ListRequest extends NamespaceRequest {
   readonly pageSize?: number | undefined;
   /** Empty means the first page. */
   readonly pageToken: string;

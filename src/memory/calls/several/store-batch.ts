@@ -14,8 +14,7 @@ import type { Clock } from "../../pacing/clock.js";
 import { mapInPieces } from "../../pacing/pieces.js";
 import type { Kept } from "../../ports/claims.js";
 import type { Scope } from "../../ports/log.js";
-import type { Caller } from "../../ports/quota.js";
-import type { CallStep, Steps } from "../../ports/steps.js";
+import type { PaidRequest } from "../ports.js";
 import type { WishPorts } from "../store-if.js";
 import { parseWishes, type WishRequest } from "../store-wishes.js";
 import type { BatchItem, BatchResult } from "./batch.js";
@@ -30,16 +29,10 @@ export interface BatchMemory extends Omit<WishRequest, "similarAbove"> {
   readonly metadata?: JsonObject | undefined;
 }
 
-export interface StoreBatchRequest {
-  readonly caller: Caller;
-  readonly namespace: string;
+export interface StoreBatchRequest extends PaidRequest {
   readonly memories: readonly BatchMemory[];
   /** Calls with the same key store the same memories once. */
   readonly idempotencyKey?: string | undefined;
-  readonly signal?: AbortSignal;
-  /** Time when the caller stops waiting, by `Clock.nowMs`. */
-  readonly deadlineMs?: number | undefined;
-  readonly steps?: Steps<CallStep> | undefined;
 }
 
 export interface StoredBatch {
